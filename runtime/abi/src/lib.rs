@@ -1,0 +1,252 @@
+//! The relocation table: the one format that the link step writes and the runtime reads.
+//!
+//! A table is a sequence of little-endian bytes in the non-alloc section [`TABLE_SECTION`] of an
+//! image. It says which functions may move, where their bytes refer to something that does not
+//! move with them, and why the other functions stay.
+//!
+//! ```text
+//! Header | Movable × n, by address | Pinned × m, by address | field stream | names
+//! ```
+//!
+//! All positions in the image are offsets in bytes from the image's lowest loaded address (its ELF
+//! header), so that a table is the same wherever the image is loaded.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+mod field;
+mod record;
+mod varint;
+
+pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
+pub use record::{Header, Movable, Pinned, Reason};
+pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
+
+/// Name of the section that holds the table.
+pub const TABLE_SECTION: &str = ".szc.table";
+
+/// First bytes of every table.
+pub const MAGIC: [u8; 8] = *b"SZCTABLE";
+
+/// Version of the table's format. A reader refuses every other one.
+pub const ABI_VERSION: u32 = 1;
+
+/// Symbol that pulls the runtime out of its archive.
+pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
+
+/// Symbols through which other code enters the runtime. Whatever is reachable from them runs
+/// inside the trap handler or on the maintenance task, and so must never be moved itself.
+pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
+    RUNTIME_START_SYMBOL,
+    "szc_rt_trap",
+    "szc_rt_fatal",
+    "szc_rt_find_fde",
+    "szc_rt_restorer",
+    "szc_rt_maintenance",
+    "szc_rt_clone",
+    "_exit",
+    "_Exit",
+    "sigaction",
+    "signal",
+    "sigprocmask",
+    "pthread_sigmask",
+];
+
+/// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
+pub const ENTRY_JUMP_BYTES: usize = 6;
+
+/// Bytes at the entry of a copy that one instruction fills: a `nop` that can become a `jmp rel32`
+/// while threads run, because no thread can stand inside it.
+pub const SLOT_HEAD_BYTES: u32 = 5;
+
+/// Grain of placement of a copy's body, in bytes.
+pub const PLACEMENT_GRAIN_BYTES: u32 = 16;
+
+/// Why a table cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// The bytes do not begin with [`MAGIC`].
+    NotATable,
+    /// The table has another version than [`ABI_VERSION`]; the version found is given.
+    Version(u32),
+    /// A length or an index points outside the table.
+    OutOfBounds,
+    /// A varint has more than [`MAX_VARINT_BYTES`] bytes, or a tag has no meaning.
+    BadEncoding,
+}
+
+impl core::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NotATable => f.write_str("the bytes are not a relocation table"),
+            Self::Version(found) => {
+                write!(f, "the table has version {found}; this szc reads version {ABI_VERSION}")
+            }
+            Self::OutOfBounds => f.write_str("the table points outside itself"),
+            Self::BadEncoding => f.write_str("the table has a field that has no meaning"),
+        }
+    }
+}
+
+impl core::error::Error for Malformed {}
+
+/// A table whose outline was checked: every record and the start of every field stream is inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    bytes: &'a [u8],
+    header: Header,
+}
+
+impl<'a> Table<'a> {
+    /// Checks the outline of `bytes` and wraps it.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the magic, the version or a length is wrong.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let header = Header::read(bytes)?;
+        let inside = |offset: u32, count: u32, each: usize| -> bool {
+            (count as usize)
+                .checked_mul(each)
+                .and_then(|length| length.checked_add(offset as usize))
+                .is_some_and(|end| end <= bytes.len())
+        };
+        let fits = header.total_bytes as usize <= bytes.len()
+            && inside(header.movable_offset, header.movable_count, Movable::BYTES)
+            && inside(header.pinned_offset, header.pinned_count, Pinned::BYTES)
+            && inside(header.fields_offset, header.fields_bytes, 1)
+            && inside(header.names_offset, header.names_bytes, 1);
+        if !fits {
+            return Err(Malformed::OutOfBounds);
+        }
+        Ok(Self { bytes, header })
+    }
+
+    /// The table's header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Number of movable functions.
+    #[must_use]
+    pub fn movable_count(&self) -> usize {
+        self.header.movable_count as usize
+    }
+
+    /// Number of pinned functions.
+    #[must_use]
+    pub fn pinned_count(&self) -> usize {
+        self.header.pinned_count as usize
+    }
+
+    /// The movable function of this index; they are ordered by address.
+    #[must_use]
+    pub fn movable(&self, index: usize) -> Option<Movable> {
+        if index >= self.movable_count() {
+            return None;
+        }
+        let at = self.header.movable_offset as usize + index * Movable::BYTES;
+        Movable::read(self.bytes.get(at..)?)
+    }
+
+    /// The pinned function of this index; they are ordered by address.
+    #[must_use]
+    pub fn pinned(&self, index: usize) -> Option<Pinned> {
+        if index >= self.pinned_count() {
+            return None;
+        }
+        let at = self.header.pinned_offset as usize + index * Pinned::BYTES;
+        Pinned::read(self.bytes.get(at..)?)
+    }
+
+    /// The fields and jump tables of a movable function.
+    #[must_use]
+    pub fn fields(&self, function: &Movable) -> FieldReader<'a> {
+        let start = self.header.fields_offset as usize;
+        let stream = &self.bytes[start..start + self.header.fields_bytes as usize];
+        FieldReader::new(stream.get(function.fields_at as usize..).unwrap_or(&[]))
+    }
+
+    /// The name at a position of the name blob: bytes up to a NUL, not always UTF-8.
+    #[must_use]
+    pub fn name(&self, name_at: u32) -> &'a [u8] {
+        let start = self.header.names_offset as usize;
+        let names = &self.bytes[start..start + self.header.names_bytes as usize];
+        let rest = names.get(name_at as usize..).unwrap_or(&[]);
+        rest.split(|&byte| byte == 0).next().unwrap_or(&[])
+    }
+
+    /// Walks every record and every field, so that a reader may afterwards rely on them: functions
+    /// ascend and do not overlap, fields lie inside their function, indices name functions, and
+    /// [`Movable::unit_next`] closes rings.
+    ///
+    /// # Errors
+    /// [`Malformed`] names the first thing that is wrong.
+    pub fn validate(&self) -> Result<(), Malformed> {
+        let mut end_of_previous = 0u32;
+        for index in 0..self.movable_count() {
+            let function = self.movable(index).ok_or(Malformed::OutOfBounds)?;
+            let end = function.start.checked_add(function.size).ok_or(Malformed::OutOfBounds)?;
+            if function.start < end_of_previous || (function.size as usize) < ENTRY_JUMP_BYTES {
+                return Err(Malformed::OutOfBounds);
+            }
+            end_of_previous = end;
+            if function.unit_next as usize >= self.movable_count() {
+                return Err(Malformed::OutOfBounds);
+            }
+            self.validate_fields(&function)?;
+        }
+        Ok(())
+    }
+
+    fn validate_fields(&self, function: &Movable) -> Result<(), Malformed> {
+        let mut reader = self.fields(function);
+        let mut table_refs = 0u32;
+        let count = reader.field_count()?;
+        for _ in 0..count {
+            let field = reader.next_field()?;
+            let width = if matches!(field.kind, FieldKind::TableAbsolute64(_)) { 8 } else { 4 };
+            if field.at.checked_add(width).is_none_or(|end| end > function.size) {
+                return Err(Malformed::OutOfBounds);
+            }
+            match field.kind {
+                FieldKind::Fixed => {}
+                FieldKind::Function { function, .. } => self.check_index(function)?,
+                FieldKind::TableRelative32(table)
+                | FieldKind::TableAbsolute32(table)
+                | FieldKind::TableAbsolute64(table) => table_refs = table_refs.max(table + 1),
+            }
+        }
+        let tables = reader.table_count()?;
+        if table_refs > tables {
+            return Err(Malformed::OutOfBounds);
+        }
+        let mut bytes = 0u32;
+        for _ in 0..tables {
+            let table = reader.next_table()?;
+            bytes = bytes
+                .checked_add(table.slot_bytes().ok_or(Malformed::OutOfBounds)?)
+                .ok_or(Malformed::OutOfBounds)?;
+            let mut targets = table.targets();
+            for _ in 0..table.count {
+                if let TableTarget::Function { function, .. } = targets.next_target()? {
+                    self.check_index(function)?;
+                }
+            }
+        }
+        if bytes == function.tables_bytes { Ok(()) } else { Err(Malformed::OutOfBounds) }
+    }
+
+    fn check_index(&self, function: u32) -> Result<(), Malformed> {
+        if (function as usize) < self.movable_count() {
+            Ok(())
+        } else {
+            Err(Malformed::OutOfBounds)
+        }
+    }
+}
+
+/// Reads a little-endian `u32` at `at`.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+}

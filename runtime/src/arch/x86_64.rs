@@ -1,0 +1,314 @@
+//! x86-64 on Linux: system calls, machine code templates, signal frames, the raw task's birth.
+//!
+//! Rules of this file: no libc, no allocation, no thread-local storage.
+//! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
+
+use core::arch::{asm, global_asm};
+use core::ffi::c_void;
+
+/// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).
+pub mod nr {
+    pub const WRITE: usize = 1;
+    pub const OPEN: usize = 2;
+    pub const CLOSE: usize = 3;
+    pub const FSTAT: usize = 5;
+    pub const MMAP: usize = 9;
+    pub const MPROTECT: usize = 10;
+    pub const MUNMAP: usize = 11;
+    pub const RT_SIGACTION: usize = 13;
+    pub const RT_SIGPROCMASK: usize = 14;
+    pub const PWRITE64: usize = 18;
+    pub const GETPID: usize = 39;
+    pub const EXIT: usize = 60;
+    pub const FTRUNCATE: usize = 77;
+    pub const GETCWD: usize = 79;
+    pub const CHDIR: usize = 80;
+    pub const PRCTL: usize = 157;
+    pub const GETTID: usize = 186;
+    pub const TKILL: usize = 200;
+    pub const FUTEX: usize = 202;
+    pub const CLOCK_NANOSLEEP: usize = 230;
+    pub const EXIT_GROUP: usize = 231;
+    pub const CLOCK_GETTIME: usize = 228;
+    pub const GETRANDOM: usize = 318;
+    pub const MEMFD_CREATE: usize = 319;
+    pub const MEMBARRIER: usize = 324;
+    pub const CLOSE_RANGE: usize = 436;
+}
+
+/// Makes a system call with up to six arguments; a negative result is an error number.
+///
+/// # Safety
+/// As the system call itself: pointers must be valid for what the kernel does with them.
+#[inline]
+pub unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel clobbers rax, rcx and r11 only; memory effects are the caller's promise.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") arguments[0],
+            in("rsi") arguments[1],
+            in("rdx") arguments[2],
+            in("r10") arguments[3],
+            in("r8") arguments[4],
+            in("r9") arguments[5],
+            out("rcx") _,
+            out("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Copies bytes without calling `memcpy`, which belongs to the program.
+///
+/// # Safety
+/// Both ranges must be valid for `count` bytes and must not overlap.
+#[inline]
+pub unsafe fn copy_bytes(to: *mut u8, from: *const u8, count: usize) {
+    // SAFETY: the caller's promise is exactly what `rep movsb` needs; the ABI keeps DF clear.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rdi") to => _,
+            inout("rsi") from => _,
+            inout("rcx") count => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Fills bytes without calling `memset`, which belongs to the program.
+///
+/// # Safety
+/// The range must be valid for writing `count` bytes.
+#[inline]
+pub unsafe fn fill_bytes(to: *mut u8, value: u8, count: usize) {
+    // SAFETY: the caller's promise is exactly what `rep stosb` needs; the ABI keeps DF clear.
+    unsafe {
+        asm!(
+            "rep stosb",
+            inout("rdi") to => _,
+            inout("rcx") count => _,
+            in("al") value,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// `int3`.
+pub const TRAP: u8 = 0xcc;
+/// First byte of `jmp rel32`.
+pub const JUMP: u8 = 0xe9;
+/// Bytes of `jmp rel32`.
+pub const JUMP_BYTES: usize = 5;
+/// `nop dword ptr [rax+rax+0]`: one instruction as long as a jump.
+pub const HEAD_NOP: [u8; JUMP_BYTES] = [0x0f, 0x1f, 0x44, 0x00, 0x00];
+
+const _: () = assert!(HEAD_NOP.len() == szc_abi::SLOT_HEAD_BYTES as usize);
+
+/// The displacement of a PC-relative field that ends at `end` and means `target`.
+///
+/// Nothing if the target is out of reach.
+#[must_use]
+pub fn displacement(end: usize, target: usize) -> Option<i32> {
+    i32::try_from(target.wrapping_sub(end).cast_signed()).ok()
+}
+
+/// `jmp *disp32(%rip)` at `at`, through the pointer at `pointer`.
+#[must_use]
+pub fn entry_jump(at: usize, pointer: usize) -> Option<[u8; szc_abi::ENTRY_JUMP_BYTES]> {
+    let [a, b, c, d] = displacement(at + szc_abi::ENTRY_JUMP_BYTES, pointer)?.to_le_bytes();
+    Some([
+        0xff, 0x25, // jmp *disp32(%rip)
+        a, b, c, d,
+    ])
+}
+
+/// Address of the image's first byte, its ELF header.
+#[must_use]
+pub fn image_base() -> usize {
+    let base: usize;
+    // SAFETY: takes the address of a symbol that the linker defines; reads no memory.
+    unsafe {
+        asm!(
+            "lea {}, [rip + __ehdr_start]",
+            out(reg) base,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    base
+}
+
+/// Tells the processor that this is a waiting loop.
+#[inline]
+pub fn relax() {
+    core::hint::spin_loop();
+}
+
+// A function that is entered by the kernel when a handler returns. Unwinders and debuggers know a
+// signal frame by exactly these bytes (libgcc's x86_64_fallback_frame_state), so no CFI is given.
+global_asm!(
+    ".text",
+    ".globl szc_rt_restorer",
+    ".hidden szc_rt_restorer",
+    ".type szc_rt_restorer, @function",
+    ".p2align 4",
+    "szc_rt_restorer:",
+    "mov rax, 15", // rt_sigreturn
+    "syscall",
+    ".size szc_rt_restorer, . - szc_rt_restorer",
+);
+
+// szc_rt_clone(flags, stack_top, entry, tls): clone(2) whose child calls `entry` on its own stack.
+global_asm!(
+    ".text",
+    ".globl szc_rt_clone",
+    ".hidden szc_rt_clone",
+    ".type szc_rt_clone, @function",
+    ".p2align 4",
+    "szc_rt_clone:",
+    "mov r9, rdx",    // entry, kept by the kernel in the child
+    "mov r8, rcx",    // tls
+    "xor edx, edx",   // parent_tid
+    "xor r10d, r10d", // child_tid
+    "mov eax, 56",    // clone
+    "syscall",
+    "test eax, eax",
+    "jz 2f",
+    "ret",
+    "2:",
+    "xor ebp, ebp",
+    "and rsp, -16",
+    "call r9",
+    "ud2",
+    ".size szc_rt_clone, . - szc_rt_clone",
+);
+
+// Symbols that may be absent: undefined weak references are null.
+global_asm!(
+    ".section .data.rel.ro.szc_rt_weak, \"aw\", @progbits",
+    ".p2align 3",
+    ".globl szc_rt_weak_dlsym",
+    ".hidden szc_rt_weak_dlsym",
+    ".weak dlsym",
+    "szc_rt_weak_dlsym:",
+    ".quad dlsym",
+    ".globl szc_rt_weak_find_fde",
+    ".hidden szc_rt_weak_find_fde",
+    ".weak __real__Unwind_Find_FDE",
+    "szc_rt_weak_find_fde:",
+    ".quad __real__Unwind_Find_FDE",
+    ".text",
+);
+
+unsafe extern "C" {
+    fn szc_rt_restorer();
+    fn szc_rt_clone(
+        flags: usize,
+        stack_top: *mut c_void,
+        entry: extern "C" fn() -> !,
+        tls: *mut c_void,
+    ) -> isize;
+    static szc_rt_weak_dlsym: usize;
+    static szc_rt_weak_find_fde: usize;
+}
+
+/// Address of the code that a handler returns to.
+#[must_use]
+pub fn restorer() -> usize {
+    szc_rt_restorer as *const () as usize
+}
+
+/// Starts a task that libc does not know.
+///
+/// # Safety
+/// `stack_top` must be the end of a stack that nobody else uses, `tls` a block whose first word is
+/// its own address, and `flags` must make the task share this address space.
+pub unsafe fn clone_task(
+    flags: usize,
+    stack_top: *mut c_void,
+    entry: extern "C" fn() -> !,
+    tls: *mut c_void,
+) -> isize {
+    // SAFETY: the caller's promise.
+    unsafe { szc_rt_clone(flags, stack_top, entry, tls) }
+}
+
+/// Address of `dlsym`, 0 in programs without it.
+#[must_use]
+pub fn weak_dlsym() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_dlsym }
+}
+
+/// Address of a statically linked `_Unwind_Find_FDE`, 0 if there is none.
+#[must_use]
+pub fn weak_find_fde() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_find_fde }
+}
+
+/// The registers that a signal interrupted (`struct ucontext`).
+#[derive(Clone, Copy)]
+pub struct SignalFrame(*mut u8);
+
+/// Offset of `uc_mcontext.gregs[REG_RIP]`.
+const RIP_OFFSET: usize = 168;
+/// Offset of `uc_sigmask`.
+const SIGMASK_OFFSET: usize = 296;
+
+impl SignalFrame {
+    /// Wraps the third argument of a handler.
+    ///
+    /// # Safety
+    /// `context` must be the context that the kernel gave to the handler that is running.
+    pub unsafe fn new(context: *mut c_void) -> Self {
+        Self(context.cast())
+    }
+
+    /// Address of the next instruction.
+    #[must_use]
+    pub fn program_counter(self) -> usize {
+        // SAFETY: `new` was promised a live context; the offset is the kernel's ABI.
+        unsafe { self.0.add(RIP_OFFSET).cast::<usize>().read() }
+    }
+
+    /// Sets the address at which the program continues.
+    pub fn set_program_counter(self, address: usize) {
+        // SAFETY: as `program_counter`.
+        unsafe { self.0.add(RIP_OFFSET).cast::<usize>().write(address) }
+    }
+
+    /// Signals that were blocked when the signal arrived.
+    #[must_use]
+    pub fn signal_mask(self) -> u64 {
+        // SAFETY: as `program_counter`.
+        unsafe { self.0.add(SIGMASK_OFFSET).cast::<u64>().read() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_jump_reaches_its_pointer_and_refuses_what_is_too_far() {
+        assert_eq!(entry_jump(0x1000, 0x1106), Some([0xff, 0x25, 0, 1, 0, 0]));
+        assert_eq!(entry_jump(0x1000, 0x1_8000_1006), None);
+    }
+
+    #[test]
+    fn copying_and_filling_touch_exactly_the_bytes_asked_for() {
+        let mut bytes = [1u8, 2, 3, 4, 5, 6];
+        let source = [9u8, 8];
+        // SAFETY: both ranges lie inside their arrays.
+        unsafe {
+            copy_bytes(bytes.as_mut_ptr().add(1), source.as_ptr(), 2);
+            fill_bytes(bytes.as_mut_ptr().add(4), 7, 1);
+        }
+        assert_eq!(bytes, [1, 9, 8, 4, 7, 6]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Memory for copies of code: one object mapped twice, so that no page is ever both writable and
+//! executable.
+//!
+//! The executable view lies within reach of the image's 32-bit fields. It is divided into places of
+//! equal size; epoch k takes place k, so that its addresses depend on nothing but k.
+
+use crate::arch;
+use crate::os::{self, Errno, File, PAGE_BYTES};
+
+/// Keeps clear of what the loader puts right below an image and of `brk` right above it.
+const BELOW_GAP_BYTES: usize = 16 << 20;
+const ABOVE_GAP_BYTES: usize = 1 << 30;
+
+/// Programs at fixed addresses begin at a few megabytes; nothing is put below this.
+const LOWEST_ADDRESS: usize = 1 << 16;
+
+/// Farthest that any byte of the arena may be from any byte of the image.
+const REACH_BYTES: usize = (1 << 31) - (1 << 20);
+
+/// Both views of the memory.
+#[derive(Clone, Copy)]
+pub struct Arena {
+    executable: *mut u8,
+    writable: *mut u8,
+    bytes: usize,
+    place_bytes: usize,
+}
+
+/// Why there is no arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The kernel gave no memory object.
+    Memory(Errno),
+    /// No free addresses within reach of the image.
+    Addresses,
+    /// One layout alone is larger than the budget.
+    Budget,
+}
+
+impl Arena {
+    /// Maps an arena for an image that occupies `image_start..image_end`, and before it
+    /// `private_bytes` of ordinary memory that the image can reach, too.
+    pub fn new(
+        image_start: usize,
+        image_end: usize,
+        place_bytes: usize,
+        budget_bytes: usize,
+        private_bytes: usize,
+    ) -> Result<(Self, *mut u8), Unavailable> {
+        let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
+        let private_bytes = private_bytes.next_multiple_of(PAGE_BYTES);
+        let bytes = budget_bytes / place_bytes * place_bytes;
+        if bytes == 0 {
+            return Err(Unavailable::Budget);
+        }
+        let file = File::memory(c"szc code", bytes).map_err(Unavailable::Memory)?;
+        let private = reserve_within_reach(image_start, image_end, private_bytes + bytes)
+            .ok_or(Unavailable::Addresses)?;
+        let start = private as usize + private_bytes;
+        let flags = os::MAP_SHARED | os::MAP_FIXED | os::MAP_NORESERVE;
+        let protection = os::PROT_READ | os::PROT_EXEC;
+        // SAFETY: replaces a part of the reservation, which is ours and unused.
+        let executable = unsafe { os::map(start, bytes, protection, flags, file.descriptor(), 0) }
+            .map_err(Unavailable::Memory)?;
+        let writable = map_writable(&file, bytes).map_err(Unavailable::Memory)?;
+        Ok((Self { executable, writable, bytes, place_bytes }, private))
+    }
+
+    /// Number of places.
+    pub fn places(&self) -> u32 {
+        (self.bytes / self.place_bytes) as u32
+    }
+
+    /// Bytes of one place.
+    pub fn place_bytes(&self) -> usize {
+        self.place_bytes
+    }
+
+    /// Address at which code in a place runs.
+    pub fn address(&self, place: u32, offset: u32) -> usize {
+        self.executable as usize + place as usize * self.place_bytes + offset as usize
+    }
+
+    /// The place and offset of an address, if it lies in the arena.
+    pub fn locate(&self, address: usize) -> Option<(u32, u32)> {
+        let distance = address.checked_sub(self.executable as usize)?;
+        (distance < self.bytes)
+            .then(|| ((distance / self.place_bytes) as u32, (distance % self.place_bytes) as u32))
+    }
+
+    /// The writable view of an address of the executable view.
+    ///
+    /// The address must have come from [`Self::address`].
+    pub fn writable(&self, address: usize) -> *mut u8 {
+        self.writable.wrapping_add(address - self.executable as usize)
+    }
+
+    /// Fills the first `bytes` of a place with traps, so that nothing but what is copied there runs.
+    pub fn clear(&self, place: u32, bytes: usize) {
+        let start = self.writable(self.address(place, 0));
+        // SAFETY: the range lies in the place, whose writable view is mapped; no copy is live there.
+        unsafe { arch::fill_bytes(start, arch::TRAP, bytes.min(self.place_bytes)) };
+    }
+
+    /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
+    /// the first `used_bytes` have meaning. Addresses stay the same.
+    ///
+    /// # Safety
+    /// No other thread may run in this process, and the parent must not change the memory meanwhile.
+    pub unsafe fn unshare(&mut self, used_bytes: usize) -> Result<(), Errno> {
+        let file = File::memory(c"szc code", self.bytes)?;
+        let writable = map_writable(&file, self.bytes)?;
+        // SAFETY: both views are mapped and `used_bytes` is within them.
+        unsafe { arch::copy_bytes(writable, self.writable, used_bytes.min(self.bytes)) };
+        let flags = os::MAP_SHARED | os::MAP_FIXED | os::MAP_NORESERVE;
+        let protection = os::PROT_READ | os::PROT_EXEC;
+        let executable = self.executable as usize;
+        // SAFETY: replaces our own mapping by one of equal content; the code that runs here is the
+        // image's, not the arena's.
+        unsafe {
+            os::map(executable, self.bytes, protection, flags, file.descriptor(), 0)?;
+            os::unmap(self.writable, self.bytes);
+        }
+        self.writable = writable;
+        Ok(())
+    }
+}
+
+/// Reserves private writable memory within reach of the image.
+fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> Option<*mut u8> {
+    let page = |address: usize| address & !(PAGE_BYTES - 1);
+    let below = image_start.checked_sub(BELOW_GAP_BYTES + bytes).map(page);
+    let above = image_end.checked_add(ABOVE_GAP_BYTES).map(page);
+    let reaches = |start: usize| {
+        let low = start.min(image_start);
+        let high = (start + bytes).max(image_end);
+        start >= LOWEST_ADDRESS && high - low < REACH_BYTES
+    };
+    let candidates = [
+        below,
+        above,
+        below.and_then(|address| address.checked_sub(ABOVE_GAP_BYTES / 2)),
+        above.and_then(|address| address.checked_sub(ABOVE_GAP_BYTES / 2)),
+    ];
+    candidates.into_iter().flatten().filter(|&start| reaches(start)).find_map(|start| {
+        let flags =
+            os::MAP_PRIVATE | os::MAP_ANONYMOUS | os::MAP_FIXED_NOREPLACE | os::MAP_NORESERVE;
+        let protection = os::PROT_READ | os::PROT_WRITE;
+        // SAFETY: NOREPLACE never touches an existing mapping. Kernels before 4.17 take the address
+        // as a hint, so the result is compared with it.
+        match unsafe { os::map(start, bytes, protection, flags, -1, 0) } {
+            Ok(address) if address as usize == start => Some(address),
+            Ok(address) => {
+                // SAFETY: mapped a moment ago, used by nobody.
+                unsafe { os::unmap(address, bytes) };
+                None
+            }
+            Err(_) => None,
+        }
+    })
+}
+
+fn map_writable(file: &File, bytes: usize) -> Result<*mut u8, Errno> {
+    let flags = os::MAP_SHARED | os::MAP_NORESERVE;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    unsafe { os::map(0, bytes, os::PROT_READ | os::PROT_WRITE, flags, file.descriptor(), 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
+        let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
+        let (arena, private) =
+            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100).ok().unwrap();
+        // SAFETY: the private memory has at least 100 bytes.
+        unsafe { private.write(1) };
+        assert_eq!(arena.place_bytes(), 12_288);
+        assert_eq!(arena.places(), 85);
+        arena.clear(2, 100);
+        let address = arena.address(2, 7);
+        assert!(address.abs_diff(image) < REACH_BYTES);
+        assert_eq!(arena.locate(address), Some((2, 7)));
+        assert_eq!(arena.locate(image), None);
+        // SAFETY: the address lies in the mapped executable view.
+        assert_eq!(unsafe { (address as *const u8).read() }, arch::TRAP);
+    }
+
+    #[test]
+    fn a_layout_larger_than_the_budget_is_refused() {
+        let refused = Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0).err();
+        assert_eq!(refused, Some(Unavailable::Budget));
+    }
+}

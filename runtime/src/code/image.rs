@@ -1,0 +1,193 @@
+//! The image whose functions move: its table, its original bytes, and the pointers through which
+//! its original entries jump.
+//!
+//! A function keeps its identity: its address is the original entry. That entry becomes
+//! `jmp *pointer` once, at start, and is never written again; to move the function is to change a
+//! pointer, which is data and stays private to a process across `fork`.
+
+use crate::arch::{self, entry_jump};
+use crate::os::{self, File, PAGE_BYTES};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use szc_abi::{Movable, Table};
+
+/// Bytes kept of each function before its entry is overwritten.
+const SAVED_BYTES: usize = 8;
+
+const _: () = assert!(SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES);
+
+/// An image with movable functions.
+#[derive(Clone, Copy)]
+pub struct Image {
+    base: usize,
+    table: Table<'static>,
+    saved: *mut [u8; SAVED_BYTES],
+    pointers: *const AtomicUsize,
+}
+
+impl Image {
+    /// Takes charge of the image at `base`. Nothing of it changes yet.
+    pub fn new(base: usize, table: Table<'static>, pointers: *const AtomicUsize) -> Option<Self> {
+        let saved: *mut [u8; SAVED_BYTES] =
+            os::map_anonymous(table.movable_count() * SAVED_BYTES).ok()?.cast();
+        let image = Self { base, table, saved, pointers };
+        for index in 0..table.movable_count() {
+            let function = image.function(index as u32);
+            let count = SAVED_BYTES.min(function.size as usize);
+            let from = image.original(&function) as *const u8;
+            // SAFETY: the array has an entry for each function; the image is mapped readable.
+            unsafe { arch::copy_bytes(saved.add(index).cast(), from, count) };
+        }
+        Some(image)
+    }
+
+    /// Number of movable functions.
+    pub fn count(&self) -> u32 {
+        self.table.movable_count() as u32
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Table<'static> {
+        &self.table
+    }
+
+    /// The record of a function. `index` must be below [`Self::count`].
+    pub fn function(&self, index: u32) -> Movable {
+        self.table.movable(index as usize).unwrap_or_default()
+    }
+
+    /// Address of a function's original entry, which is its identity.
+    pub fn original(&self, function: &Movable) -> usize {
+        self.base + function.start as usize
+    }
+
+    /// Address of an offset in the image.
+    pub fn address(&self, offset: u32) -> usize {
+        self.base + offset as usize
+    }
+
+    /// The byte with which a function began.
+    pub fn first_byte(&self, index: u32) -> u8 {
+        // SAFETY: the array has an entry for each function.
+        unsafe { (*self.saved.add(index as usize))[0] }
+    }
+
+    /// Copies a function's original body, except its first `skip` bytes: 0 or 1.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing the function's size.
+    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8, skip: usize) {
+        let size = function.size as usize;
+        let count = SAVED_BYTES.min(size);
+        // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never change.
+        unsafe {
+            let saved = self.saved.add(index as usize).cast::<u8>();
+            arch::copy_bytes(to.add(skip), saved.add(skip), count - skip);
+            let from = (self.original(function) + count) as *const u8;
+            arch::copy_bytes(to.add(count), from, size - count);
+        }
+    }
+
+    /// Makes a function's original entry lead to `address`.
+    pub fn set_pointer(&self, index: u32, address: usize) {
+        // SAFETY: the array has an entry for each function.
+        let pointer = unsafe { &*self.pointers.add(index as usize) };
+        // Release: whoever jumps through the pointer finds at least a trap at `address`, which was
+        // written before.
+        pointer.store(address, Ordering::Release);
+    }
+
+    /// Overwrites all entries by jumps through their pointers, which must have been set.
+    ///
+    /// Writes through `/proc/self/mem`, so that the text stays a mapping of its file, which
+    /// debuggers and profilers rely on, and never becomes writable.
+    ///
+    /// # Safety
+    /// Only the calling thread may exist, and it must not be inside a movable function.
+    pub unsafe fn redirect_entries(&self) -> Result<(), RedirectFailed> {
+        let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE)
+            .map_err(|_| RedirectFailed::NothingWritten)?;
+        let mut page =
+            PageWriter { memory: &memory, start: 0, bytes: [0; PAGE_BYTES], written: false };
+        for index in 0..self.count() {
+            let at = self.original(&self.function(index));
+            // SAFETY: inside the array; only the address is taken.
+            let pointer = unsafe { self.pointers.add(index as usize) } as usize;
+            let Some(jump) = entry_jump(at, pointer) else { return Err(page.failure()) };
+            for (distance, &byte) in jump.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                if unsafe { page.set(at + distance, byte) }.is_err() {
+                    return Err(page.failure());
+                }
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { page.flush() }.map_err(|_| page.failure())
+    }
+}
+
+/// Bytes that the image at `base` occupies in memory, by its program headers.
+pub fn loaded_bytes(base: usize) -> usize {
+    // SAFETY: an image begins with its ELF64 header, and its program headers are loaded with it.
+    unsafe {
+        let long = |at: usize| (at as *const u64).read_unaligned() as usize;
+        let half = |at: usize| usize::from((at as *const u16).read_unaligned());
+        let (headers, each, count) =
+            (base + long(base + 0x20), half(base + 0x36), half(base + 0x38));
+        let (mut lowest, mut highest) = (usize::MAX, 0);
+        for index in 0..count {
+            let header = headers + index * each;
+            let is_load = (header as *const u32).read_unaligned() == 1;
+            if is_load {
+                let (address, bytes) = (long(header + 0x10), long(header + 0x28));
+                lowest = lowest.min(address);
+                highest = highest.max(address + bytes);
+            }
+        }
+        highest.saturating_sub(lowest).next_multiple_of(PAGE_BYTES)
+    }
+}
+
+/// Why entries could not be redirected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectFailed {
+    /// The kernel does not allow it; the image is as it was.
+    NothingWritten,
+    /// Some entries lead through their pointers. That is sound as long as the pointers are served.
+    PartlyWritten,
+}
+
+/// Collects changes to one page of text, so that each page is written once.
+struct PageWriter<'a> {
+    memory: &'a File,
+    start: usize,
+    bytes: [u8; PAGE_BYTES],
+    written: bool,
+}
+
+impl PageWriter<'_> {
+    unsafe fn set(&mut self, address: usize, byte: u8) -> Result<(), os::Errno> {
+        let start = address & !(PAGE_BYTES - 1);
+        if start != self.start {
+            // SAFETY: the caller's promise.
+            unsafe { self.flush()? };
+            self.start = start;
+            // SAFETY: the page holds a function of the image, so it is mapped readable.
+            unsafe { arch::copy_bytes(self.bytes.as_mut_ptr(), start as *const u8, PAGE_BYTES) };
+        }
+        self.bytes[address - start] = byte;
+        Ok(())
+    }
+
+    unsafe fn flush(&mut self) -> Result<(), os::Errno> {
+        if self.start != 0 {
+            // SAFETY: the caller's promise: these bytes of text may change now.
+            unsafe { self.memory.write_at(&self.bytes, self.start)? };
+            self.written = true;
+        }
+        Ok(())
+    }
+
+    fn failure(&self) -> RedirectFailed {
+        if self.written { RedirectFailed::PartlyWritten } else { RedirectFailed::NothingWritten }
+    }
+}

@@ -1,0 +1,172 @@
+//! The layout of an epoch: where every movable function lies in a fresh region.
+//!
+//! The functions follow one another in a random order with small random gaps, so that placement is
+//! uniform yet about as dense as ordinary code. Everything is drawn before anything is copied: the
+//! layout depends on the seed, the epoch and the table, and not on which functions run when.
+
+use crate::rng::Stream;
+use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+
+/// The gap before the first function spreads the whole layout over this many bytes, so that every
+/// function's address is uniform in the bits that index caches, however few functions there are.
+const FIRST_GAP_BYTES: u32 = 4096;
+
+/// Sum of the largest gaps between functions, in grains, if there are few functions: enough that
+/// two functions of a small program are placed independently of one another.
+const GAP_GRAINS_TO_SHARE: u32 = 1 << 14;
+
+/// Bounds of one gap, in grains.
+const MIN_GAP_GRAINS: u32 = 4;
+const MAX_GAP_GRAINS: u32 = FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES;
+
+/// Number of values that the gap before each function can take, in grains.
+#[must_use]
+pub fn gap_choices(functions: u32) -> u32 {
+    (GAP_GRAINS_TO_SHARE / functions.max(1)).clamp(MIN_GAP_GRAINS, MAX_GAP_GRAINS)
+}
+
+/// Bytes that the largest layout of these functions takes; nothing if that exceeds 2 GiB.
+#[must_use]
+pub fn max_bytes(copy_bytes: impl Iterator<Item = u32>) -> Option<u32> {
+    let mut functions = 0u32;
+    let mut total = FIRST_GAP_BYTES;
+    for bytes in copy_bytes {
+        functions += 1;
+        // A body begins on a grain behind the head: one grain for rounding, one for the head.
+        total = total.checked_add(bytes)?.checked_add(2 * PLACEMENT_GRAIN_BYTES)?;
+    }
+    let gaps = functions.checked_mul(gap_choices(functions))?.checked_mul(PLACEMENT_GRAIN_BYTES)?;
+    total.checked_add(gaps).filter(|&bytes| bytes < 1 << 31)
+}
+
+/// Draws a layout.
+///
+/// `order` receives the functions by position, `offsets` the offset of each function's body in the
+/// region, a multiple of the grain. Returns the bytes used.
+pub fn draw(
+    stream: &mut Stream,
+    copy_bytes: impl Fn(u32) -> u32,
+    order: &mut [u32],
+    offsets: &mut [u32],
+) -> u32 {
+    let count = order.len().min(offsets.len()) as u32;
+    // Inside-out Fisher-Yates shuffle (Durstenfeld 1964; Knuth volume 2, algorithm P).
+    for index in 0..count {
+        let other = stream.below(index + 1);
+        order[index as usize] = order[other as usize];
+        order[other as usize] = index;
+    }
+    let choices = gap_choices(count);
+    let mut end = PLACEMENT_GRAIN_BYTES * stream.below(FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES);
+    for &function in order.iter() {
+        let gap = PLACEMENT_GRAIN_BYTES * stream.below(choices);
+        let body = (end + gap + SLOT_HEAD_BYTES).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+        offsets[function as usize] = body;
+        end = body + copy_bytes(function);
+    }
+    end
+}
+
+/// The function whose slot contains `offset`, which may lie in its head, body or tables.
+#[must_use]
+pub fn function_at(
+    offset: u32,
+    copy_bytes: impl Fn(u32) -> u32,
+    order: &[u32],
+    offsets: &[u32],
+) -> Option<u32> {
+    let behind =
+        order.partition_point(|&function| offsets[function as usize] - SLOT_HEAD_BYTES <= offset);
+    let function = *order.get(behind.checked_sub(1)?)?;
+    (offset < offsets[function as usize] + copy_bytes(function)).then_some(function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [u32; 5] = [6, 100, 16, 1000, 33];
+
+    fn drawn(seed: u64, epoch: u64) -> ([u32; 5], [u32; 5], u32) {
+        let (mut order, mut offsets) = ([0; 5], [0; 5]);
+        let size = |function: u32| SIZES[function as usize];
+        let end = draw(&mut Stream::new(seed, epoch), size, &mut order, &mut offsets);
+        (order, offsets, end)
+    }
+
+    #[test]
+    fn functions_do_not_overlap_and_stay_in_bounds() {
+        let max = max_bytes(SIZES.iter().copied()).unwrap();
+        for epoch in 0..500 {
+            let (order, offsets, end) = drawn(3, epoch);
+            assert!(end <= max);
+            let mut previous_end = 0;
+            for function in order {
+                let body = offsets[function as usize];
+                assert_eq!(body % PLACEMENT_GRAIN_BYTES, 0);
+                assert!(body - SLOT_HEAD_BYTES >= previous_end);
+                previous_end = body + SIZES[function as usize];
+            }
+            assert_eq!(previous_end, end);
+        }
+    }
+
+    #[test]
+    fn a_layout_depends_on_seed_and_epoch_alone() {
+        assert_eq!(drawn(1, 7), drawn(1, 7));
+        assert_ne!(drawn(1, 7), drawn(1, 8));
+        assert_ne!(drawn(1, 7), drawn(2, 7));
+    }
+
+    #[test]
+    fn every_byte_of_a_slot_leads_back_to_its_function() {
+        let (order, offsets, end) = drawn(9, 9);
+        let size = |function: u32| SIZES[function as usize];
+        for function in 0..5 {
+            let body = offsets[function as usize];
+            for offset in [body - SLOT_HEAD_BYTES, body, body + size(function) - 1] {
+                assert_eq!(function_at(offset, size, &order, &offsets), Some(function));
+            }
+        }
+        assert_eq!(function_at(end, size, &order, &offsets), None);
+        assert_eq!(
+            function_at(0, size, &order, &offsets).filter(|_| offsets.iter().all(|&o| o > 16)),
+            None
+        );
+    }
+
+    #[test]
+    fn every_order_is_equally_likely() {
+        let mut counts = std::collections::HashMap::new();
+        let trials = 24_000;
+        for epoch in 0..trials {
+            let (mut order, mut offsets) = ([0; 4], [0; 4]);
+            draw(&mut Stream::new(5, epoch), |_| 40, &mut order, &mut offsets);
+            *counts.entry(order).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        let expected = trials as f64 / 24.0;
+        let chi: f64 = counts.values().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        // 23 degrees of freedom: 49.73 is the 0.999 quantile.
+        assert!(chi < 49.73, "chi-square {chi}");
+    }
+
+    #[test]
+    fn the_cache_index_bits_of_an_address_are_uniform_and_independent() {
+        let mut counts = [0u32; 256];
+        let mut pairs = [[0u32; 16]; 16];
+        let trials = 25_600u32;
+        for epoch in 0..u64::from(trials) {
+            let (_, offsets, _) = drawn(11, epoch);
+            counts[(offsets[1] >> 4 & 0xff) as usize] += 1;
+            pairs[(offsets[0] >> 8 & 0xf) as usize][(offsets[3] >> 8 & 0xf) as usize] += 1;
+        }
+        let chi = |counts: &mut dyn Iterator<Item = u32>| -> f64 {
+            let expected = f64::from(trials) / 256.0;
+            counts.map(|n| (f64::from(n) - expected).powi(2) / expected).sum()
+        };
+        // 255 degrees of freedom: 330.5 is the 0.999 quantile.
+        assert!(chi(&mut counts.into_iter()) < 330.5);
+        assert!(chi(&mut pairs.into_iter().flatten()) < 330.5);
+    }
+}

@@ -1,0 +1,97 @@
+//! Finds the relocation table in the file of the running program.
+//!
+//! The table is not loaded with the image: it costs no memory until the runtime maps it, and
+//! survives `strip`.
+
+use crate::os::{self, File, PAGE_BYTES};
+use core::ffi::CStr;
+use szc_abi::{TABLE_SECTION, Table};
+
+/// Why there is no table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The program's file cannot be opened or mapped.
+    File,
+    /// It has no section of that name.
+    Section,
+    /// The section does not hold a table that this runtime reads.
+    Malformed,
+}
+
+/// Maps the table of the program that is running, for as long as it runs.
+pub fn map_own() -> Result<Table<'static>, Missing> {
+    map(c"/proc/self/exe")
+}
+
+fn map(path: &CStr) -> Result<Table<'static>, Missing> {
+    let file = File::open(path, os::OPEN_READ).map_err(|_| Missing::File)?;
+    let size = file.size().map_err(|_| Missing::File)?;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    let whole = unsafe { os::map(0, size, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), 0) }
+        .map_err(|_| Missing::File)?;
+    // SAFETY: mapped readable for `size` bytes, until the unmap below.
+    let found = find_section(unsafe { core::slice::from_raw_parts(whole, size) });
+    // SAFETY: `found` holds numbers, no reference into the mapping.
+    unsafe { os::unmap(whole, size) };
+    let (offset, bytes) = found.ok_or(Missing::Section)?;
+
+    let page = offset & !(PAGE_BYTES - 1);
+    let length = offset - page + bytes;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    let mapped =
+        unsafe { os::map(0, length, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), page) }
+            .map_err(|_| Missing::File)?;
+    // SAFETY: mapped readable for `length` bytes and never unmapped.
+    let section = unsafe { core::slice::from_raw_parts(mapped.add(offset - page), bytes) };
+    let table = Table::parse(section).map_err(|_| Missing::Malformed)?;
+    table.validate().map_err(|_| Missing::Malformed)?;
+    Ok(table)
+}
+
+/// Offset and size of the table's section in the bytes of an ELF64 file.
+fn find_section(file: &[u8]) -> Option<(usize, usize)> {
+    let half = |at: usize| Some(usize::from(u16::from_le_bytes(*file.get(at..)?.first_chunk()?)));
+    let word = |at: usize| Some(u32::from_le_bytes(*file.get(at..)?.first_chunk()?) as usize);
+    let long = |at: usize| Some(u64::from_le_bytes(*file.get(at..)?.first_chunk()?) as usize);
+    if file.get(..4)? != b"\x7fELF" {
+        return None;
+    }
+    let (sections, entry_bytes) = (long(0x28)?, half(0x3a)?);
+    let header = |index: usize| sections.checked_add(index.checked_mul(entry_bytes)?);
+    // More than 65,279 sections: the counts stand in the first header.
+    let first = header(0)?;
+    let count = match half(0x3c)? {
+        0 => long(first + 0x20)?,
+        count => count,
+    };
+    let names = match half(0x3e)? {
+        0xffff => word(first + 0x28)?,
+        names => names,
+    };
+    let names_at = long(header(names)? + 0x18)?;
+    for index in 0..count {
+        let at = header(index)?;
+        let name = file.get(names_at.checked_add(word(at)?)?..)?;
+        let matches = name.get(..TABLE_SECTION.len()) == Some(TABLE_SECTION.as_bytes())
+            && name.get(TABLE_SECTION.len()) == Some(&0);
+        if matches {
+            let (offset, bytes) = (long(at + 0x18)?, long(at + 0x20)?);
+            return (offset.checked_add(bytes)? <= file.len()).then_some((offset, bytes));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_without_a_table_and_damaged_bytes_are_told_apart_from_one_with_it() {
+        assert_eq!(map_own().err(), Some(Missing::Section));
+        let own = std::fs::read("/proc/self/exe").unwrap();
+        for length in [0, 3, 63, 64, 1000] {
+            assert_eq!(find_section(&own[..length.min(own.len())]), None);
+        }
+    }
+}

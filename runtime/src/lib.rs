@@ -1,0 +1,33 @@
+//! The runtime of szc: linked into every program, it relocates the program's functions while they
+//! run.
+//!
+//! A static library without std: nothing here allocates, takes a lock of libc's, or depends on
+//! thread-local storage, because it runs in signal handlers and on a task that libc does not know.
+#![cfg_attr(not(test), no_std)]
+// A system call's numbers and addresses are words; the runtime supports 64-bit targets only.
+#![allow(clippy::cast_possible_truncation)]
+// A test program is not started by the runtime.
+#![cfg_attr(test, allow(dead_code))]
+
+mod arch;
+mod code;
+mod epoch;
+mod exports;
+mod fork;
+mod handlers;
+mod maintenance;
+mod os;
+mod report;
+mod rng;
+mod settings;
+mod start;
+mod state;
+mod unwind;
+
+/// Nothing can be repaired where a panic happens: say where and stop.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let file = info.location().map_or("", core::panic::Location::file);
+    report::stop(70, &[b"internal error in the runtime, in ", file.as_bytes()])
+}

@@ -1,0 +1,124 @@
+//! The task that begins a new epoch at every interval.
+//!
+//! It shares the program's memory and nothing else: no descriptors, no directory, no signals, and
+//! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
+//! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
+
+use crate::arch;
+use crate::os;
+use crate::report::FACTS;
+use crate::state::CODE;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+const STACK_BYTES: usize = 128 << 10;
+
+/// Flags of clone(2).
+const CLONE_VM: usize = 0x100;
+const CLONE_FS: usize = 0x200;
+const CLONE_FILES: usize = 0x400;
+const CLONE_SIGHAND: usize = 0x800;
+const CLONE_THREAD: usize = 0x1_0000;
+const CLONE_SETTLS: usize = 0x8_0000;
+
+/// The task has its own table of descriptors.
+static OWN_FILES: AtomicBool = AtomicBool::new(false);
+
+/// Children that share copies with this process and have not made their own yet.
+static PENDING: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
+
+/// Starts the task. The program runs on with one layout if that fails.
+pub fn start() -> Result<(), os::Errno> {
+    let pending = os::map_shared(os::PAGE_BYTES)?;
+    PENDING.store(pending.cast(), Ordering::Relaxed);
+    let memory = os::map_anonymous(STACK_BYTES)?;
+    // The lowest page catches an overflow; the highest bytes are the thread block that fs points to.
+    // SAFETY: the memory was mapped a moment ago.
+    let (stack_top, thread_block) = unsafe {
+        os::protect(memory, os::PAGE_BYTES, os::PROT_NONE)?;
+        let block = memory.add(STACK_BYTES - 256);
+        block.cast::<*mut u8>().write(block);
+        (block.cast::<c_void>(), block.cast::<c_void>())
+    };
+    let before = os::signal_mask(2, Some(u64::MAX))?;
+    let shared = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
+    OWN_FILES.store(true, Ordering::Relaxed);
+    // SAFETY: the stack and the block are the task's alone; it shares the address space.
+    let mut result =
+        unsafe { arch::clone_task(shared, stack_top, szc_rt_maintenance, thread_block) };
+    if result < 0 {
+        // Some supervisors (valgrind) know only threads that share everything.
+        OWN_FILES.store(false, Ordering::Relaxed);
+        let all = shared | CLONE_FS | CLONE_FILES;
+        // SAFETY: as above.
+        result = unsafe { arch::clone_task(all, stack_top, szc_rt_maintenance, thread_block) };
+    }
+    os::signal_mask(2, Some(before))?;
+    if result < 0 { Err(os::Errno(result as i32)) } else { Ok(()) }
+}
+
+/// Body of the task.
+#[unsafe(no_mangle)]
+extern "C" fn szc_rt_maintenance() -> ! {
+    if OWN_FILES.load(Ordering::Relaxed) {
+        // A pipe of the program that stayed open here would never end for its reader.
+        if os::close_all().is_err() {
+            os::exit_task();
+        }
+        os::leave_directory();
+    }
+    os::set_task_name(c"szc");
+    let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
+    let mut deadline = os::monotonic_ns();
+    loop {
+        deadline = (deadline + interval_ns).max(os::monotonic_ns());
+        os::sleep_until(deadline);
+        if begin_epoch().is_none() {
+            CODE.with(|code| code.set_exhausted());
+            os::exit_task();
+        }
+    }
+}
+
+/// Nothing when there can be no further epoch.
+fn begin_epoch() -> Option<()> {
+    let plan = CODE.with(|code| code.plan().ok())??;
+    let prepared = plan.prepare()?;
+    loop {
+        let published = CODE.with(|code| {
+            let free = children_pending() == 0;
+            if free {
+                code.publish(&prepared);
+            }
+            free
+        })?;
+        if published {
+            return Some(());
+        }
+        os::sleep_until(os::monotonic_ns() + 1_000_000);
+    }
+}
+
+fn pending() -> Option<&'static AtomicU32> {
+    // SAFETY: null or a shared page that stays mapped.
+    unsafe { PENDING.load(Ordering::Relaxed).as_ref() }
+}
+
+fn children_pending() -> u32 {
+    // Acquire: pairs with the release in `child_is_separate`; the child has read all it needs.
+    pending().map_or(0, |count| count.load(Ordering::Acquire))
+}
+
+/// Before a fork, under the lock: no epoch begins until the child has its own copies.
+pub fn expect_child() {
+    if let Some(count) = pending() {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// In the child, once it no longer reads the parent's copies.
+pub fn child_is_separate() {
+    if let Some(count) = pending() {
+        count.fetch_sub(1, Ordering::Release);
+    }
+}

@@ -1,0 +1,286 @@
+//! What the runtime tells: the line of `SZC_LOG`, the file of `SZC_MAP`, messages.
+//!
+//! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
+
+use crate::code::Counts;
+use crate::os::{self, File, PAGE_BYTES};
+use crate::settings::PATH_BYTES;
+use crate::state::{CODE, Once};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// What does not change while the program runs.
+pub struct Facts {
+    /// `SZC_LOG`, absolute.
+    pub log: Option<Path>,
+    /// `SZC_MAP`, absolute.
+    pub map: Option<Path>,
+    /// Seed of all layouts.
+    pub seed: u64,
+    /// Time between epochs; 0 if there is one only.
+    pub interval_ms: u32,
+    /// Code is randomized.
+    pub code: bool,
+    /// Why it is not, if it should be.
+    pub refused: Option<&'static str>,
+    /// Functions that may move.
+    pub movable: u32,
+    /// Functions that stay.
+    pub pinned: u32,
+}
+
+/// The facts, set at start.
+pub static FACTS: Once<Facts> = Once::new();
+
+/// The log has been written for this process.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// A path, NUL-terminated.
+#[derive(Clone, Copy)]
+pub struct Path {
+    bytes: [u8; PATH_BYTES],
+    length: usize,
+}
+
+impl Path {
+    /// Makes a path absolute, so that a later `chdir` does not matter.
+    pub fn absolute(path: &CStr) -> Option<Self> {
+        let mut result = Self { bytes: [0; PATH_BYTES], length: 0 };
+        let relative = path.to_bytes();
+        if !relative.starts_with(b"/") {
+            let with_nul = os::current_directory(&mut result.bytes).ok()?;
+            result.length = with_nul.saturating_sub(1);
+            result.push(b"/")?;
+        }
+        result.push(relative)?;
+        Some(result)
+    }
+
+    /// Replaces each `%p` by the process number.
+    pub fn for_process(&self, process: u32) -> Option<Self> {
+        let mut result = Self { bytes: [0; PATH_BYTES], length: 0 };
+        let mut rest = &self.bytes[..self.length];
+        while let [first, behind @ ..] = rest {
+            if let [b'%', b'p', behind @ ..] = rest {
+                result.push(Buffer::<DIGITS>::new().decimal(u64::from(process)).bytes())?;
+                rest = behind;
+            } else {
+                result.push(&[*first])?;
+                rest = behind;
+            }
+        }
+        Some(result)
+    }
+
+    /// The path as the kernel takes it.
+    pub fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.length.checked_add(bytes.len()).filter(|&end| end < PATH_BYTES)?;
+        self.bytes[self.length..end].copy_from_slice(bytes);
+        self.length = end;
+        Some(())
+    }
+}
+
+/// Decimal digits of the largest `u64`.
+const DIGITS: usize = 20;
+
+/// Text of bounded length; what does not fit is dropped.
+///
+/// `core::fmt` is not used here: it calls through tables of functions, which the link step cannot
+/// follow, so it could not know that those functions must not move.
+pub struct Buffer<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Buffer<N> {
+    /// No text.
+    pub const fn new() -> Self {
+        Self { bytes: [0; N], length: 0 }
+    }
+
+    /// The text.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Adds bytes as they are.
+    pub fn push(&mut self, bytes: &[u8]) -> &mut Self {
+        for &byte in bytes {
+            if self.length < N {
+                self.bytes[self.length] = byte;
+                self.length += 1;
+            }
+        }
+        self
+    }
+
+    /// Adds text.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        self.push(text.as_bytes())
+    }
+
+    /// Adds `true` or `false`.
+    pub fn truth(&mut self, value: bool) -> &mut Self {
+        self.text(if value { "true" } else { "false" })
+    }
+
+    /// Adds a number in decimal.
+    pub fn decimal(&mut self, value: u64) -> &mut Self {
+        self.number(value, 10)
+    }
+
+    /// Adds a number in hexadecimal.
+    pub fn hexadecimal(&mut self, value: u64) -> &mut Self {
+        self.number(value, 16)
+    }
+
+    fn number(&mut self, mut value: u64, base: u64) -> &mut Self {
+        let mut digits = [0; DIGITS];
+        let mut first = DIGITS;
+        loop {
+            first -= 1;
+            digits[first] = b"0123456789abcdef"[(value % base) as usize];
+            value /= base;
+            if value == 0 {
+                return self.push(&digits[first..]);
+            }
+        }
+    }
+}
+
+/// Writes the log and the map, once for each process.
+pub fn write_log() {
+    let Some(facts) = FACTS.get() else { return };
+    if (facts.log.is_none() && facts.map.is_none()) || WRITTEN.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let process = os::process_id();
+    if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
+        let counts = snapshot();
+        let mut line = Buffer::<1024>::new();
+        write_line(&mut line, facts, &counts, process);
+        if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
+            // One write: lines of several processes do not mix.
+            let _ = file.write(line.bytes());
+        }
+    }
+    if let Some(path) = facts.map.as_ref().and_then(|path| path.for_process(process)) {
+        if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
+            write_map(&file);
+        }
+    }
+}
+
+/// Lets a forked child write a log of its own.
+pub fn forget_written() {
+    WRITTEN.store(false, Ordering::Relaxed);
+}
+
+/// The counts, read with all signals blocked, because the lock is taken.
+fn snapshot() -> Counts {
+    let before = os::signal_mask(2, Some(u64::MAX));
+    let counts = CODE.with(|code| code.counts()).unwrap_or_default();
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
+    }
+    counts
+}
+
+fn write_line(line: &mut Buffer<1024>, facts: &Facts, counts: &Counts, process: u32) {
+    line.text("{\"abi\":").decimal(u64::from(szc_abi::ABI_VERSION));
+    line.text(",\"pid\":").decimal(u64::from(process));
+    line.text(",\"seed\":").decimal(facts.seed);
+    line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
+    line.text(",\"randomize\":{\"code\":").truth(facts.code);
+    line.text(",\"stack\":false,\"heap\":false}");
+    if let Some(reason) = facts.refused {
+        line.text(",\"code_refused\":\"").text(reason).text("\"");
+    }
+    let total = u64::from(facts.movable) + u64::from(facts.pinned);
+    line.text(",\"functions\":{\"total\":").decimal(total);
+    line.text(",\"movable\":").decimal(u64::from(facts.movable));
+    line.text(",\"pinned\":").decimal(u64::from(facts.pinned));
+    line.text("},\"epochs\":").decimal(counts.epochs);
+    line.text(",\"relocations\":").decimal(counts.relocations);
+    line.text(",\"code_bytes_live\":").decimal(counts.live_bytes);
+    line.text(",\"code_bytes_retained\":").decimal(counts.retained_bytes);
+    line.text(",\"exhausted\":").truth(counts.exhausted).text("}\n");
+}
+
+/// One line for each copy: address and size in hexadecimal, name, epoch; `perf` reads the first
+/// three.
+fn write_map(file: &File) {
+    let before = os::signal_mask(2, Some(u64::MAX));
+    let mut page = Buffer::<PAGE_BYTES>::new();
+    CODE.with(|code| {
+        code.for_each_copy(|epoch, function, address, bytes| {
+            let image = code.image();
+            let name = image.table().name(image.function(function).name_at);
+            page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
+            page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
+            page.text(" [epoch ").decimal(epoch).text("]\n");
+            if page.bytes().len() > PAGE_BYTES / 2 {
+                let _ = file.write(page.bytes());
+                page.length = 0;
+            }
+        });
+    });
+    let _ = file.write(page.bytes());
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
+    }
+}
+
+/// Says on standard error what is wrong and ends the program.
+pub fn stop(code: i32, parts: &[&[u8]]) -> ! {
+    let mut text = Buffer::<PAGE_BYTES>::new();
+    text.push(b"szc: ");
+    for part in parts {
+        text.push(part);
+    }
+    text.push(b"\n");
+    os::write_error(text.bytes());
+    os::exit_group(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_made_absolute_and_gets_the_process_number() {
+        let path = Path::absolute(c"a/%p-%p.json").unwrap().for_process(42).unwrap();
+        let text = path.as_c_str().to_str().unwrap();
+        assert!(text.starts_with('/') && text.ends_with("/a/42-42.json"), "{text}");
+        let kept = Path::absolute(c"/x/%d%").unwrap().for_process(1).unwrap();
+        assert_eq!(kept.as_c_str(), c"/x/%d%");
+    }
+
+    #[test]
+    fn the_log_line_has_the_names_that_are_an_interface() {
+        let facts = Facts {
+            log: None,
+            map: None,
+            seed: 5,
+            interval_ms: 500,
+            code: true,
+            refused: None,
+            movable: 3,
+            pinned: 2,
+        };
+        let mut line = Buffer::<1024>::new();
+        write_line(&mut line, &facts, &Counts { epochs: 7, ..Counts::default() }, 9);
+        assert_eq!(
+            std::str::from_utf8(line.bytes()).unwrap(),
+            "{\"abi\":1,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
+             \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
+             \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
+             \"code_bytes_retained\":0,\"exhausted\":false}\n"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! Random numbers of the runtime: xoshiro256++, one stream for each purpose and epoch.
+//!
+//! Source: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2021).
+
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream of random numbers.
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream that belongs to a seed and an epoch, and to nothing else.
+    pub fn new(seed: u64, epoch: u64) -> Self {
+        // The epoch is spread by an odd constant (the golden ratio, as in SplitMix64) before it
+        // meets the seed, so that neighbouring seeds and epochs do not share streams.
+        let mixed = mix(seed ^ mix(epoch.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)));
+        Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
+    }
+
+    /// A number below `bound`, each equally likely. `bound` must not be 0.
+    ///
+    /// Source: Lemire, "Fast random integer generation in an interval" (2019).
+    pub fn below(&mut self, bound: u32) -> u32 {
+        let threshold = bound.wrapping_neg() % bound;
+        loop {
+            let product = u64::from(self.0.next_u32()) * u64::from(bound);
+            if product as u32 >= threshold {
+                return (product >> 32) as u32;
+            }
+        }
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_number_is_uniform() {
+        let mut stream = Stream::new(7, 0);
+        let mut counts = [0u32; 10];
+        for _ in 0..100_000 {
+            counts[stream.below(10) as usize] += 1;
+        }
+        // Chi-square with 9 degrees of freedom: 27.88 is the 0.999 quantile.
+        let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi < 27.88, "chi-square {chi}");
+    }
+
+    #[test]
+    fn streams_of_neighbouring_seeds_and_epochs_differ() {
+        let first = |seed, epoch| Stream::new(seed, epoch).below(u32::MAX);
+        let values = [first(1, 0), first(1, 1), first(2, 0), first(0, 2), first(0, 0)];
+        for (index, value) in values.iter().enumerate() {
+            assert!(!values[..index].contains(value));
+        }
+        assert_eq!(first(1, 1), values[1]);
+    }
+}

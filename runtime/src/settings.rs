@@ -1,0 +1,175 @@
+//! The environment variables of the runtime, read once at start.
+//!
+//! A malformed value ends the program with exit code 78 (`EX_CONFIG`) before any of it has run: a
+//! measurement with a setting that was silently ignored would be worse than none.
+
+use core::ffi::CStr;
+
+/// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
+pub const EXIT_CONFIG: i32 = 78;
+
+/// Longest path of a log, with the NUL.
+pub const PATH_BYTES: usize = 4096;
+
+/// What the environment asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings<'a> {
+    /// `SZC_SEED`: seed of all layouts; absent: the kernel's.
+    pub seed: Option<u64>,
+    /// `SZC_INTERVAL_MS`: time between epochs; 0: one layout for the whole run.
+    pub interval_ms: u32,
+    /// `SZC_ONCE`: one layout for the whole run.
+    pub once: bool,
+    /// `SZC_CODE`: randomize code.
+    pub code: bool,
+    /// `SZC_CODE_BUDGET_MIB`: memory for copies of code that are kept.
+    pub code_budget_mib: u32,
+    /// `SZC_LOG`: file that gets a JSON line when the program ends.
+    pub log: Option<&'a CStr>,
+    /// `SZC_MAP`: file that gets the places of all copies when the program ends, in perf's format.
+    pub map: Option<&'a CStr>,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Self {
+            seed: None,
+            interval_ms: 500,
+            once: false,
+            code: true,
+            code_budget_mib: 512,
+            log: None,
+            map: None,
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadSetting<'a> {
+    /// `NAME=value` as found.
+    pub found: &'a [u8],
+    /// What is needed.
+    pub needed: &'static str,
+}
+
+/// Reads the settings from `NAME=value` strings. The last of equal names counts, as for a shell
+/// they cannot be equal.
+///
+/// # Errors
+/// The first setting of a known name whose value has no meaning.
+pub fn read<'a>(
+    environment: impl Iterator<Item = &'a CStr>,
+) -> Result<Settings<'a>, BadSetting<'a>> {
+    let mut settings = Settings::default();
+    for entry in environment {
+        let bytes = entry.to_bytes();
+        let Some(rest) = bytes.strip_prefix(b"SZC_") else { continue };
+        let Some(equals) = rest.iter().position(|&byte| byte == b'=') else { continue };
+        let (name, value) = (&rest[..equals], &rest[equals + 1..]);
+        let text = &entry.to_bytes_with_nul()[b"SZC_".len() + equals + 1..];
+        let bad = |needed| BadSetting { found: bytes, needed };
+        match name {
+            b"SEED" => {
+                let needed = "a whole number from 0 to 18446744073709551615";
+                settings.seed = Some(number(value, u64::MAX).ok_or(bad(needed))?);
+            }
+            b"INTERVAL_MS" => {
+                let needed = "milliseconds from 1 to 4294967295, or 0 for one layout";
+                let value = number(value, u64::from(u32::MAX)).ok_or(bad(needed))?;
+                settings.interval_ms = value as u32;
+            }
+            b"CODE_BUDGET_MIB" => {
+                let needed = "mebibytes from 1 to 1024";
+                let value = number(value, 1024).filter(|&mib| mib > 0).ok_or(bad(needed))?;
+                settings.code_budget_mib = value as u32;
+            }
+            b"ONCE" => settings.once = switch(value).ok_or(bad("0 or 1"))?,
+            b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
+            b"LOG" => settings.log = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
+            b"MAP" => settings.map = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
+            _ => {}
+        }
+    }
+    Ok(settings)
+}
+
+fn number(digits: &[u8], max: u64) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value = 0u64;
+    for &digit in digits {
+        let digit = digit.checked_sub(b'0').filter(|&digit| digit < 10)?;
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    (value <= max).then_some(value)
+}
+
+fn switch(value: &[u8]) -> Option<bool> {
+    match value {
+        b"0" => Some(false),
+        b"1" => Some(true),
+        _ => None,
+    }
+}
+
+/// Leaves room in `PATH_BYTES` for a directory before it and process numbers inside it.
+fn path(text_with_nul: &[u8]) -> Option<&CStr> {
+    let path = CStr::from_bytes_with_nul(text_with_nul).ok()?;
+    (1..=3000).contains(&path.to_bytes().len()).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(entry: &CStr) -> Result<Settings<'_>, BadSetting<'_>> {
+        read([entry].into_iter())
+    }
+
+    #[test]
+    fn an_empty_environment_gives_the_documented_defaults() {
+        let settings = read([c"HOME=/", c"SZC=1", c"SZC_HOME=/x"].into_iter()).unwrap();
+        assert_eq!(settings, Settings::default());
+        assert_eq!((settings.interval_ms, settings.code_budget_mib), (500, 512));
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let settings = read(
+            [
+                c"SZC_SEED=18446744073709551615",
+                c"SZC_INTERVAL_MS=0",
+                c"SZC_ONCE=1",
+                c"SZC_CODE=0",
+                c"SZC_CODE_BUDGET_MIB=64",
+                c"SZC_LOG=/tmp/a=b",
+            ]
+            .into_iter(),
+        )
+        .unwrap();
+        assert_eq!(settings.seed, Some(u64::MAX));
+        assert_eq!((settings.interval_ms, settings.once, settings.code), (0, true, false));
+        assert_eq!(settings.code_budget_mib, 64);
+        assert_eq!(settings.log, Some(c"/tmp/a=b"));
+    }
+
+    #[test]
+    fn a_malformed_value_is_never_ignored() {
+        for entry in [
+            c"SZC_SEED=",
+            c"SZC_SEED=-1",
+            c"SZC_SEED=0x10",
+            c"SZC_SEED=18446744073709551616",
+            c"SZC_INTERVAL_MS=1.5",
+            c"SZC_INTERVAL_MS=4294967296",
+            c"SZC_ONCE=yes",
+            c"SZC_CODE=",
+            c"SZC_CODE_BUDGET_MIB=0",
+            c"SZC_LOG=",
+        ] {
+            assert_eq!(one(entry).unwrap_err().found, entry.to_bytes());
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Start: runs before every constructor of the program.
+
+use crate::code::Code;
+use crate::report::{self, FACTS, Facts, Path, stop};
+use crate::settings::{self, EXIT_CONFIG, Settings};
+use crate::state::{CODE, LOCATOR};
+use crate::{arch, fork, handlers, maintenance, os};
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+/// Tag of the auxiliary vector: the program has more rights than its caller (set-user-ID).
+const AT_SECURE: usize = 23;
+
+unsafe extern "C" {
+    fn __cxa_atexit(
+        action: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+        image: *mut c_void,
+    ) -> c_int;
+}
+
+/// The loader calls this before the constructors of the program.
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static PREINIT: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) =
+    szc_rt_start;
+
+/// Starts the runtime.
+///
+/// # Safety
+/// Called by the loader with the program's vectors, once, on the only thread.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn szc_rt_start(
+    _count: c_int,
+    _arguments: *const *const c_char,
+    environment: *const *const c_char,
+) {
+    // SAFETY: the loader's vector: strings up to a null, and behind it the auxiliary vector.
+    let environment = unsafe { Environment::new(environment) };
+    if environment.is_secure() {
+        // Whoever starts a program with more rights than their own must not choose its layout or
+        // make it write files.
+        begin(&Settings::default());
+        return;
+    }
+    match settings::read(environment) {
+        Ok(settings) => begin(&settings),
+        Err(bad) => {
+            stop(EXIT_CONFIG, &[b"found ", bad.found, b"; needed is ", bad.needed.as_bytes()])
+        }
+    }
+}
+
+fn begin(settings: &Settings<'_>) {
+    let log = settings.log.map(|path| writable(path, b"SZC_LOG"));
+    let map = settings.map.map(|path| writable(path, b"SZC_MAP"));
+    // Without the kernel's random numbers the clock is the only source left.
+    let seed =
+        settings.seed.unwrap_or_else(|| os::random_u64().unwrap_or_else(|_| os::monotonic_ns()));
+    let once = settings.once || settings.interval_ms == 0;
+    let mut facts = Facts {
+        log,
+        map,
+        seed,
+        interval_ms: if once { 0 } else { settings.interval_ms },
+        code: false,
+        refused: None,
+        movable: 0,
+        pinned: 0,
+    };
+    if settings.code {
+        match start_code(seed, settings.code_budget_mib) {
+            Ok((movable, pinned)) => {
+                facts.code = true;
+                (facts.movable, facts.pinned) = (movable, pinned);
+            }
+            Err(reason) => facts.refused = Some(reason),
+        }
+    }
+    let (logs, code) = (facts.log.is_some() || facts.map.is_some(), facts.code);
+    FACTS.set(facts);
+    if logs {
+        handlers::install_fatal();
+        // SAFETY: the function lives as long as the program.
+        unsafe { __cxa_atexit(at_exit, os::null(), os::null()) };
+    }
+    if code {
+        fork::register();
+        if !once {
+            // Without the task the program keeps its first layout; the log then shows no epochs.
+            let _ = maintenance::start();
+        }
+    }
+}
+
+fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), &'static str> {
+    handlers::install_trap().map_err(|_| "the kernel did not give SIGTRAP to the runtime")?;
+    // SAFETY: the program has one thread, which is here; the handler is installed.
+    let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }
+        .map_err(crate::code::Refused::text)?;
+    let table = code.image().table();
+    let counts = (table.movable_count() as u32, table.pinned_count() as u32);
+    LOCATOR.set(code.locator());
+    CODE.set(code);
+    Ok(counts)
+}
+
+/// A path that can be written to, or the end of the program: a log that never appears would be
+/// noticed too late.
+fn writable(path: &CStr, name: &[u8]) -> Path {
+    let absolute = Path::absolute(path);
+    let opened = absolute
+        .and_then(|path| path.for_process(os::process_id()))
+        .is_some_and(|path| os::File::open(path.as_c_str(), os::OPEN_APPEND).is_ok());
+    match absolute {
+        Some(absolute) if opened => absolute,
+        _ => stop(
+            EXIT_CONFIG,
+            &[
+                b"cannot write to ",
+                path.to_bytes(),
+                b"; ",
+                name,
+                b" needs a file in a directory that exists and can be written to",
+            ],
+        ),
+    }
+}
+
+extern "C" fn at_exit(_argument: *mut c_void) {
+    report::write_log();
+}
+
+/// The environment as the loader passes it.
+struct Environment {
+    next: *const *const c_char,
+}
+
+impl Environment {
+    /// # Safety
+    /// `vector` must be the loader's environment vector.
+    unsafe fn new(vector: *const *const c_char) -> Self {
+        Self { next: vector }
+    }
+
+    fn is_secure(&self) -> bool {
+        // SAFETY: the vector ends with a null, behind which the auxiliary vector lies, which ends
+        // with the tag 0.
+        unsafe {
+            let mut at = self.next;
+            while !(*at).is_null() {
+                at = at.add(1);
+            }
+            let mut pair = at.add(1).cast::<[usize; 2]>();
+            while (*pair)[0] != 0 {
+                if (*pair)[0] == AT_SECURE {
+                    return (*pair)[1] != 0;
+                }
+                pair = pair.add(1);
+            }
+        }
+        false
+    }
+}
+
+impl Iterator for Environment {
+    type Item = &'static CStr;
+
+    fn next(&mut self) -> Option<&'static CStr> {
+        // SAFETY: `new` was promised a vector of strings that ends with a null.
+        unsafe {
+            let entry = *self.next;
+            if entry.is_null() {
+                return None;
+            }
+            self.next = self.next.add(1);
+            Some(CStr::from_ptr(entry))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The one instance of everything, and the lock that guards it.
+
+use crate::code::{Code, Locator};
+use crate::os::Lock;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// A value that is written once, before other threads exist, and then only read.
+pub struct Once<T> {
+    ready: AtomicBool,
+    value: UnsafeCell<Option<T>>,
+}
+
+// SAFETY: written by `set` before `ready` is set, only read afterwards.
+unsafe impl<T> Sync for Once<T> {}
+
+impl<T> Once<T> {
+    /// An empty cell.
+    pub const fn new() -> Self {
+        Self { ready: AtomicBool::new(false), value: UnsafeCell::new(None) }
+    }
+
+    /// Sets the value; only the first thread of the program may, before it starts others.
+    pub fn set(&self, value: T) {
+        // SAFETY: only one thread exists.
+        unsafe { *self.value.get() = Some(value) };
+        // Release: pairs with the acquire in `get`.
+        self.ready.store(true, Ordering::Release);
+    }
+
+    /// The value, if it was set.
+    pub fn get(&self) -> Option<&T> {
+        if !self.ready.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: not written any more.
+        unsafe { (*self.value.get()).as_ref() }
+    }
+}
+
+/// Code randomization and its lock.
+pub struct Guarded {
+    lock: Lock,
+    code: UnsafeCell<Option<Code>>,
+}
+
+// SAFETY: the code is reached through `with` alone, under the lock.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    const fn new() -> Self {
+        Self { lock: Lock::new(), code: UnsafeCell::new(None) }
+    }
+
+    /// Sets the code; only the first thread of the program may, before it starts others.
+    pub fn set(&self, code: Code) {
+        // SAFETY: only one thread exists.
+        unsafe { *self.code.get() = Some(code) };
+    }
+
+    /// Runs `action` on the code under the lock. All signals must be blocked: a handler that traps
+    /// on the same thread would wait for itself.
+    pub fn with<T>(&self, action: impl FnOnce(&mut Code) -> T) -> Option<T> {
+        // SAFETY: the lock makes this the only reference.
+        self.lock.with(|| unsafe { (*self.code.get()).as_mut().map(action) })
+    }
+
+    /// The lock itself, for `fork`.
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+}
+
+/// Code randomization.
+pub static CODE: Guarded = Guarded::new();
+
+/// Origins of copies.
+pub static LOCATOR: Once<Locator> = Once::new();

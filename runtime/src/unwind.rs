@@ -1,0 +1,66 @@
+//! Exceptions through moved frames: unwind information for an address in a copy is that of the
+//! original address, told to start at the copy.
+//!
+//! Everything in an FDE (frame rules, call sites, landing pads) is relative to the function's start,
+//! which the unwinder takes from `bases`. So the original FDE serves unchanged.
+
+use crate::arch;
+use crate::state::LOCATOR;
+use core::ffi::c_void;
+
+/// `struct dwarf_eh_bases` of libgcc's `unwind-dw2-fde.h`.
+#[repr(C)]
+pub struct Bases {
+    text: *mut c_void,
+    data: *mut c_void,
+    function: *mut c_void,
+}
+
+type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
+
+/// Stands in for `_Unwind_Find_FDE`.
+///
+/// # Safety
+/// As the function it stands in for: called by the unwinder with a valid `bases`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
+    let Some(find) = real() else { return core::ptr::null() };
+    let Some(origin) = LOCATOR.get().and_then(|locator| locator.origin(pc as usize)) else {
+        // SAFETY: the caller's arguments, passed on.
+        return unsafe { find(pc, bases) };
+    };
+    // SAFETY: the original address is one of this image's; `bases` is the caller's.
+    unsafe {
+        let fde = find(origin.original as *mut c_void, bases);
+        if !fde.is_null() {
+            let inside = origin.original - (*bases).function as usize;
+            (*bases).function = (pc as usize - inside) as *mut c_void;
+        }
+        fde
+    }
+}
+
+/// The unwinder's own search: statically linked, or the next one in the order of loading.
+fn real() -> Option<FindFde> {
+    let linked = arch::weak_find_fde();
+    let address = if linked != 0 {
+        linked
+    } else {
+        let dlsym = arch::weak_dlsym();
+        if dlsym == 0 {
+            return None;
+        }
+        let next = -1isize as *mut c_void; // RTLD_NEXT
+        // SAFETY: the address is that of dlsym(3).
+        unsafe {
+            let dlsym: unsafe extern "C" fn(*mut c_void, *const core::ffi::c_char) -> *mut c_void =
+                core::mem::transmute(dlsym);
+            dlsym(next, c"_Unwind_Find_FDE".as_ptr()) as usize
+        }
+    };
+    if address == 0 {
+        return None;
+    }
+    // SAFETY: the symbol of that name has this type.
+    Some(unsafe { core::mem::transmute::<usize, FindFde>(address) })
+}

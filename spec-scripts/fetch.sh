@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# Gets the sources of real programs and unpacks them in the cache.
+#
+#   spec-scripts/fetch.sh [PROGRAM...]        default: all of them
+#
+# On Debian and Ubuntu they come from the distribution's source packages, in the
+# version it offers; elsewhere from the program's own release address, checked
+# against a pinned SHA-256. A program that cannot be had is named, the others are
+# still fetched, and the exit code is 1.
+#
+# SZC_CACHE: where sources are kept (default: .cache of the project).
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+APT=$CACHE/apt
+
+# derive_source_lists: the system's package lists with source packages enabled,
+# in a directory of our own, so that neither the system's configuration nor its
+# package lists change and no privileges are needed.
+derive_source_lists() {
+    mkdir -p "$APT/lists/partial" "$APT/cache/archives/partial" "$APT/parts"
+    rm -f "$APT"/parts/*
+    local list name
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+        [[ -r $list ]] || continue
+        name=$(basename "$list")
+        case $name in
+        *.sources) sed 's/^Types:.*/Types: deb-src/' "$list" >"$APT/parts/$name" ;;
+        *) sed -n 's/^[[:space:]]*deb\([[:space:]]\)/deb-src\1/p' "$list" >"$APT/parts/$name" ;;
+        esac
+    done
+    # The system's hooks after an update are for the system's lists.
+    cat >"$APT/apt.conf" <<EOF
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "$APT/parts";
+Dir::State::lists "$APT/lists";
+Dir::Cache "$APT/cache";
+Acquire::Languages "none";
+Acquire::Retries "1";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
+APT::Sandbox::User "";
+EOF
+}
+
+# refresh_source_lists: once a day is enough. A third-party list without sources
+# makes the update fail as a whole, which says nothing about the others.
+refresh_source_lists() {
+    [[ -n $(find "$APT/updated" -mtime -1 2>/dev/null) ]] && return
+    derive_source_lists
+    apt-get -c "$APT/apt.conf" -qq update >"$APT/update.log" 2>&1 || true
+    if compgen -G "$APT/lists/*Sources*" >/dev/null; then
+        touch "$APT/updated"
+    fi
+}
+
+# fetch_from_debian DIRECTORY: leaves one source archive there.
+fetch_from_debian() {
+    command -v apt-get >/dev/null || return 1
+    refresh_source_lists
+    [[ -e $APT/updated ]] || return 1
+    (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source") >"$APT/$debian_source.log" 2>&1 || return 1
+    # Only the program itself: some packages add archives of documentation.
+    find "$1" -type f ! -name '*.orig.tar.*' -delete
+    find "$1" -type f -name '*.asc' -delete
+    compgen -G "$1/*.orig.tar.*" >/dev/null
+}
+
+# fetch_from_upstream DIRECTORY: the same from the program's own site.
+fetch_from_upstream() {
+    local file
+    file=$1/$(basename "$upstream_url")
+    if command -v curl >/dev/null; then
+        curl -fsSL --connect-timeout 20 -o "$file" "$upstream_url" 2>/dev/null || return 1
+    elif command -v wget >/dev/null; then
+        wget -q --timeout=20 --tries=1 -O "$file" "$upstream_url" || return 1
+    else
+        return 1
+    fi
+    local found
+    found=$(sha256sum "$file" | cut -d' ' -f1)
+    if [[ $found != "$upstream_sha256" ]]; then
+        warn "$upstream_url: SHA-256 is $found, expected $upstream_sha256; not used"
+        return 1
+    fi
+}
+
+# fetch PROGRAM
+fetch() (
+    program=$1
+    load_recipe "$program"
+    [[ -n $debian_source ]] || exit 0
+    target=$CACHE/sources/$program
+    [[ -s $target/version ]] && exit 0
+
+    mkdir -p "$CACHE/sources"
+    work=$(mktemp -d "$CACHE/sources/.$program.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    mkdir "$work/archive" "$work/new" "$work/new/tree"
+    if fetch_from_debian "$work/archive"; then
+        origin="Debian source package $debian_source"
+        # NAME_VERSION.orig.tar.SUFFIX
+        version=$(basename "$work"/archive/*)
+        version=${version#*_}
+        version=${version%.orig.tar.*}
+    elif fetch_from_upstream "$work/archive"; then
+        origin=$upstream_url
+        version=$upstream_version
+    else
+        warn "$program: no source. Tried the source package '$debian_source' of this system's" \
+            "package archive and $upstream_url. Check the network and run spec-scripts/fetch.sh again."
+        exit 1
+    fi
+    if ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then
+        warn "$program: the archive from $origin does not unpack; is xz-utils installed?"
+        exit 1
+    fi
+    say "$version" >"$work/new/version"
+    say "$origin" >"$work/new/origin"
+    rm -rf "$target"
+    mv "$work/new" "$target" || exit 1
+    say "$program $version ($origin)"
+)
+
+main() {
+    local program missing=0
+    [[ $# -gt 0 ]] || set -- "${REAL_PROGRAMS[@]}"
+    for program in "$@"; do
+        # A command whose status is tested runs without `set -e`; fetch() tests
+        # its own steps.
+        fetch "$program" || missing=1
+    done
+    return "$missing"
+}
+
+main "$@"

@@ -1,0 +1,217 @@
+//! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`,
+//! `-Rlink`, `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`.
+//!
+//! Without any of these words a build randomizes all that this version can. With some, it
+//! randomizes the union of what they name; `-Rnone` cancels the words before it.
+//! `SZC_BUILD` replaces the words on the command line, for build systems that cannot pass
+//! flags. clang's own `-R…` (optimization remarks) are other words and none of these.
+
+use anyhow::bail;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+
+/// The environment variable that overrides the flags.
+pub const BUILD_VARIABLE: &str = "SZC_BUILD";
+
+/// One thing that can be randomized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Functions move while the program runs.
+    Code,
+    /// Random padding between stack frames.
+    Stack,
+    /// Heap blocks are handed out in random order.
+    Heap,
+    /// Object files are linked in random order.
+    Link,
+}
+
+impl Feature {
+    const ALL: [Feature; 4] = [Feature::Code, Feature::Stack, Feature::Heap, Feature::Link];
+
+    /// What this version can do.
+    const fn is_available(self) -> bool {
+        matches!(self, Feature::Code)
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Feature::Code => "code",
+            Feature::Stack => "stack",
+            Feature::Heap => "heap",
+            Feature::Link => "link",
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One word of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    /// Randomize this too.
+    One(Feature),
+    /// Randomize all that this version can.
+    All,
+    /// Forget the words so far and randomize nothing.
+    None,
+}
+
+impl Word {
+    fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            b"all" => Some(Word::All),
+            b"none" => Some(Word::None),
+            _ => Feature::ALL
+                .into_iter()
+                .find(|feature| feature.word().as_bytes() == text)
+                .map(Word::One),
+        }
+    }
+
+    /// The meaning of a command-line word, if it is one of the driver's own.
+    #[must_use]
+    pub fn from_flag(flag: &[u8]) -> Option<Self> {
+        flag.strip_prefix(b"-R").and_then(Self::parse)
+    }
+}
+
+/// What a build is asked to randomize.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    words: Vec<Word>,
+}
+
+impl Request {
+    /// Adds a word; a later [`Word::None`] cancels it.
+    pub fn add(&mut self, word: Word) {
+        if word == Word::None {
+            self.words.clear();
+        }
+        self.words.push(word);
+    }
+
+    /// Reads the value of [`BUILD_VARIABLE`]; an empty value counts as absent.
+    ///
+    /// # Errors
+    /// A word that is none of the allowed ones.
+    pub fn from_environment(value: Option<&OsStr>) -> anyhow::Result<Option<Self>> {
+        let Some(value) = value else { return Ok(None) };
+        let mut request = Request::default();
+        let words = value
+            .as_bytes()
+            .split(|byte| *byte == b',' || byte.is_ascii_whitespace())
+            .filter(|word| !word.is_empty());
+        for text in words {
+            match Word::parse(text) {
+                Some(word) => request.add(word),
+                None => bail!(
+                    "{BUILD_VARIABLE}={}: '{}' is not a word it knows; \
+                     use code, stack, heap, link, all or none, separated by commas",
+                    value.display(),
+                    String::from_utf8_lossy(text),
+                ),
+            }
+        }
+        Ok((!request.words.is_empty()).then_some(request))
+    }
+
+    /// Whether the build randomizes this.
+    #[must_use]
+    pub fn includes(&self, feature: Feature) -> bool {
+        feature.is_available()
+            && (self.words.is_empty()
+                || self.words.contains(&Word::All)
+                || self.words.contains(&Word::One(feature)))
+    }
+
+    /// What was asked for by name although this version cannot do it.
+    pub fn unavailable(&self) -> impl Iterator<Item = Feature> + '_ {
+        Feature::ALL
+            .into_iter()
+            .filter(|feature| !feature.is_available() && self.words.contains(&Word::One(*feature)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_flags(flags: &[&str]) -> Request {
+        let mut request = Request::default();
+        for flag in flags {
+            request.add(Word::from_flag(flag.as_bytes()).expect("an own flag"));
+        }
+        request
+    }
+
+    fn from_variable(value: &str) -> anyhow::Result<Option<Request>> {
+        Request::from_environment(Some(OsStr::new(value)))
+    }
+
+    #[test]
+    fn the_request_is_the_union_of_the_words_after_the_last_none() {
+        for (flags, code) in [
+            (&[][..], true),
+            (&["-Rcode"], true),
+            (&["-Rall"], true),
+            (&["-Rnone"], false),
+            (&["-Rstack"], false),
+            (&["-Rstack", "-Rcode"], true),
+            (&["-Rcode", "-Rnone"], false),
+            (&["-Rnone", "-Rcode"], true),
+            (&["-Rnone", "-Rall"], true),
+        ] {
+            assert_eq!(from_flags(flags).includes(Feature::Code), code, "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_named_and_not_cancelled_is_reported_as_unavailable() {
+        let request = from_flags(&["-Rlink", "-Rnone", "-Rall", "-Rheap", "-Rstack"]);
+        let named: Vec<_> = request.unavailable().collect();
+        assert_eq!(named, [Feature::Stack, Feature::Heap]);
+        assert_eq!(from_flags(&["-Rall"]).unavailable().count(), 0);
+    }
+
+    #[test]
+    fn remark_flags_of_clang_are_not_own_words() {
+        for flag in [
+            "-R",
+            "-Rpass",
+            "-Rpass=inline",
+            "-Rpass-missed=loop",
+            "-Reverything",
+            "-Rcode-gen",
+            "-Rno-code",
+            "--Rcode",
+        ] {
+            assert_eq!(Word::from_flag(flag.as_bytes()), None, "{flag}");
+        }
+    }
+
+    #[test]
+    fn the_variable_takes_words_separated_by_commas_or_spaces() {
+        let request = from_variable("none, code  heap").expect("valid");
+        assert_eq!(request, Some(from_flags(&["-Rnone", "-Rcode", "-Rheap"])));
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_absent() {
+        assert_eq!(from_variable(" , ").expect("valid"), None);
+        assert_eq!(Request::from_environment(None).expect("valid"), None);
+    }
+
+    #[test]
+    fn a_malformed_variable_is_an_error_that_names_value_word_and_choices() {
+        let message = from_variable("code,Stack").expect_err("malformed").to_string();
+        assert!(message.contains("SZC_BUILD=code,Stack"), "{message}");
+        assert!(message.contains("'Stack'"), "{message}");
+        assert!(message.contains("code, stack, heap, link, all or none"), "{message}");
+    }
+}

@@ -1,0 +1,286 @@
+//! The link of an image whose code will move: retained relocations, the runtime archive,
+//! and afterwards the relocation table.
+
+use super::args::{Facts, Invocation};
+use super::compile::command;
+use super::parts::{Clang, RUNTIME_ARCHIVE, find_own};
+use crate::table::{self, EmbedOptions};
+use anyhow::Context;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus, Stdio};
+
+/// The runtime's initializer. Nothing in a program refers to it, so the link has to ask.
+const RUNTIME_SYMBOL: &str = "szc_rt_start";
+
+/// Why a link is left to clang alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Plain {
+    /// The result would not be an image of the kind that can move; no reason for worry.
+    OtherKind(String),
+    /// The user would expect the image to be randomized.
+    Sanitizers(String),
+}
+
+impl Plain {
+    /// Whether a link must be left alone.
+    pub(super) fn reason(facts: &Facts) -> Option<Self> {
+        let other = |text: &str| Some(Plain::OtherKind(text.to_owned()));
+        if facts.relocatable {
+            return other("the result is an object file");
+        }
+        if let Some(mode) = &facts.driver_mode
+            && !matches!(mode.as_str(), "gcc" | "g++")
+        {
+            return Some(Plain::OtherKind(format!("the driver mode is {mode}")));
+        }
+        let host = format!("{}-linux", std::env::consts::ARCH);
+        let target = facts.target.as_deref().unwrap_or(&host);
+        if !is_supported(target) {
+            return Some(Plain::OtherKind(format!("the target is {target}")));
+        }
+        if facts.narrow {
+            return other("the target is not the 64-bit mode of x86");
+        }
+        if facts.code_model.as_deref() == Some("kernel") {
+            return other("the code model is that of a kernel");
+        }
+        if facts.offload {
+            return other("code for an accelerator is linked too");
+        }
+        let untested: Vec<_> = SANITIZERS_WITH_RUNTIME
+            .iter()
+            .filter(|name| facts.sanitizers.contains(**name))
+            .copied()
+            .collect();
+        (!untested.is_empty()).then(|| Plain::Sanitizers(untested.join(",")))
+    }
+}
+
+/// Sanitizers whose runtime libraries take over memory, signals or calls.
+const SANITIZERS_WITH_RUNTIME: [&str; 11] = [
+    "address",
+    "dataflow",
+    "fuzzer",
+    "hwaddress",
+    "leak",
+    "memory",
+    "memtag",
+    "numerical",
+    "realtime",
+    "thread",
+    "type",
+];
+
+/// Linux on x86-64, but for the variants with another C library interface.
+fn is_supported(triple: &str) -> bool {
+    let mut parts = triple.split('-');
+    let is_x86_64 = matches!(parts.next(), Some("x86_64" | "amd64"));
+    let other_interface = ["android", "gnux32", "ohos"];
+    is_x86_64
+        && triple.contains("linux")
+        && !other_interface.iter().any(|name| triple.contains(name))
+}
+
+/// The words that a link of movable code adds to the user's.
+pub(super) fn additions(clang: &Clang, facts: &Facts) -> anyhow::Result<Vec<OsString>> {
+    // An invocation may turn out to link nothing (a missing input, say); then clang would
+    // warn of every word here, and -Werror would make that an error.
+    let mut words = vec![OsString::from("--start-no-unused-arguments")];
+    if !facts.chose_linker {
+        let mut path = OsString::from("--ld-path=");
+        path.push(clang.find_lld()?);
+        words.extend(["-fuse-ld=lld".into(), path]);
+    }
+    words.push("-Wl,--emit-relocs".into());
+    if takes_runtime(facts) {
+        words.push(format!("-Wl,-u,{RUNTIME_SYMBOL}").into());
+        // As a word of the linker, because `-x c` would make a file name C source.
+        words.extend(["-Xlinker".into(), find_own(RUNTIME_ARCHIVE)?.into()]);
+    }
+    words.push("--end-no-unused-arguments".into());
+    Ok(words)
+}
+
+/// Whether the image is a program that will run initializers: rustc and others leave out
+/// the default libraries and name the C library themselves.
+fn takes_runtime(facts: &Facts) -> bool {
+    !facts.shared && !facts.no_start_files && (!facts.no_default_libs || facts.names_libc)
+}
+
+/// Links, and completes the image.
+///
+/// # Errors
+/// A part is missing, clang cannot be started, or the table cannot be made; then there is
+/// no image left that lacks one.
+pub(super) fn link(
+    clang: &Clang,
+    invocation: &Invocation,
+    additions: &[OsString],
+) -> anyhow::Result<ExitCode> {
+    let facts = &invocation.facts;
+    let c_library_archives =
+        if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
+    let options =
+        EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
+    let image = facts.output.clone().unwrap_or_else(|| "a.out".into());
+    let before = Fingerprint::of(&image);
+    let status = command(clang, &invocation.for_link(additions))
+        .status()
+        .with_context(|| format!("cannot run {}", clang.program.display()))?;
+    // The linker may have answered a question (-Wl,--version) and left an older file alone.
+    if status.success() && Fingerprint::of(&image) != before && is_elf(&image) {
+        complete(&image, &options)?;
+    }
+    Ok(exit_code(status))
+}
+
+/// The archives of the C library, and of the compiler's runtime library under it, that this
+/// link would find. clang knows the target's directories.
+fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Vec<PathBuf>> {
+    let mut archives = Vec::new();
+    for name in ["libc.a", "libgcc.a"] {
+        let mut words = invocation.for_clang();
+        words.insert(0, format!("-print-file-name={name}").into());
+        let answer = command(clang, &words)
+            .stderr(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot run {}", clang.program.display()))?;
+        let answer = answer.stdout.trim_ascii_end();
+        archives.push(PathBuf::from(OsStr::from_bytes(answer)));
+    }
+    let unwinder = archives[1].with_file_name("libgcc_eh.a");
+    archives.push(unwinder);
+    // An archive that clang cannot find it names without a directory.
+    archives.retain(|path| path.is_absolute() && path.is_file());
+    Ok(archives)
+}
+
+fn complete(image: &Path, options: &EmbedOptions) -> anyhow::Result<()> {
+    table::embed(image, options)
+        .inspect_err(|_| {
+            // make would take an incomplete image for a finished one. The error at hand
+            // says more than a failure to remove it could.
+            let _ = fs::remove_file(image);
+        })
+        .with_context(|| {
+            format!("{}: linked, but its relocation table could not be made", image.display())
+        })
+}
+
+/// Tells whether a file has been written since.
+#[derive(Debug, PartialEq, Eq)]
+struct Fingerprint {
+    inode: (u64, u64),
+    modified_ns: (i64, i64),
+    changed_ns: (i64, i64),
+}
+
+impl Fingerprint {
+    fn of(path: &PathBuf) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Fingerprint {
+            inode: (metadata.dev(), metadata.ino()),
+            modified_ns: (metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: (metadata.ctime(), metadata.ctime_nsec()),
+        })
+    }
+}
+
+/// Links of configure scripts go to `/dev/null`, and linkers make other formats too.
+fn is_elf(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+        && magic == *b"\x7fELF"
+}
+
+/// clang's exit code, or what a shell makes of a fatal signal.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::classify;
+    use super::*;
+
+    fn facts(line: &str) -> Facts {
+        classify(line.split_whitespace().map(OsString::from).collect()).facts
+    }
+
+    #[test]
+    fn only_images_for_linux_on_x86_64_are_touched() {
+        for (line, plain) in [
+            ("x.c", false),
+            ("-m64 x.c", false),
+            ("-m32 -m64 x.c", false),
+            ("--target=x86_64-unknown-linux-musl x.c", false),
+            ("-shared x.o", false),
+            ("-static-pie x.o", false),
+            ("-m32 x.c", true),
+            ("-mx32 x.c", true),
+            ("--target=aarch64-linux-gnu x.c", true),
+            ("-target wasm32-wasi x.c", true),
+            ("--target=x86_64-apple-darwin x.c", true),
+            ("--target=x86_64-linux-android x.c", true),
+            ("--target=x86_64-linux-gnux32 x.c", true),
+            ("-r x.o", true),
+            ("-Wl,-r x.o", true),
+            ("-mcmodel=kernel x.o", true),
+            ("-mcmodel=large x.o", false),
+            ("x.cu", true),
+            ("-fopenmp-targets=nvptx64 x.c", true),
+            ("--driver-mode=cl x.c", true),
+            ("--driver-mode=g++ x.c", false),
+        ] {
+            assert_eq!(Plain::reason(&facts(line)).is_some(), plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn sanitizers_with_a_runtime_turn_randomization_off_until_they_are_turned_off() {
+        for (line, reason) in [
+            ("-fsanitize=undefined x.c", None),
+            ("-fsanitize=address,undefined x.c", Some("address")),
+            ("-fsanitize=thread x.c", Some("thread")),
+            ("-fsanitize=address -fno-sanitize=address x.c", None),
+            ("-fsanitize=address -fno-sanitize=all x.c", None),
+        ] {
+            let expected = reason.map(|name| Plain::Sanitizers(name.to_owned()));
+            assert_eq!(Plain::reason(&facts(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_runtime_goes_into_programs_that_the_c_library_starts() {
+        for (line, takes) in [
+            ("x.c", true),
+            ("-static x.c", true),
+            ("-nostdlib++ x.cc", true),
+            ("-shared x.c", false),
+            ("-Wl,-shared x.c", false),
+            ("-nostdlib x.c", false),
+            ("-nostartfiles x.c", false),
+            ("-nodefaultlibs x.c", false),
+            ("-nodefaultlibs x.o -lc", true),
+            ("-nolibc x.o -l c", true),
+        ] {
+            assert_eq!(takes_runtime(&facts(line)), takes, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_signal_becomes_the_exit_code_that_a_shell_would_report() {
+        let code = |raw| format!("{:?}", exit_code(ExitStatus::from_raw(raw)));
+        assert_eq!(code(11), format!("{:?}", ExitCode::from(139)));
+        assert_eq!(code(1 << 8), format!("{:?}", ExitCode::from(1)));
+        assert_eq!(code(254 << 8), format!("{:?}", ExitCode::from(254)));
+    }
+}

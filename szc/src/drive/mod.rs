@@ -1,0 +1,74 @@
+//! The compiler driver: everything clang accepts goes through to clang; a link gains what
+//! makes its image's code movable.
+//!
+//! `args` reads the command line along the table in `options`; then either `compile` turns
+//! this process into clang, or `link` runs clang and completes the image.
+
+#![forbid(unsafe_code)]
+
+pub mod args;
+mod compile;
+pub mod features;
+mod link;
+mod linker_words;
+mod options;
+pub mod parts;
+mod response;
+
+pub use parts::Language;
+
+use args::Invocation;
+use features::{BUILD_VARIABLE, Feature, Request};
+use link::Plain;
+use parts::Clang;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Acts as the compiler driver of a language on these words (without the program name).
+///
+/// Returns only after a link; every other invocation becomes clang.
+///
+/// # Errors
+/// `SZC_BUILD` is malformed, a part is missing, a program cannot be started, or the
+/// relocation table of the image cannot be made. clang's own failures are no errors here
+/// but its exit code.
+pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCode> {
+    let by_environment = Request::from_environment(std::env::var_os(BUILD_VARIABLE).as_deref())?;
+    let invocation = args::classify(words);
+    let clang = Clang::find(language)?;
+    if !invocation.facts.links() || invocation.facts.lacks_a_file() {
+        return pass_through(&clang, &invocation);
+    }
+    let request = by_environment.as_ref().unwrap_or(&invocation.request);
+    for feature in request.unavailable() {
+        eprintln!(
+            "szc: warning: {feature} randomization is not available in this version; \
+             built without it"
+        );
+    }
+    if !request.includes(Feature::Code) {
+        return pass_through(&clang, &invocation);
+    }
+    match Plain::reason(&invocation.facts) {
+        Some(Plain::Sanitizers(names)) => {
+            eprintln!("szc: warning: code randomization is off in a build with -fsanitize={names}");
+            return pass_through(&clang, &invocation);
+        }
+        Some(Plain::OtherKind(reason)) => {
+            if invocation.facts.verbose {
+                eprintln!("szc: note: code randomization is off: {reason}");
+            }
+            return pass_through(&clang, &invocation);
+        }
+        None => {}
+    }
+    let additions = link::additions(&clang, &invocation.facts)?;
+    if invocation.facts.dry_run {
+        match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
+    }
+    link::link(&clang, &invocation, &additions)
+}
+
+fn pass_through(clang: &Clang, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    match compile::become_clang(clang, &invocation.for_clang())? {}
+}

@@ -1,0 +1,9 @@
+//! x
+pub mod cli;
+pub mod drive;
+pub mod error;
+pub mod lab;
+pub mod measure;
+pub mod report;
+pub mod stats;
+pub mod table;

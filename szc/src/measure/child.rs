@@ -1,0 +1,318 @@
+//! Runs one child process to its end and returns its cost: the only unsafe room of measuring.
+//!
+//! - Cost comes from `wait4(2)`, so it is that of exactly this child and the
+//!   descendants it waited for, never of an earlier run.
+//! - One thread polls the child's pidfd, stdout and stderr: output is consumed
+//!   as it comes, so a child never blocks on a full pipe, and no thread of ours
+//!   competes with it otherwise.
+//! - The child is forked, not spawned by `vfork`: Linux carries the peak RSS of
+//!   the address space that called `execve` over into the child's own, and after
+//!   `vfork` that would be ours. [`Usage::max_rss_kib`] still has a small floor.
+//! - The child stays in our process group, so that Ctrl-C reaches it from the terminal.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::libc;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sigaction};
+use nix::unistd::Pid;
+use sha2::{Digest, Sha256};
+
+use super::pipe::{Pipe, Tail};
+
+/// The longest sleep between two looks at [`Stop`]: a signal may be delivered
+/// just before the poll starts.
+const POLL_LIMIT: Duration = Duration::from_millis(200);
+
+/// A request to stop, set by a signal and looked at between polls.
+///
+/// The atomics carry no data but themselves, hence `Relaxed` everywhere.
+#[derive(Debug, Default)]
+pub struct Stop {
+    signal: AtomicI32,
+    requests: AtomicU32,
+}
+
+impl Stop {
+    /// No request yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { signal: AtomicI32::new(0), requests: AtomicU32::new(0) }
+    }
+
+    /// Notes that `signal` asked us to stop.
+    pub fn request(&self, signal: i32) {
+        self.signal.store(signal, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The last signal that asked us to stop.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    fn insists(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 1
+    }
+}
+
+static STOP: Stop = Stop::new();
+
+extern "C" fn note_signal(signal: i32) {
+    STOP.request(signal);
+}
+
+/// Makes SIGINT and SIGTERM a request to stop after the current child.
+///
+/// A signal that is ignored already (as under `nohup`) stays ignored.
+///
+/// # Errors
+/// What `sigaction(2)` reports.
+pub fn stop_on_signals() -> io::Result<&'static Stop> {
+    let action =
+        SigAction::new(SigHandler::Handler(note_signal), SaFlags::empty(), SigSet::empty());
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: the handler only stores to atomics, which is async-signal-safe.
+        let before = unsafe { sigaction(signal, &action)? };
+        if matches!(before.handler(), SigHandler::SigIgn) {
+            // SAFETY: puts back the disposition the kernel reported one line above.
+            unsafe { sigaction(signal, &before)? };
+        }
+    }
+    Ok(&STOP)
+}
+
+/// What to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    /// Program (looked up in PATH) and arguments.
+    pub argv: &'a [String],
+    /// Variables set over the inherited environment.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+    /// Kill the child after this long.
+    pub timeout: Option<Duration>,
+}
+
+/// How the child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It returned this exit status.
+    Exited(i32),
+    /// This signal killed it.
+    Signalled(i32),
+    /// We killed it when its time was up.
+    TimedOut,
+}
+
+/// What the kernel accounts to the child and the descendants it waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in user mode.
+    pub user_us: u64,
+    /// CPU time in the kernel.
+    pub sys_us: u64,
+    /// Peak resident memory of the largest process among them; values up to
+    /// about the anonymous memory of this process (1–2 MiB) are its, not theirs.
+    pub max_rss_kib: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// Context switches because it waited.
+    pub voluntary_switches: u64,
+    /// Context switches because its time slice ended.
+    pub involuntary_switches: u64,
+}
+
+/// One finished run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Process id it had.
+    pub pid: u32,
+    /// How it ended.
+    pub end: End,
+    /// From before the fork to the exit, by the monotonic clock.
+    pub wall_ns: u64,
+    /// Cost.
+    pub usage: Usage,
+    /// SHA-256 of all of stdout, lower-case hexadecimal.
+    pub stdout_sha256: String,
+    /// Length of stdout.
+    pub stdout_bytes: u64,
+    /// The end of stderr, at most 4 KiB.
+    pub stderr_tail: Vec<u8>,
+}
+
+/// Runs a program to its end with stdin from `/dev/null`.
+///
+/// A first request in `stop` lets the child finish (SIGTERM is passed on to it);
+/// a second one kills it.
+///
+/// # Errors
+/// When the program cannot be started or watched; a program that fails is an
+/// [`Outcome`]. No child is left behind.
+pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
+    let (program, arguments) =
+        invocation.argv.split_first().ok_or_else(|| io::Error::other("an empty command"))?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .envs(invocation.environment.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // SAFETY: the closure does nothing, so it is safe between fork and exec; its
+    // presence is what makes the standard library fork instead of vfork.
+    unsafe { command.pre_exec(|| Ok(())) };
+
+    let started = Instant::now();
+    let mut child = command.spawn()?;
+    let watched = watch(&mut child, started, invocation.timeout, stop);
+    if watched.is_err() {
+        // Not reaped yet, or `watch` would have succeeded: the id is still the child's.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    watched
+}
+
+fn watch(
+    child: &mut Child,
+    started: Instant,
+    timeout: Option<Duration>,
+    stop: &Stop,
+) -> io::Result<Outcome> {
+    let pid = child.id();
+    let raw_pid = i32::try_from(pid).map_err(io::Error::other)?;
+    let exited = open_pidfd(raw_pid)?;
+    let mut stdout = Pipe::new(child.stdout.take())?;
+    let mut stderr = Pipe::new(child.stderr.take())?;
+    let mut hash = Sha256::new();
+    let mut stdout_bytes = 0;
+    let mut stderr_tail = Tail::default();
+    let mut buffer = vec![0; 1 << 16];
+
+    let mut timed_out = false;
+    let mut passed_on = false;
+    let wall = loop {
+        let left = timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+        if left == Some(Duration::ZERO) && !timed_out {
+            timed_out = true;
+            kill(Pid::from_raw(raw_pid), Signal::SIGKILL)?;
+        }
+        if stop.insists() {
+            kill(Pid::from_raw(raw_pid), Signal::SIGKILL)?;
+        } else if stop.signal() == Some(libc::SIGTERM) && !passed_on {
+            passed_on = true;
+            kill(Pid::from_raw(raw_pid), Signal::SIGTERM)?;
+        }
+        let patience =
+            left.filter(|left| !left.is_zero()).map_or(POLL_LIMIT, |left| left.min(POLL_LIMIT));
+        let ready =
+            poll_readable([exited.as_raw_fd(), stdout.raw_fd(), stderr.raw_fd()], patience)?;
+        if ready[0] {
+            break started.elapsed();
+        }
+        if ready[1] {
+            stdout.read_some(&mut buffer, |bytes| {
+                hash.update(bytes);
+                stdout_bytes += bytes.len() as u64;
+            })?;
+        }
+        if ready[2] {
+            stderr.read_some(&mut buffer, |bytes| stderr_tail.push(bytes))?;
+        }
+    };
+    stdout.read_rest(&mut buffer, |bytes| {
+        hash.update(bytes);
+        stdout_bytes += bytes.len() as u64;
+    })?;
+    stderr.read_rest(&mut buffer, |bytes| stderr_tail.push(bytes))?;
+    let (status, usage) = reap(raw_pid)?;
+    let end = match (status.code(), status.signal()) {
+        (_, Some(_)) if timed_out => End::TimedOut,
+        (Some(code), _) => End::Exited(code),
+        (None, signal) => End::Signalled(signal.unwrap_or(0)),
+    };
+    Ok(Outcome {
+        pid,
+        end,
+        wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+        usage,
+        stdout_sha256: format!("{:x}", hash.finalize()),
+        stdout_bytes,
+        stderr_tail: stderr_tail.into_bytes(),
+    })
+}
+
+fn open_pidfd(pid: i32) -> io::Result<OwnedFd> {
+    // SAFETY: pidfd_open takes two integers and touches no memory of ours.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if fd < 0 {
+        let error = io::Error::last_os_error();
+        return Err(io::Error::new(
+            error.kind(),
+            format!("pidfd_open: {error}; Linux 5.3 or newer is needed"),
+        ));
+    }
+    let fd = i32::try_from(fd).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Waits until one of the descriptors is readable or closed (negative ones are
+/// skipped). An interruption by a signal counts as nothing being ready.
+fn poll_readable(descriptors: [i32; 3], patience: Duration) -> io::Result<[bool; 3]> {
+    let mut entries = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let milliseconds = i32::try_from(patience.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
+    // SAFETY: the pointer and the count 3 describe `entries`, which outlives the call.
+    let count = unsafe { libc::poll(entries.as_mut_ptr(), 3, milliseconds) };
+    if count < 0 {
+        let error = io::Error::last_os_error();
+        return match error.kind() {
+            io::ErrorKind::Interrupted => Ok([false; 3]),
+            _ => Err(error),
+        };
+    }
+    Ok(entries.map(|entry| entry.revents != 0))
+}
+
+fn reap(pid: i32) -> io::Result<(ExitStatus, Usage)> {
+    let mut status = 0;
+    // SAFETY: rusage is plain integers, for which all zeroes is a value.
+    let mut raw: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to live locals of the types wait4 writes.
+        if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut raw) } == pid {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
+    let microseconds = |time: libc::timeval| count(time.tv_sec) * 1_000_000 + count(time.tv_usec);
+    let usage = Usage {
+        user_us: microseconds(raw.ru_utime),
+        sys_us: microseconds(raw.ru_stime),
+        max_rss_kib: count(raw.ru_maxrss),
+        minor_faults: count(raw.ru_minflt),
+        major_faults: count(raw.ru_majflt),
+        voluntary_switches: count(raw.ru_nvcsw),
+        involuntary_switches: count(raw.ru_nivcsw),
+    };
+    Ok((ExitStatus::from_raw(status), usage))
+}
+
+#[cfg(test)]
+mod tests;

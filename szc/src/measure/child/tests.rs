@@ -1,0 +1,144 @@
+//! Runs real commands and checks what is reported about them.
+
+use super::*;
+use crate::measure::pipe::STDERR_TAIL_BYTES;
+
+fn run_shell(script: &str) -> Outcome {
+    run_with(&["/bin/sh", "-c", script], &[], None, &Stop::new())
+}
+
+fn run_with(
+    argv: &[&str],
+    environment: &[(&str, &OsStr)],
+    timeout: Option<Duration>,
+    stop: &Stop,
+) -> Outcome {
+    let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+    run(&Invocation { argv: &argv, environment, timeout }, stop).unwrap()
+}
+
+#[test]
+fn exit_statuses_are_reported() {
+    let outcome = run_with(&["true"], &[], None, &Stop::new());
+    assert_eq!(outcome.end, End::Exited(0));
+    assert!(outcome.wall_ns > 0);
+    assert!(outcome.usage.minor_faults > 0);
+    let outcome = run_with(&["false"], &[], None, &Stop::new());
+    assert_eq!(outcome.end, End::Exited(1));
+}
+
+#[test]
+fn death_by_a_signal_is_reported() {
+    let outcome = run_shell("kill -SEGV $$");
+    assert_eq!(outcome.end, End::Signalled(libc::SIGSEGV));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error() {
+    let argv = ["/nonexistent/program".to_owned()];
+    let invocation = Invocation { argv: &argv, environment: &[], timeout: None };
+    let error = run(&invocation, &Stop::new()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn stdout_is_hashed() {
+    let outcome = run_shell("printf abc");
+    // FIPS 180-2, appendix B.1.
+    assert_eq!(
+        outcome.stdout_sha256,
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    );
+    assert_eq!(outcome.stdout_bytes, 3);
+}
+
+#[test]
+fn output_larger_than_a_pipe_does_not_block_the_child() {
+    let outcome =
+        run_shell("head -c 5000000 /dev/zero; head -c 300000 /dev/zero >&2; echo end >&2");
+    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(outcome.stdout_bytes, 5_000_000);
+    assert_eq!(outcome.stderr_tail.len(), STDERR_TAIL_BYTES);
+    assert!(outcome.stderr_tail.ends_with(b"end\n"));
+}
+
+#[test]
+fn cpu_time_is_that_of_this_child_alone() {
+    let busy = run_shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
+    let idle = run_shell("sleep 0.2");
+    let cpu = |outcome: &Outcome| outcome.usage.user_us + outcome.usage.sys_us;
+    assert!(cpu(&busy) > 20_000, "{busy:?}");
+    assert!(cpu(&idle) < cpu(&busy), "{idle:?} after {busy:?}");
+    assert!(idle.wall_ns >= 200_000_000);
+    assert!(idle.usage.voluntary_switches > 0);
+}
+
+#[test]
+fn memory_of_an_allocating_child_shows_in_its_peak() {
+    let large = run_shell("x=$(head -c 30000000 /dev/zero | tr '\\0' x); :");
+    let small = run_with(&["true"], &[], None, &Stop::new());
+    assert!(large.usage.max_rss_kib > 29_000, "{large:?}");
+    assert!(small.usage.max_rss_kib < 20_000, "{small:?}");
+}
+
+#[test]
+fn peak_memory_of_the_measuring_process_does_not_leak_into_the_child() {
+    let before = run_with(&["true"], &[], None, &Stop::new()).usage.max_rss_kib;
+    // Resident for a moment, then returned: only the peak of this process remembers it.
+    let ballast = vec![1_u8; 64 << 20];
+    assert_eq!(std::hint::black_box(&ballast)[4096], 1);
+    drop(ballast);
+    let after = run_with(&["true"], &[], None, &Stop::new()).usage.max_rss_kib;
+    assert!(after < before + 16_000, "{before} KiB, then {after} KiB");
+}
+
+#[test]
+fn a_child_that_outstays_its_time_is_killed() {
+    let started = Instant::now();
+    let outcome = run_with(&["sleep", "30"], &[], Some(Duration::from_millis(100)), &Stop::new());
+    assert_eq!(outcome.end, End::TimedOut);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_descendant_that_keeps_the_pipe_open_is_not_waited_for() {
+    let started = Instant::now();
+    let outcome = run_shell("printf seen; sleep 5 & exit 0");
+    assert_eq!(outcome.end, End::Exited(0));
+    assert_eq!(outcome.stdout_bytes, 4);
+    assert!(started.elapsed() < Duration::from_secs(4));
+}
+
+#[test]
+fn the_environment_given_overrides_the_inherited_one() {
+    let outcome = run_with(
+        &["/bin/sh", "-c", "test \"$SZC_SEED\" = 17 && test -n \"$PATH\""],
+        &[("SZC_SEED", OsStr::new("17"))],
+        None,
+        &Stop::new(),
+    );
+    assert_eq!(outcome.end, End::Exited(0));
+}
+
+#[test]
+fn stdin_is_empty() {
+    let outcome = run_shell("cat");
+    assert_eq!((outcome.end, outcome.stdout_bytes), (End::Exited(0), 0));
+}
+
+#[test]
+fn one_interrupt_lets_the_child_finish_and_a_second_kills_it() {
+    let stop = Stop::new();
+    stop.request(libc::SIGINT);
+    assert_eq!(run_with(&["true"], &[], None, &stop).end, End::Exited(0));
+    stop.request(libc::SIGINT);
+    assert_eq!(run_with(&["sleep", "30"], &[], None, &stop).end, End::Signalled(libc::SIGKILL));
+}
+
+#[test]
+fn termination_is_passed_on_to_the_child() {
+    let stop = Stop::new();
+    stop.request(libc::SIGTERM);
+    assert_eq!(run_with(&["sleep", "30"], &[], None, &stop).end, End::Signalled(libc::SIGTERM));
+    assert_eq!(stop.signal(), Some(libc::SIGTERM));
+}

@@ -1,0 +1,191 @@
+//! The machine a measurement was made on, and what about it makes measurements noisy.
+//!
+//! Everything is read from `/proc` and `/sys` (proc(5), sysfs(5)). What is not
+//! there, as in many containers and virtual machines, is `None` and never an error.
+#![forbid(unsafe_code)]
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// `ADDR_NO_RANDOMIZE` of personality(2).
+const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
+
+/// Description of a machine at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Host name.
+    pub hostname: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Instruction set.
+    pub architecture: String,
+    /// CPU model.
+    pub cpu: Option<String>,
+    /// CPUs this process may use.
+    pub cores: Option<usize>,
+    /// Total memory.
+    pub memory_kib: Option<u64>,
+    /// Frequency governor of CPU 0.
+    pub governor: Option<String>,
+    /// Whether a hypervisor announces itself.
+    pub virtual_machine: Option<bool>,
+    /// `kernel.randomize_va_space`: 0 off, 1 all but the heap, 2 all.
+    pub aslr: Option<u8>,
+    /// Whether this process and so its children run without ASLR (as under `setarch -R`).
+    pub aslr_off_for_process: Option<bool>,
+    /// Load averages over 1, 5 and 15 minutes.
+    pub load: Option<[f64; 3]>,
+}
+
+impl Machine {
+    /// Describes this machine now.
+    #[must_use]
+    pub fn current() -> Self {
+        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+        Self {
+            hostname: read("/proc/sys/kernel/hostname"),
+            kernel: read("/proc/sys/kernel/osrelease"),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cpu: cpu_model(&cpuinfo),
+            cores: std::thread::available_parallelism().ok().map(usize::from),
+            memory_kib: read("/proc/meminfo").and_then(|text| total_memory_kib(&text)),
+            governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            virtual_machine: has_hypervisor_flag(&cpuinfo),
+            aslr: read("/proc/sys/kernel/randomize_va_space").and_then(|text| text.parse().ok()),
+            aslr_off_for_process: read("/proc/self/personality")
+                .and_then(|text| u32::from_str_radix(&text, 16).ok())
+                .map(|flags| flags & ADDR_NO_RANDOMIZE != 0),
+            load: read("/proc/loadavg").and_then(|text| load_averages(&text)),
+        }
+    }
+
+    /// One line for each thing that makes measurements noisy, each with what to do.
+    #[must_use]
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        if let (Some([load, ..]), Some(cores)) = (self.load, self.cores)
+            && load > cores as f64
+        {
+            advice.push(format!(
+                "the load average is {load:.1} on {cores} CPUs, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time"
+            ));
+        }
+        if self.aslr_off_for_process == Some(true) {
+            advice.push(
+                "address randomization is off for this process, so stack and libraries stay in one place: run without `setarch -R`"
+                    .to_owned(),
+            );
+        } else if matches!(self.aslr, Some(0 | 1)) {
+            advice.push(
+                "the kernel's address randomization is not fully on, so stack, heap or libraries stay in one place: `sysctl kernel.randomize_va_space=2`"
+                    .to_owned(),
+            );
+        }
+        if let Some(governor @ ("powersave" | "ondemand" | "conservative")) =
+            self.governor.as_deref()
+        {
+            advice.push(format!(
+                "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower frequency-set -g performance`"
+            ));
+        }
+        advice
+    }
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Value of a `key : value` line.
+fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim())
+}
+
+/// x86 and others name a model; ARM gives only numbers.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    if let Some(model) = field(cpuinfo, "model name").or_else(|| field(cpuinfo, "cpu model")) {
+        return Some(model.to_owned());
+    }
+    let implementer = field(cpuinfo, "CPU implementer")?;
+    let part = field(cpuinfo, "CPU part")?;
+    Some(format!("implementer {implementer} part {part}"))
+}
+
+/// Only x86 lists the flag, so its absence elsewhere says nothing.
+fn has_hypervisor_flag(cpuinfo: &str) -> Option<bool> {
+    let flags = field(cpuinfo, "flags")?;
+    Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+fn total_memory_kib(meminfo: &str) -> Option<u64> {
+    field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse().ok()
+}
+
+fn load_averages(text: &str) -> Option<[f64; 3]> {
+    let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
+    Some([numbers.next()?, numbers.next()?, numbers.next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_models_of_x86_and_arm_are_read() {
+        let x86 = "processor\t: 0\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu hypervisor\n";
+        assert_eq!(cpu_model(x86).as_deref(), Some("AMD EPYC 7763"));
+        assert_eq!(has_hypervisor_flag(x86), Some(true));
+        let arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(arm).as_deref(), Some("implementer 0x41 part 0xd0c"));
+        assert_eq!(has_hypervisor_flag(arm), None);
+        assert_eq!(cpu_model(""), None);
+    }
+
+    #[test]
+    fn memory_and_load_are_read() {
+        let meminfo = "MemTotal:        8123456 kB\nMemFree:  1 kB\n";
+        assert_eq!(total_memory_kib(meminfo), Some(8_123_456));
+        assert_eq!(load_averages("0.52 1.00 2.25 1/123 4567"), Some([0.52, 1.0, 2.25]));
+        assert_eq!(load_averages("0.52 x"), None);
+    }
+
+    #[test]
+    fn a_quiet_machine_gets_no_advice() {
+        let quiet = Machine {
+            cores: Some(4),
+            load: Some([0.3, 0.2, 0.1]),
+            aslr: Some(2),
+            aslr_off_for_process: Some(false),
+            governor: Some("performance".to_owned()),
+            ..Machine::default()
+        };
+        assert!(quiet.advice().is_empty());
+    }
+
+    #[test]
+    fn every_advice_names_a_next_step() {
+        let noisy = Machine {
+            cores: Some(2),
+            load: Some([5.0, 2.0, 1.0]),
+            aslr: Some(0),
+            governor: Some("powersave".to_owned()),
+            ..Machine::default()
+        };
+        let advice = noisy.advice();
+        assert_eq!(advice.len(), 3);
+        assert!(advice.iter().all(|line| line.contains(": ")), "{advice:?}");
+    }
+
+    #[test]
+    fn this_machine_can_be_described() {
+        let machine = Machine::current();
+        assert!(!machine.architecture.is_empty());
+        assert!(machine.kernel.is_some());
+    }
+}

@@ -1,0 +1,299 @@
+//! A program to measure: from the command string to an argument vector, and what file it is.
+//!
+//! A simple command is split into words and executed directly, because a shell
+//! in between would be part of the measurement (start-up time, memory, another
+//! environment). Anything only a shell understands goes to `/bin/sh -c`. The
+//! quoting rules are those of POSIX.1-2024, Shell Command Language, section 2.2.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use object::{Object, ObjectSection};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::sample::Side;
+
+/// Unquoted, these mean something to a shell (`=` and keywords are looked for apart).
+const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]{}#~!\n";
+
+/// First words that only a shell can execute.
+const SHELL_WORDS: &[&str] = &[
+    ".", ":", "case", "cd", "command", "eval", "exec", "export", "for", "if", "set", "time",
+    "trap", "ulimit", "umask", "unset", "until", "while",
+];
+
+/// One of the two programs of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// A or B.
+    pub side: Side,
+    /// Name given by the user.
+    pub name: Option<String>,
+    /// Command as the user wrote it.
+    pub command: String,
+    /// Words to execute.
+    pub argv: Vec<String>,
+    /// Whether a shell executes the command, and so is part of what is measured.
+    pub via_shell: bool,
+}
+
+/// The file behind a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executable {
+    /// Absolute path.
+    pub path: PathBuf,
+    /// SHA-256 of the file, lower-case hexadecimal.
+    pub sha256: String,
+    /// Length of the file.
+    pub size_bytes: u64,
+    /// Strings of the ELF section `.comment`: the compilers and linkers involved.
+    pub compiler: Vec<String>,
+}
+
+impl Program {
+    /// Reads a command string.
+    ///
+    /// # Errors
+    /// When the command is empty or ends inside a quotation.
+    pub fn new(side: Side, name: Option<String>, command: &str) -> Result<Self> {
+        let (argv, via_shell) = match split_words(command)? {
+            Some(words) => (words, false),
+            None => (["/bin/sh", "-c", command].map(str::to_owned).to_vec(), true),
+        };
+        if argv.is_empty() {
+            bail!("command {side} is empty: a command such as './program input' is needed");
+        }
+        Ok(Self { side, name, command: command.to_owned(), argv, via_shell })
+    }
+
+    /// "B (new)", or "B" without a name.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{} ({name})", self.side),
+            None => self.side.to_string(),
+        }
+    }
+
+    /// A shell command that repeats the run with this layout seed.
+    #[must_use]
+    pub fn reproduction(&self, seed: u64) -> String {
+        if self.via_shell {
+            let quoted = self.command.replace('\'', r"'\''");
+            format!("SZC_SEED={seed} /bin/sh -c '{quoted}' </dev/null")
+        } else {
+            format!("SZC_SEED={seed} {} </dev/null", self.command.trim())
+        }
+    }
+
+    /// The file that is executed, looked up in PATH; `None` when it is not found
+    /// or when a shell decides.
+    #[must_use]
+    pub fn executable_path(&self) -> Option<PathBuf> {
+        if self.via_shell {
+            return None;
+        }
+        let program = Path::new(self.argv.first()?);
+        let found = if program.components().count() > 1 || program.has_root() {
+            is_executable(program).then(|| program.to_owned())
+        } else {
+            let path = std::env::var_os("PATH")?;
+            std::env::split_paths(&path)
+                .map(|folder| folder.join(program))
+                .find(|candidate| is_executable(candidate))
+        };
+        std::path::absolute(found?).ok()
+    }
+
+    /// Identity of the file that is executed, as far as it can be read.
+    #[must_use]
+    pub fn executable(&self) -> Option<Executable> {
+        let path = self.executable_path()?;
+        let bytes = fs::read(&path).ok()?;
+        Some(Executable {
+            path,
+            sha256: format!("{:x}", Sha256::digest(&bytes)),
+            size_bytes: bytes.len() as u64,
+            compiler: compilers_of(&bytes),
+        })
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The NUL-separated strings of `.comment`, each once; empty for anything but an object file.
+fn compilers_of(image: &[u8]) -> Vec<String> {
+    let Some(comment) = object::File::parse(image)
+        .ok()
+        .and_then(|file| file.section_by_name(".comment")?.data().ok())
+    else {
+        return Vec::new();
+    };
+    let mut compilers = Vec::new();
+    for text in comment.split(|byte| *byte == 0) {
+        let text = String::from_utf8_lossy(text).trim().to_owned();
+        if !text.is_empty() && !compilers.contains(&text) {
+            compilers.push(text);
+        }
+    }
+    compilers
+}
+
+/// Splits a command into words, or returns `None` when it takes a shell to do so.
+///
+/// # Errors
+/// When a quotation is not closed.
+fn split_words(command: &str) -> Result<Option<Vec<String>>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = command.trim().chars();
+    while let Some(character) = characters.next() {
+        match character {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' => {
+                let quoted = word.get_or_insert_default();
+                loop {
+                    match characters.next() {
+                        Some('\'') => break,
+                        Some(inside) => quoted.push(inside),
+                        None => bail!(unclosed(command, '\'')),
+                    }
+                }
+            }
+            '"' => {
+                let quoted = word.get_or_insert_default();
+                loop {
+                    match characters.next() {
+                        Some('"') => break,
+                        Some('$' | '`') => return Ok(None),
+                        Some('\\') => match characters.next() {
+                            Some('\n') => {}
+                            Some(escaped @ ('"' | '\\' | '$' | '`')) => quoted.push(escaped),
+                            Some(other) => quoted.extend(['\\', other]),
+                            None => bail!(unclosed(command, '"')),
+                        },
+                        Some(inside) => quoted.push(inside),
+                        None => bail!(unclosed(command, '"')),
+                    }
+                }
+            }
+            '\\' => match characters.next() {
+                Some('\n') => {}
+                Some(escaped) => word.get_or_insert_default().push(escaped),
+                None => word.get_or_insert_default().push('\\'),
+            },
+            '=' if words.is_empty() => return Ok(None),
+            special if SHELL_CHARACTERS.contains(special) => return Ok(None),
+            plain => word.get_or_insert_default().push(plain),
+        }
+    }
+    words.extend(word);
+    let needs_shell = words.first().is_some_and(|first| SHELL_WORDS.contains(&first.as_str()));
+    Ok((!needs_shell).then_some(words))
+}
+
+fn unclosed(command: &str, quote: char) -> String {
+    format!(
+        "the quotation opened by {quote} in the command {command:?} is not closed: add the closing {quote}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(command: &str) -> Vec<String> {
+        split_words(command).unwrap().expect("no shell needed")
+    }
+
+    #[test]
+    fn simple_commands_are_split_without_a_shell() {
+        assert_eq!(words("  ./lua  bench.lua\t10 "), ["./lua", "bench.lua", "10"]);
+        assert_eq!(words("cc -O2 --std=c99"), ["cc", "-O2", "--std=c99"]);
+    }
+
+    #[test]
+    fn quotations_and_escapes_are_those_of_a_shell() {
+        assert_eq!(words(r"a 'b c' d"), ["a", "b c", "d"]);
+        assert_eq!(words(r#"a "b 'c'" d"#), ["a", "b 'c'", "d"]);
+        assert_eq!(words(r"a b\ c ''"), ["a", "b c", ""]);
+        assert_eq!(words(r#"a "\"\\\n""#), ["a", r#""\\n"#]);
+        assert_eq!(words(r"x'y'z '$HOME;*'"), ["xyz", "$HOME;*"]);
+    }
+
+    #[test]
+    fn what_only_a_shell_understands_goes_to_a_shell() {
+        for command in [
+            "a | b",
+            "a > f",
+            "a; b",
+            "a && b",
+            "a $X",
+            "a \"$X\"",
+            "a *.c",
+            "X=1 a",
+            "cd d",
+            "a `b`",
+            "(a)",
+            "a\nb",
+            "! a",
+            "ulimit -s 100",
+        ] {
+            let program = Program::new(Side::A, None, command).unwrap();
+            assert!(program.via_shell, "{command}");
+            assert_eq!(program.argv, ["/bin/sh", "-c", command]);
+        }
+    }
+
+    #[test]
+    fn an_unclosed_quotation_and_an_empty_command_are_errors() {
+        assert!(split_words("a 'b").is_err());
+        assert!(split_words("a \"b").is_err());
+        let error = Program::new(Side::B, None, "  ").unwrap_err();
+        assert!(error.to_string().contains("command B is empty"));
+    }
+
+    #[test]
+    fn the_reproduction_is_one_shell_command() {
+        let direct = Program::new(Side::A, None, "./a 'x y'").unwrap();
+        assert_eq!(direct.reproduction(7), "SZC_SEED=7 ./a 'x y' </dev/null");
+        let shell = Program::new(Side::A, None, "./a 'x' | ./b").unwrap();
+        assert_eq!(
+            shell.reproduction(7),
+            r"SZC_SEED=7 /bin/sh -c './a '\''x'\'' | ./b' </dev/null"
+        );
+    }
+
+    #[test]
+    fn the_executable_is_identified_by_its_contents() {
+        let program = Program::new(Side::A, None, "true").unwrap();
+        let executable = program.executable().unwrap();
+        assert!(executable.path.is_absolute());
+        assert_eq!(executable.sha256.len(), 64);
+        assert!(executable.size_bytes > 0);
+        let missing = Program::new(Side::A, None, "no-such-program-anywhere").unwrap();
+        assert_eq!(missing.executable(), None);
+    }
+
+    #[test]
+    fn compilers_come_from_the_comment_section() {
+        let own_image = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let compilers = compilers_of(&own_image);
+        assert!(compilers.iter().any(|text| text.contains("rustc")), "{compilers:?}");
+        assert!(compilers_of(b"#!/bin/sh\n").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn single_quotes_carry_any_text(text in "[^'\0]{0,40}") {
+            prop_assert_eq!(words(&format!("run '{text}'")), ["run".to_owned(), text]);
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Decides for each function whether it may move, and if so what its copies must patch.
+//!
+//! Fails closed: a function moves only if every reference it makes and every reference to its
+//! middle is understood. Pinning one function can pin others, so decisions run to a fixed point.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::decode::OperandKind;
+use super::jump_tables::{self, Table};
+use super::read::{Image, Kind};
+use super::survey::{Function, Survey};
+use szc_abi::{
+    ENTRY_JUMP_BYTES, Field, FieldKind, RUNTIME_ENTRY_SYMBOLS, Reason, SLOT_HEAD_BYTES, TableTarget,
+};
+
+/// What may move in an image and what stays.
+#[derive(Debug)]
+pub struct Decision {
+    /// Functions that may move, by address.
+    pub movable: Vec<MovableFunction>,
+    /// Functions that stay, by address.
+    pub pinned: Vec<PinnedFunction>,
+}
+
+/// A function that may move. Offsets in the image are from its link base.
+#[derive(Debug)]
+pub struct MovableFunction {
+    /// Name as in the symbol table.
+    pub name: Vec<u8>,
+    /// Offset of the first byte in the image.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// A copy needs a head of its own for the jump that may replace its entry.
+    pub head: bool,
+    /// The program can read label addresses of the function as data.
+    pub labels_escape: bool,
+    /// Index of the next function of its unit.
+    pub unit_next: u32,
+    /// What to patch, by offset.
+    pub fields: Vec<Field>,
+    /// Tables that each copy gets.
+    pub tables: Vec<CopiedTable>,
+}
+
+/// A jump table as its function's copies hold it.
+#[derive(Debug)]
+pub struct CopiedTable {
+    /// Entries are 8-byte addresses.
+    pub absolute: bool,
+    /// Where the entries lead.
+    pub targets: Vec<TableTarget>,
+}
+
+/// A function that stays.
+#[derive(Debug)]
+pub struct PinnedFunction {
+    /// Name as in the symbol table.
+    pub name: Vec<u8>,
+    /// Offset of the first byte in the image.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What is known about an image beyond its own bytes.
+#[derive(Debug, Default)]
+pub struct Policy {
+    /// Names of functions of the C library and the compiler's support library in a static image.
+    pub c_library: HashSet<Vec<u8>>,
+}
+
+/// Largest offset in an image that a table can hold: table targets keep two bits for a tag.
+const MAX_IMAGE_OFFSET: u64 = 1 << 30;
+
+/// Sections whose pieces are run one after the other by start-up code, or that hold stubs.
+const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt.sec", ".iplt"];
+
+/// Decides for all functions of an image.
+#[must_use]
+pub fn decide(image: &Image<'_>, policy: &Policy) -> Decision {
+    let survey = Survey::new(image);
+    let found = jump_tables::find(image, &survey);
+    let mut pins = Pins::new(&survey);
+    pins.by_policy(image, &survey, policy);
+    pins.by_runtime(&survey);
+    for &(index, reason) in &found.pinned {
+        pins.pin(index, reason);
+    }
+    let dependencies = pins.by_references(image, &survey, &found.tables);
+    pins.settle(&dependencies);
+    Emitter { image, survey: &survey, tables: &found.tables, pins: &pins.reasons }
+        .emit(&dependencies)
+}
+
+/// If the user of this pair stays, the target must stay: its middle is entered from there.
+#[derive(Clone, Copy, Debug)]
+struct Dependency {
+    user: usize,
+    target: usize,
+}
+
+struct Pins {
+    reasons: Vec<Option<Reason>>,
+}
+
+impl Pins {
+    fn new(survey: &Survey<'_>) -> Self {
+        Self { reasons: survey.functions.iter().map(|function| function.pinned).collect() }
+    }
+
+    fn pin(&mut self, index: usize, reason: Reason) {
+        self.reasons[index].get_or_insert(reason);
+    }
+
+    fn by_policy(&mut self, image: &Image<'_>, survey: &Survey<'_>, policy: &Policy) {
+        for (index, function) in survey.functions.iter().enumerate() {
+            if let Some(reason) = policy_reason(image, function, policy) {
+                self.pin(index, reason);
+            }
+        }
+        for &address in &image.exported {
+            if let Some((index, _)) = survey.middle_of(address) {
+                self.pin(index, Reason::InteriorReferenced);
+            }
+        }
+    }
+
+    /// Pins whatever the runtime can reach: it runs in the trap handler, which must never trap.
+    fn by_runtime(&mut self, survey: &Survey<'_>) {
+        let mut edges: HashMap<usize, Vec<usize>> = HashMap::new();
+        let branches = survey.branches.iter().map(|branch| (branch.function, branch.target));
+        let references =
+            survey.references.iter().map(|reference| (reference.function, reference.target));
+        for (from, target) in branches.chain(references) {
+            if let (Some(from), Some((to, _))) = (from, survey.function_at(target)) {
+                edges.entry(from).or_default().push(to);
+            }
+        }
+        let is_root = |function: &Function<'_>| {
+            function
+                .names
+                .iter()
+                .any(|name| RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == *name))
+        };
+        let has_runtime = survey.functions.iter().any(|function| {
+            function.names.iter().any(|name| *name == szc_abi::RUNTIME_START_SYMBOL.as_bytes())
+        });
+        if !has_runtime {
+            return;
+        }
+        let mut queue: Vec<usize> =
+            (0..survey.functions.len()).filter(|&i| is_root(&survey.functions[i])).collect();
+        let mut reached: HashSet<usize> = queue.iter().copied().collect();
+        while let Some(index) = queue.pop() {
+            self.pin(index, Reason::Runtime);
+            for &next in edges.get(&index).into_iter().flatten() {
+                if reached.insert(next) {
+                    queue.push(next);
+                }
+            }
+        }
+    }
+
+    /// Pins functions whose middle is referred to by something that cannot be patched, and returns
+    /// the references that can be patched as long as their own function moves.
+    fn by_references(
+        &mut self,
+        image: &Image<'_>,
+        survey: &Survey<'_>,
+        tables: &[Table],
+    ) -> Vec<Dependency> {
+        let mut dependencies = Vec::new();
+        for branch in &survey.branches {
+            let Some((target, function)) = survey.middle_of(branch.target) else { continue };
+            match branch.function {
+                Some(user) if !branch.call && function.decoded.is_boundary(branch.target) => {
+                    dependencies.push(Dependency { user, target });
+                }
+                _ => self.pin(target, Reason::InteriorReferenced),
+            }
+        }
+        for reference in &survey.references {
+            let Some((target, function)) = survey.middle_of(reference.target) else { continue };
+            let own = reference.function == Some(target);
+            let moves_along =
+                own && matches!(reference.operand.kind, OperandKind::IpRelative { .. });
+            if !moves_along || !function.decoded.is_boundary(reference.target) {
+                self.pin(target, Reason::InteriorReferenced);
+            }
+        }
+        for &address in &survey.stray_targets {
+            if let Some((target, _)) = survey.middle_of(address) {
+                self.pin(target, Reason::InteriorReferenced);
+            }
+        }
+        for table in tables {
+            for user in table.users.iter().filter_map(|user| user.function) {
+                for &address in &table.targets {
+                    if let Some((target, _)) = survey.middle_of(address) {
+                        dependencies.push(Dependency { user, target });
+                    }
+                }
+            }
+        }
+        let _ = image;
+        dependencies.sort_unstable_by_key(|dependency| (dependency.user, dependency.target));
+        dependencies.dedup_by_key(|dependency| (dependency.user, dependency.target));
+        dependencies
+    }
+
+    fn settle(&mut self, dependencies: &[Dependency]) {
+        loop {
+            let mut changed = false;
+            for dependency in dependencies {
+                if self.reasons[dependency.user].is_some()
+                    && self.reasons[dependency.target].is_none()
+                {
+                    self.reasons[dependency.target] = Some(Reason::InteriorReferenced);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
+
+fn policy_reason(image: &Image<'_>, function: &Function<'_>, policy: &Policy) -> Option<Reason> {
+    let contains = |address| (function.start..function.end).contains(&address);
+    if function.end.saturating_sub(image.link_base) > MAX_IMAGE_OFFSET
+        || function.start < image.link_base
+    {
+        Some(Reason::OutOfRange)
+    } else if image.kind != Kind::SharedLibrary && contains(image.entry) {
+        Some(Reason::EntryPoint)
+    } else if START_UP_SECTIONS.contains(&function.section) {
+        Some(Reason::StartupSection)
+    } else if function.ifunc {
+        Some(Reason::IfuncResolver)
+    } else if function.names.iter().any(|name| policy.c_library.contains(*name)) {
+        Some(Reason::CLibrary)
+    } else if function.end - function.start < ENTRY_JUMP_BYTES as u64 {
+        Some(Reason::TooShort)
+    } else {
+        None
+    }
+}
+
+struct Emitter<'a, 'data> {
+    image: &'a Image<'data>,
+    survey: &'a Survey<'data>,
+    tables: &'a [Table],
+    pins: &'a [Option<Reason>],
+}
+
+impl Emitter<'_, '_> {
+    fn emit(&self, dependencies: &[Dependency]) -> Decision {
+        let mut indices = vec![None; self.survey.functions.len()];
+        let mut count = 0u32;
+        for (index, pin) in self.pins.iter().enumerate() {
+            if pin.is_none() {
+                indices[index] = Some(count);
+                count += 1;
+            }
+        }
+        let mut tables_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, table) in self.tables.iter().enumerate() {
+            for user in table.users.iter().filter_map(|user| user.function) {
+                let list = tables_of.entry(user).or_default();
+                if !list.contains(&index) {
+                    list.push(index);
+                }
+            }
+        }
+        let units = units(self.survey.functions.len(), dependencies, &indices);
+        let mut decision = Decision { movable: Vec::new(), pinned: Vec::new() };
+        for (index, function) in self.survey.functions.iter().enumerate() {
+            if let Some(reason) = self.pins[index] {
+                decision.pinned.push(PinnedFunction {
+                    name: function.names[0].to_vec(),
+                    start: function.start.wrapping_sub(self.image.link_base),
+                    size: function.end - function.start,
+                    reason,
+                });
+                continue;
+            }
+            let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
+            decision.movable.push(self.movable(
+                index,
+                function,
+                own_tables,
+                &indices,
+                units[index],
+            ));
+        }
+        decision
+    }
+
+    fn movable(
+        &self,
+        index: usize,
+        function: &Function<'_>,
+        own_tables: &[usize],
+        indices: &[Option<u32>],
+        unit_next: u32,
+    ) -> MovableFunction {
+        let inside_first_bytes = function.start + 1..function.start + u64::from(SLOT_HEAD_BYTES);
+        let enters_first_bytes = function.decoded.operands.iter().any(|operand| {
+            matches!(operand.kind, OperandKind::Branch { target, .. }
+                if inside_first_bytes.contains(&target))
+        });
+        MovableFunction {
+            name: function.names[0].to_vec(),
+            start: self.image_offset(function.start),
+            size: self.image_offset(function.end) - self.image_offset(function.start),
+            head: function.decoded.first_bytes < SLOT_HEAD_BYTES as usize || enters_first_bytes,
+            labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
+            unit_next,
+            fields: self.fields(index, function, own_tables, indices),
+            tables: own_tables
+                .iter()
+                .map(|&table| CopiedTable {
+                    absolute: self.tables[table].absolute,
+                    targets: self.tables[table]
+                        .targets
+                        .iter()
+                        .map(|&address| self.table_target(address, indices))
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+
+    fn fields(
+        &self,
+        index: usize,
+        function: &Function<'_>,
+        own_tables: &[usize],
+        indices: &[Option<u32>],
+    ) -> Vec<Field> {
+        let table_at = |place: u64| {
+            own_tables.iter().position(|&table| {
+                self.tables[table]
+                    .users
+                    .iter()
+                    .any(|user| user.function == Some(index) && user.operand.place == place)
+            })
+        };
+        let range = function.start..function.end;
+        let mut fields = Vec::new();
+        for operand in &function.decoded.operands {
+            let table = table_at(operand.place).and_then(|table| u32::try_from(table).ok());
+            let kind = match (operand.kind, table) {
+                (OperandKind::IpRelative { .. }, Some(table)) => FieldKind::TableRelative32(table),
+                (OperandKind::Constant { .. }, Some(table)) if operand.width == 8 => {
+                    FieldKind::TableAbsolute64(table)
+                }
+                (OperandKind::Constant { .. }, Some(table)) => FieldKind::TableAbsolute32(table),
+                (OperandKind::IpRelative { target, .. }, None)
+                    if !range.contains(&target) || target == function.start =>
+                {
+                    FieldKind::Fixed
+                }
+                // A call of itself goes through the copy's entry, so that recursion follows the
+                // function when it moves; a loop to the first instruction stays in its copy.
+                (OperandKind::Branch { target, call }, _)
+                    if !range.contains(&target) || (call && target == function.start) =>
+                {
+                    self.branch(target, indices)
+                }
+                _ => continue,
+            };
+            let at = self.image_offset(operand.place) - self.image_offset(function.start);
+            fields.push(Field { at, kind });
+        }
+        fields
+    }
+
+    fn branch(&self, target: u64, indices: &[Option<u32>]) -> FieldKind {
+        match self.movable_at(target, indices) {
+            Some((function, offset)) => FieldKind::Function { function, offset },
+            None => FieldKind::Fixed,
+        }
+    }
+
+    fn table_target(&self, target: u64, indices: &[Option<u32>]) -> TableTarget {
+        match self.movable_at(target, indices) {
+            Some((function, offset)) => TableTarget::Function { function, offset },
+            None => TableTarget::Image(self.image_offset(target)),
+        }
+    }
+
+    fn movable_at(&self, target: u64, indices: &[Option<u32>]) -> Option<(u32, u32)> {
+        let (index, function) = self.survey.function_at(target)?;
+        let offset = u32::try_from(target - function.start).ok()?;
+        Some((indices[index]?, offset))
+    }
+
+    fn image_offset(&self, address: u64) -> u32 {
+        // Functions beyond `MAX_IMAGE_OFFSET` are pinned before anything is emitted.
+        u32::try_from(address.wrapping_sub(self.image.link_base)).unwrap_or(u32::MAX >> 2)
+    }
+}
+
+/// Links the functions that enter one another's middle into rings of movable indices.
+fn units(count: usize, dependencies: &[Dependency], indices: &[Option<u32>]) -> Vec<u32> {
+    let mut leader: Vec<usize> = (0..count).collect();
+    let find = |leader: &mut Vec<usize>, mut index: usize| {
+        while leader[index] != index {
+            leader[index] = leader[leader[index]];
+            index = leader[index];
+        }
+        index
+    };
+    for dependency in dependencies {
+        if indices[dependency.user].is_some() && indices[dependency.target].is_some() {
+            let (a, b) = (find(&mut leader, dependency.user), find(&mut leader, dependency.target));
+            leader[a.max(b)] = a.min(b);
+        }
+    }
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for index in 0..count {
+        let root = find(&mut leader, index);
+        members.entry(root).or_default().push(index);
+    }
+    let mut next = vec![0; count];
+    for unit in members.values() {
+        for (position, &index) in unit.iter().enumerate() {
+            let following = unit[(position + 1) % unit.len()];
+            next[index] = indices[following].unwrap_or(0);
+        }
+    }
+    next
+}

@@ -1,0 +1,257 @@
+//! Decodes a function forward from its first byte and finds every field that names an address.
+//!
+//! Decoding is the authority on what the bytes mean: the linker rewrites instructions when it
+//! relaxes them but not the relocation beside them, and fields between functions of one input
+//! section have no relocation at all.
+
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
+};
+use szc_abi::Reason;
+
+/// An operand of an instruction that is or may be an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Address of the operand's first byte.
+    pub place: u64,
+    /// Bytes of the operand.
+    pub width: u8,
+    /// What it is.
+    pub kind: OperandKind,
+}
+
+/// What an address operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// Target of a jump or call.
+    Branch {
+        /// Address branched to.
+        target: u64,
+        /// The instruction pushes a return address.
+        call: bool,
+    },
+    /// Memory at a distance from the program counter.
+    IpRelative {
+        /// Address meant.
+        target: u64,
+        /// The instruction takes the address (`lea`) rather than what lies there.
+        takes_address: bool,
+    },
+    /// A displacement or immediate that a relocation may show to be an absolute address.
+    Constant {
+        /// A memory operand that adds an index of 8-byte elements to it.
+        indexed_by_8: bool,
+    },
+}
+
+/// What decoding a function found.
+#[derive(Clone, Debug, Default)]
+pub struct Decoded {
+    /// Address operands in the order of their places.
+    pub operands: Vec<Operand>,
+    /// Addresses at which an instruction begins, ascending.
+    pub boundaries: Vec<u64>,
+    /// Why the function cannot be moved, as far as its own bytes tell.
+    pub pinned: Option<Reason>,
+    /// Bytes of the first instruction.
+    pub first_bytes: usize,
+}
+
+impl Decoded {
+    /// Whether an instruction begins at `address`.
+    #[must_use]
+    pub fn is_boundary(&self, address: u64) -> bool {
+        self.boundaries.binary_search(&address).is_ok()
+    }
+
+    /// The operand that begins at `place`.
+    #[must_use]
+    pub fn operand_at(&self, place: u64) -> Option<&Operand> {
+        let index = self.operands.binary_search_by_key(&place, |operand| operand.place).ok()?;
+        self.operands.get(index)
+    }
+}
+
+/// Decodes the function that lies at `start` and has these bytes.
+///
+/// Where bytes do not decode, the function is pinned and decoding resumes one byte later, so that
+/// whatever it may refer to is still seen.
+#[must_use]
+pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
+    let mut decoded = Decoded::default();
+    let end = start + bytes.len() as u64;
+    let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
+    let mut instruction = Instruction::default();
+    let mut ends_in_flow = false;
+    let mut pin = |reason| {
+        decoded.pinned.get_or_insert(reason);
+    };
+    while decoder.can_decode() {
+        let position = decoder.position();
+        decoder.decode_out(&mut instruction);
+        if instruction.is_invalid() {
+            pin(Reason::Undecodable);
+            let _ = decoder.set_position(position + 1);
+            decoder.set_ip(start + position as u64 + 1);
+            continue;
+        }
+        if decoded.boundaries.is_empty() {
+            decoded.first_bytes = instruction.len();
+        }
+        decoded.boundaries.push(instruction.ip());
+        if let Some(reason) = refuse(&instruction, start, end) {
+            pin(reason);
+        }
+        push_operands(&mut decoded.operands, &decoder, &instruction);
+        ends_in_flow = ends_path(&instruction);
+    }
+    if !ends_in_flow {
+        pin(Reason::FallsThrough);
+    }
+    decoded
+}
+
+/// What the instruction alone forbids.
+fn refuse(instruction: &Instruction, start: u64, end: u64) -> Option<Reason> {
+    if instruction.code() == Code::Int3 {
+        return Some(Reason::Breakpoint);
+    }
+    if instruction.memory_base() == Register::EIP {
+        return Some(Reason::Undecodable);
+    }
+    let target = branch_target(instruction)?;
+    let inside = (start..end).contains(&target);
+    let is_call = instruction.flow_control() == FlowControl::Call;
+    if inside && is_call && target != start {
+        return Some(Reason::CallsItsMiddle);
+    }
+    let narrow = !matches!(wide_branch_bytes(instruction), Some(4));
+    (!inside && narrow).then_some(Reason::ShortBranchOut)
+}
+
+fn branch_target(instruction: &Instruction) -> Option<u64> {
+    (instruction.op_count() > 0 && instruction.op0_kind() == OpKind::NearBranch64)
+        .then(|| instruction.near_branch64())
+}
+
+/// Width of the branch field, if it is one that reaches a moved target.
+fn wide_branch_bytes(instruction: &Instruction) -> Option<u8> {
+    let code = instruction.code();
+    let near = code.is_jmp_near() || code.is_jcc_near() || code.is_call_near();
+    near.then_some(4)
+}
+
+/// Whether control never reaches the byte behind the instruction. A call counts: compilers end a
+/// function with a call only if the callee does not return.
+fn ends_path(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.flow_control(),
+        FlowControl::UnconditionalBranch
+            | FlowControl::IndirectBranch
+            | FlowControl::Return
+            | FlowControl::Call
+            | FlowControl::IndirectCall
+            | FlowControl::Exception
+    ) || matches!(instruction.mnemonic(), Mnemonic::Hlt | Mnemonic::Ud2)
+}
+
+fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction: &Instruction) {
+    let offsets = decoder.get_constant_offsets(instruction);
+    let place = |offset: usize| instruction.ip() + offset as u64;
+    let width = |size: usize| u8::try_from(size).unwrap_or(0);
+    if offsets.has_displacement() {
+        let kind = if instruction.is_ip_rel_memory_operand() {
+            OperandKind::IpRelative {
+                target: instruction.ip_rel_memory_address(),
+                takes_address: instruction.mnemonic() == Mnemonic::Lea,
+            }
+        } else {
+            OperandKind::Constant {
+                indexed_by_8: instruction.memory_index() != Register::None
+                    && instruction.memory_index_scale() == 8,
+            }
+        };
+        operands.push(Operand {
+            place: place(offsets.displacement_offset()),
+            width: width(offsets.displacement_size()),
+            kind,
+        });
+    }
+    if offsets.has_immediate() {
+        let kind = match branch_target(instruction) {
+            Some(target) => {
+                let call = instruction.flow_control() == FlowControl::Call;
+                OperandKind::Branch { target, call }
+            }
+            None => OperandKind::Constant { indexed_by_8: false },
+        };
+        operands.push(Operand {
+            place: place(offsets.immediate_offset()),
+            width: width(offsets.immediate_size()),
+            kind,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: u64 = 0x1000;
+
+    #[test]
+    fn fields_stand_where_the_assembler_put_them() {
+        // call 0x2000; lea rax, [rip+0x10]; ret
+        let mut bytes = vec![0xe8];
+        bytes.extend_from_slice(&0xffb_u32.to_le_bytes());
+        bytes.extend_from_slice(&[0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xc3]);
+        let decoded = decode_function(START, &bytes);
+        assert_eq!(decoded.pinned, None);
+        assert_eq!(decoded.boundaries, [0x1000, 0x1005, 0x100c]);
+        assert_eq!(
+            decoded.operands,
+            [
+                Operand {
+                    place: 0x1001,
+                    width: 4,
+                    kind: OperandKind::Branch { target: 0x2000, call: true }
+                },
+                Operand {
+                    place: 0x1008,
+                    width: 4,
+                    kind: OperandKind::IpRelative { target: 0x101c, takes_address: true }
+                },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_short_branch_out_of_the_function_pins_it() {
+        assert_eq!(decode_function(START, &[0xeb, 0x40]).pinned, Some(Reason::ShortBranchOut));
+        assert_eq!(decode_function(START, &[0xeb, 0xfe]).pinned, None);
+    }
+
+    #[test]
+    fn a_function_that_runs_on_past_its_end_is_pinned() {
+        assert_eq!(decode_function(START, &[0x90]).pinned, Some(Reason::FallsThrough));
+        assert_eq!(decode_function(START, &[0x0f, 0x0b]).pinned, None);
+    }
+
+    #[test]
+    fn a_function_that_asks_for_its_own_address_is_pinned() {
+        let bytes = [0xe8, 0, 0, 0, 0, 0x58, 0xc3];
+        assert_eq!(decode_function(START, &bytes).pinned, Some(Reason::CallsItsMiddle));
+    }
+
+    #[test]
+    fn a_breakpoint_or_an_undefined_byte_pins_the_function() {
+        assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, Some(Reason::Breakpoint));
+        assert_eq!(decode_function(START, &[0x06, 0xc3]).pinned, Some(Reason::Undecodable));
+    }
+
+    #[test]
+    fn recursion_by_the_own_entry_is_allowed() {
+        let bytes = [0xe8, 0xfb, 0xff, 0xff, 0xff, 0xc3];
+        assert_eq!(decode_function(START, &bytes).pinned, None);
+    }
+}

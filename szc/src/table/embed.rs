@@ -1,0 +1,119 @@
+//! Puts the relocation table into a linked image, and takes out what it was made from.
+
+use super::decide::{Policy, decide};
+use super::read::{Image, Kind};
+use super::write;
+use anyhow::{Context, Result, bail, ensure};
+use object::read::archive::ArchiveFile;
+use object::{Object as _, ObjectSymbol as _};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use szc_abi::TABLE_SECTION;
+
+/// What embedding needs from outside.
+#[derive(Clone, Debug)]
+pub struct EmbedOptions {
+    /// LLVM's objcopy.
+    pub objcopy: PathBuf,
+    /// What to strip from the image afterwards.
+    pub strip: Option<Strip>,
+    /// Archives whose functions stay in a static image: the C library and what it is built on.
+    pub c_library_archives: Vec<PathBuf>,
+}
+
+/// What to strip, as the linker options say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strip {
+    /// `-s`: all symbols that are not needed to load the image.
+    All,
+    /// `-S`: debug information.
+    Debug,
+}
+
+/// Builds the table of `image`, embeds it, drops the relocations that the linker retained, strips
+/// if asked, and replaces the file in one step.
+///
+/// # Errors
+/// When the file is not a linked x86-64 image or cannot be rewritten. The file is then unchanged.
+pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
+    let data = std::fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
+    let (table, retained) = build(&data, options)
+        .with_context(|| format!("cannot build the relocation table of {}", image.display()))?;
+    let image = std::fs::canonicalize(image).unwrap_or_else(|_| image.to_path_buf());
+    let folder = image.parent().unwrap_or(Path::new("."));
+    let scratch = tempfile::Builder::new()
+        .prefix(".szc-link-")
+        .tempdir_in(folder)
+        .with_context(|| format!("cannot create a temporary directory in {}", folder.display()))?;
+    let table_file = scratch.path().join("table");
+    let output = scratch.path().join("image");
+    std::fs::write(&table_file, table).context("cannot write the relocation table")?;
+    let mut command = Command::new(&options.objcopy);
+    command.arg("--add-section").arg(join(TABLE_SECTION, &table_file));
+    for section in retained {
+        command.arg(format!("--remove-section={section}"));
+    }
+    match options.strip {
+        Some(Strip::All) => drop(command.arg("--strip-all")),
+        Some(Strip::Debug) => drop(command.arg("--strip-debug")),
+        None => {}
+    }
+    command.arg(&image).arg(&output);
+    let result =
+        command.output().with_context(|| format!("cannot run {}", options.objcopy.display()))?;
+    if !result.status.success() {
+        bail!(
+            "{} failed on {} ({}): {}",
+            options.objcopy.display(),
+            image.display(),
+            result.status,
+            String::from_utf8_lossy(&result.stderr).trim()
+        );
+    }
+    std::fs::rename(&output, &image)
+        .with_context(|| format!("cannot replace {}", image.display()))?;
+    Ok(())
+}
+
+/// `NAME=FILE`, where the file may have any name.
+fn join(name: &str, file: &Path) -> std::ffi::OsString {
+    let mut argument = std::ffi::OsString::from(name);
+    argument.push("=");
+    argument.push(file);
+    argument
+}
+
+fn build(data: &[u8], options: &EmbedOptions) -> Result<(Vec<u8>, Vec<String>)> {
+    let image = Image::parse(data)?;
+    let code = image.sections.iter().any(|section| section.executable && section.size > 0);
+    ensure!(
+        !code || image.functions.is_empty() || !image.retained_sections.is_empty(),
+        "the linker did not retain relocations; szc needs a linker that knows --emit-relocs"
+    );
+    let mut policy = Policy::default();
+    if !image.dynamic && image.kind != Kind::SharedLibrary {
+        for archive in &options.c_library_archives {
+            add_function_names(archive, &mut policy.c_library)
+                .with_context(|| format!("cannot read {}", archive.display()))?;
+        }
+    }
+    let decision = decide(&image, &policy);
+    Ok((write::encode(&decision, image.link_base)?, image.retained_sections))
+}
+
+/// Adds the names of all functions that an archive defines, local ones included.
+fn add_function_names(archive: &Path, names: &mut HashSet<Vec<u8>>) -> Result<()> {
+    let data = std::fs::read(archive)?;
+    for member in ArchiveFile::parse(&*data)?.members() {
+        let Ok(object) = object::File::parse(member?.data(&*data)?) else { continue };
+        names.extend(
+            object
+                .symbols()
+                .filter(|symbol| symbol.is_definition())
+                .filter_map(|symbol| symbol.name_bytes().ok())
+                .map(<[u8]>::to_vec),
+        );
+    }
+    Ok(())
+}

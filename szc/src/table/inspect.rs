@@ -1,0 +1,246 @@
+//! `szc inspect FILE`: shows the relocation table of an image, for people and as JSON.
+
+use anyhow::{Context, Result, anyhow};
+use clap::Parser;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use szc_abi::{Movable, Reason, TABLE_SECTION, Table};
+
+/// Shows which functions of a program may move, and why the others stay
+#[derive(Debug, Parser)]
+#[command(
+    name = "szc inspect",
+    after_help = "Examples:\n  szc inspect ./sqlite3\n  szc inspect --json ./sqlite3 | jq '.pinned_by_reason'\n  szc inspect --functions ./sqlite3 | grep pinned"
+)]
+struct Arguments {
+    /// Print one JSON object, with every function
+    #[arg(long)]
+    json: bool,
+    /// List every function
+    #[arg(long)]
+    functions: bool,
+    /// Program or shared library built by szc
+    file: PathBuf,
+}
+
+/// What a table says, in the form of `szc inspect --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Path as given.
+    pub file: String,
+    /// Kind of image.
+    pub image: String,
+    /// Version of the table's format.
+    pub abi: u32,
+    /// Size of the table.
+    pub table_bytes: u32,
+    /// Whether the runtime is linked into the image.
+    pub runtime: bool,
+    /// Functions with a size.
+    pub total: usize,
+    /// Functions that may move.
+    pub movable: usize,
+    /// Their bytes.
+    pub movable_bytes: u64,
+    /// Functions that stay.
+    pub pinned: usize,
+    /// Their bytes.
+    pub pinned_bytes: u64,
+    /// Places patched in copies.
+    pub fields: u32,
+    /// Jump tables that copies get.
+    pub jump_tables: u32,
+    /// Number of pinned functions by reason.
+    pub pinned_by_reason: BTreeMap<String, usize>,
+    /// Every function, by address.
+    pub functions: Vec<FunctionReport>,
+}
+
+/// One function of a [`Report`].
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionReport {
+    /// Name.
+    pub name: String,
+    /// Offset from the image's lowest address.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Places to patch; none for a pinned function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields: Option<u32>,
+    /// Why it stays; none for a movable function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<&'static str>,
+}
+
+/// Runs `szc inspect`. Exit code 0 if the file has a table, 1 if it has none or cannot be read, 2
+/// for a usage error.
+#[must_use]
+pub fn command(args: &[OsString]) -> ExitCode {
+    let name = OsString::from("szc inspect");
+    let arguments = match Arguments::try_parse_from(std::iter::once(&name).chain(args)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match inspect(&arguments.file) {
+        Ok(report) => {
+            let text = if arguments.json {
+                serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+            } else {
+                text(&report, arguments.functions)
+            };
+            // A closed pipe (`| head`) is not an error of ours.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("szc inspect: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reads the table of a file.
+///
+/// # Errors
+/// When the file cannot be read, is not an image, or has no valid table; the message says what it
+/// is and how to build one with a table.
+pub fn inspect(path: &Path) -> Result<Report> {
+    let data = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    report(path, &data).with_context(|| path.display().to_string())
+}
+
+/// Reads the table from the bytes of an image; foreign or damaged bytes give an error.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
+    let file = object::File::parse(data).map_err(|_| {
+        let kind = if data.starts_with(b"#!") { "a script" } else { "not an ELF file" };
+        anyhow!("it is {kind}; name a program or library linked by szc")
+    })?;
+    let section = file.section_by_name(TABLE_SECTION).ok_or_else(|| {
+        let what = match file.kind() {
+            object::ObjectKind::Relocatable => {
+                "an object file, and relocation tables are made at link time: link it with szc"
+            }
+            _ => "a linked image without a relocation table: link it with szc (CC=szc), without -Rnone",
+        };
+        anyhow!("it is {what}")
+    })?;
+    let bytes = section.data().context("its relocation table lies outside the file")?;
+    let table = Table::parse(bytes)?;
+    table.validate().context("its relocation table is damaged")?;
+    Ok(summarize(path, &file, &table))
+}
+
+fn summarize(path: &Path, file: &object::File<'_>, table: &Table<'_>) -> Report {
+    let name = |at| String::from_utf8_lossy(table.name(at)).into_owned();
+    let mut functions = Vec::new();
+    let mut by_reason = BTreeMap::new();
+    let (mut movable_bytes, mut pinned_bytes) = (0, 0);
+    for function in (0..table.movable_count()).filter_map(|index| table.movable(index)) {
+        movable_bytes += u64::from(function.size);
+        functions.push(FunctionReport {
+            name: name(function.name_at),
+            offset: function.start,
+            size: function.size,
+            fields: Some(field_count(table, &function)),
+            pinned: None,
+        });
+    }
+    for function in (0..table.pinned_count()).filter_map(|index| table.pinned(index)) {
+        pinned_bytes += u64::from(function.size);
+        let reason = Reason::from_code(function.reason).map_or("unknown reason", Reason::text);
+        *by_reason.entry(reason.to_owned()).or_insert(0) += 1;
+        functions.push(FunctionReport {
+            name: name(function.name_at),
+            offset: function.start,
+            size: function.size,
+            fields: None,
+            pinned: Some(reason),
+        });
+    }
+    functions.sort_by_key(|function| function.offset);
+    Report {
+        file: path.display().to_string(),
+        image: image_text(file),
+        abi: szc_abi::ABI_VERSION,
+        table_bytes: table.header().total_bytes,
+        runtime: has_runtime(file),
+        total: functions.len(),
+        movable: table.movable_count(),
+        movable_bytes,
+        pinned: table.pinned_count(),
+        pinned_bytes,
+        fields: table.header().field_count,
+        jump_tables: table.header().table_count,
+        pinned_by_reason: by_reason,
+        functions,
+    }
+}
+
+fn field_count(table: &Table<'_>, function: &Movable) -> u32 {
+    table.fields(function).field_count().unwrap_or(0)
+}
+
+fn image_text(file: &object::File<'_>) -> String {
+    let kind = match file.kind() {
+        object::ObjectKind::Executable => "executable",
+        object::ObjectKind::Dynamic if file.section_by_name(".interp").is_some() => {
+            "executable (PIE)"
+        }
+        object::ObjectKind::Dynamic => "shared library or static PIE",
+        _ => "image",
+    };
+    format!("{kind}, {:?}", file.architecture()).to_lowercase()
+}
+
+/// The runtime starts itself through `.preinit_array`; in a stripped image that is what is left.
+fn has_runtime(file: &object::File<'_>) -> bool {
+    file.section_by_name(".preinit_array").is_some()
+        || file.symbols().any(|symbol| symbol.name() == Ok(szc_abi::RUNTIME_START_SYMBOL))
+}
+
+fn text(report: &Report, list: bool) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    let _ = writeln!(out, "{}: {}", report.file, report.image);
+    let _ = writeln!(
+        out,
+        "  runtime         {}",
+        if report.runtime { "linked in" } else { "not linked in (its host has to have it)" }
+    );
+    let _ = writeln!(out, "  table           {} bytes, format {}", report.table_bytes, report.abi);
+    let _ = writeln!(out, "  functions       {}", report.total);
+    let _ = writeln!(
+        out,
+        "  movable         {} ({} bytes, {} fields, {} jump tables)",
+        report.movable, report.movable_bytes, report.fields, report.jump_tables
+    );
+    let _ = writeln!(out, "  pinned          {} ({} bytes)", report.pinned, report.pinned_bytes);
+    for (reason, count) in &report.pinned_by_reason {
+        let _ = writeln!(out, "    {count:>6}  {reason}");
+    }
+    if list {
+        for function in &report.functions {
+            let state = match function.pinned {
+                Some(reason) => format!("pinned: {reason}"),
+                None => format!("movable, {} fields", function.fields.unwrap_or(0)),
+            };
+            let _ = writeln!(
+                out,
+                "  {:#010x} {:>7}  {}  {state}",
+                function.offset, function.size, function.name
+            );
+        }
+    }
+    out
+}

@@ -1,0 +1,193 @@
+//! Finds the jump tables and label arrays of an image: data words that lead into the middle of
+//! functions.
+//!
+//! A copy of a function gets its own copy of its tables, so that a switch or a computed goto stays
+//! in randomized code and no shared word ever changes. That is sound only if every reader of a
+//! table is known. A 4-byte entry holds the distance from the *table's* start, which its relocation
+//! does not tell; the start is the address that code takes. Whatever does not fit pins the
+//! functions it may lead into.
+
+use super::decode::OperandKind;
+use super::read::{Image, Relocation};
+use super::relocation::{Class, classify};
+use super::survey::{CodeReference, Survey};
+use szc_abi::Reason;
+
+/// A table that every user may copy.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The instructions that refer to it.
+    pub users: Vec<CodeReference>,
+    /// Addresses its entries lead to, in order.
+    pub targets: Vec<u64>,
+    /// Entries are 8-byte addresses; otherwise 4-byte distances from the table's start.
+    pub absolute: bool,
+    /// The program can read the entries as data.
+    pub readable: bool,
+}
+
+/// The tables found, and what must stay because of the words that are not tables.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Tables that may be copied.
+    pub tables: Vec<Table>,
+    /// Functions to pin, by index.
+    pub pinned: Vec<(usize, Reason)>,
+}
+
+/// A data word that holds or measures an address of code.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    place: u64,
+    absolute: bool,
+    /// Absolute: the address. Relative: the address if the word's own place were the table's start.
+    target: u64,
+}
+
+impl Word {
+    fn bytes(self) -> u64 {
+        if self.absolute { 8 } else { 4 }
+    }
+
+    /// Where the word leads if its table starts at `base`.
+    fn target_from(self, base: u64) -> u64 {
+        if self.absolute { self.target } else { self.target.wrapping_sub(self.place - base) }
+    }
+}
+
+/// Searches the data of an image.
+#[must_use]
+pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
+    let mut found = Found::default();
+    let mut words = Vec::new();
+    let mut data_pointers = Vec::new();
+    for relocation in &image.relocations {
+        let Some(section) = image.section_at(relocation.place) else { continue };
+        if section.executable || section.name.starts_with(".eh_frame") {
+            continue;
+        }
+        let leads_to_code = |address| image.section_at(address).is_some_and(|s| s.executable);
+        match classify(relocation.r_type) {
+            Class::Absolute(8) if leads_to_code(relocation.target) => {
+                words.push(word(relocation, true));
+            }
+            Class::Absolute(8) => data_pointers.push(relocation.target),
+            Class::PcRelative
+                if leads_to_code(relocation.symbol) || leads_to_code(relocation.target) =>
+            {
+                words.push(word(relocation, false));
+            }
+            Class::Absolute(_) | Class::Unknown => {
+                survey.pin_middle(relocation.target, Reason::InteriorInData, &mut found.pinned);
+            }
+            Class::PcRelative | Class::Relaxable | Class::Constant => {}
+        }
+    }
+    data_pointers.sort_unstable();
+    let context = Context { image, survey, data_pointers };
+    for run in words.chunk_by(|a, b| {
+        a.absolute == b.absolute && a.place.checked_add(a.bytes()) == Some(b.place)
+    }) {
+        context.take_run(run, &mut found);
+    }
+    found
+}
+
+fn word(relocation: &Relocation, absolute: bool) -> Word {
+    Word { place: relocation.place, absolute, target: relocation.target }
+}
+
+struct Context<'a, 'data> {
+    image: &'a Image<'data>,
+    survey: &'a Survey<'data>,
+    /// Addresses of data that other data points to, ascending.
+    data_pointers: Vec<u64>,
+}
+
+impl Context<'_, '_> {
+    /// Splits adjacent words where code takes an address, and judges each part.
+    fn take_run(&self, run: &[Word], found: &mut Found) {
+        let is_start = |word: &Word| !self.survey.references_to(word.place).is_empty();
+        let mut rest = run;
+        while !rest.is_empty() {
+            let length = 1 + rest[1..].iter().take_while(|word| !is_start(word)).count();
+            let (part, behind) = rest.split_at(length);
+            rest = behind;
+            if !self.leads_to_a_middle(part) {
+                continue;
+            }
+            match self.accept(part) {
+                Some(table) => found.tables.push(table),
+                None => self.pin_whatever_it_may_mean(run, part, found),
+            }
+        }
+    }
+
+    fn leads_to_a_middle(&self, part: &[Word]) -> bool {
+        let base = part[0].place;
+        let known = part[0].absolute || !self.survey.references_to(base).is_empty();
+        !known || part.iter().any(|word| self.survey.middle_of(word.target_from(base)).is_some())
+    }
+
+    fn accept(&self, part: &[Word]) -> Option<Table> {
+        let base = part[0].place;
+        let absolute = part[0].absolute;
+        let users = self.survey.references_to(base);
+        if users.is_empty() {
+            return None;
+        }
+        let targets: Vec<u64> = part.iter().map(|word| word.target_from(base)).collect();
+        let mut owners = Vec::new();
+        for &target in &targets {
+            let (index, function) = self.survey.function_at(target)?;
+            if !function.decoded.is_boundary(target) {
+                return None;
+            }
+            owners.push(index);
+        }
+        let end = part.last()?.place + part.last()?.bytes();
+        let mut readable = false;
+        for user in users {
+            // A reader that no entry leads back to may be using the words for something else.
+            owners.contains(&user.function?).then_some(())?;
+            match user.operand.kind {
+                OperandKind::IpRelative { takes_address: true, .. } if !absolute => {}
+                OperandKind::Constant { indexed_by_8: true } if absolute => {}
+                _ if absolute && self.is_whole_object(base, end) => readable = true,
+                _ => return None,
+            }
+        }
+        let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
+        let private = !self.is_pointed_to(base, end);
+        (frozen && private).then(|| Table { users: users.to_vec(), targets, absolute, readable })
+    }
+
+    /// A symbol of the compiler says that exactly these bytes are one object.
+    fn is_whole_object(&self, base: u64, end: u64) -> bool {
+        let objects = &self.image.objects;
+        let first = objects.partition_point(|object| object.address < base);
+        objects[first..]
+            .iter()
+            .take_while(|object| object.address == base)
+            .any(|object| object.size == end - base)
+    }
+
+    fn is_pointed_to(&self, base: u64, end: u64) -> bool {
+        let first = self.data_pointers.partition_point(|&target| target < base);
+        self.data_pointers.get(first).is_some_and(|&target| target < end)
+            || self.image.exported.iter().any(|&address| (base..end).contains(&address))
+    }
+
+    /// Without the table's start an entry may lead to any of several places: pin them all.
+    fn pin_whatever_it_may_mean(&self, run: &[Word], part: &[Word], found: &mut Found) {
+        for word in part {
+            for start in run.iter().take_while(|start| start.place <= word.place) {
+                let target = word.target_from(start.place);
+                self.survey.pin_middle(target, Reason::InteriorInData, &mut found.pinned);
+                if word.absolute {
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Invocations whose every byte must be clang's.
+
+use crate::tools::{Place, szc, szcxx};
+
+const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 7; }\n";
+
+/// Runs both drivers and compares exit code, output and diagnostics.
+fn same(place: &Place, words: &[&str], input: &str) {
+    same_drivers(place, szc().as_os_str(), "clang-22", words, input);
+}
+
+fn same_drivers(place: &Place, ours: &std::ffi::OsStr, theirs: &str, words: &[&str], input: &str) {
+    let clang = place.feed(theirs, words, input);
+    let szc = place.feed(ours, words, input);
+    assert_eq!(szc.status.code(), clang.status.code(), "{words:?}");
+    assert_eq!(
+        String::from_utf8_lossy(&szc.stderr),
+        String::from_utf8_lossy(&clang.stderr),
+        "{words:?}"
+    );
+    assert!(szc.stdout == clang.stdout, "{words:?}: different output");
+}
+
+#[test]
+fn questions_are_answered_as_clang_answers_them() {
+    let place = Place::new();
+    for word in [
+        "--version",
+        "-dumpmachine",
+        "-dumpversion",
+        "-print-prog-name=ld",
+        "-print-file-name=libc.so",
+        "-print-search-dirs",
+        "-print-resource-dir",
+        "-print-libgcc-file-name",
+        "--print-supported-cpus",
+        "--help",
+        "-v",
+    ] {
+        same(&place, &[word], "");
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_reported_by_clang() {
+    let place = Place::with("x.c", PROGRAM);
+    for words in [
+        &[][..],
+        &["no-such-file.c"],
+        &["x.c", "-o"],
+        &["x.c", "-Xlinker"],
+        &["x.c", "--no-such-option"],
+        &["x.c", "-o", "x", "-std=c1066"],
+        &["-c", "x.c", "y.c", "-o", "x.o"],
+        &["@no-such-file"],
+        &["x.c", "-fuse-ld=no-such-linker"],
+        &["-x", "klingon", "x.c"],
+    ] {
+        same(&place, words, "");
+    }
+}
+
+#[test]
+fn a_compile_that_fails_has_the_diagnostics_of_clang() {
+    let place = Place::with("bad.c", "int main(void) { return undeclared; }\n#warning careful\n");
+    for words in [
+        &["-c", "bad.c"][..],
+        &["bad.c", "-o", "bad"],
+        &["-Wall", "-Wextra", "bad.c"],
+        &["-fsyntax-only", "-Werror", "bad.c"],
+        &["-fdiagnostics-format=msvc", "-c", "bad.c"],
+    ] {
+        same(&place, words, "");
+    }
+}
+
+#[test]
+fn no_word_of_the_driver_causes_a_warning_of_clang() {
+    let place = Place::with("x.c", PROGRAM);
+    for words in [
+        &["-Weverything", "-Werror", "x.c", "-o", "x"][..],
+        &["-Weverything", "-Werror", "-Rall", "-c", "x.c"],
+        &["-Wunused-command-line-argument", "-Werror", "-Rnone", "x.c"],
+        &["-Weverything", "-Werror", "-shared", "-fPIC", "x.c", "-o", "x.so"],
+        &["-Weverything", "-Werror", "-static", "x.c", "-o", "x"],
+    ] {
+        let output = place.feed(szc(), words, "");
+        assert!(output.status.success(), "{words:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+    }
+}
+
+#[test]
+fn preprocessing_dependencies_and_standard_input_are_those_of_clang() {
+    let place = Place::with("x.c", PROGRAM);
+    place.write("with blank.c", PROGRAM);
+    for words in [
+        &["-E", "-"][..],
+        &["-E", "-dM", "-x", "c", "/dev/null"],
+        &["-E", "-x", "c++", "-"],
+        &["-M", "x.c"],
+        &["-MM", "x.c", "with blank.c"],
+        &["-MD", "-MF", "-", "-c", "x.c"],
+        &["-S", "-O2", "-x", "c", "-", "-o", "-"],
+        &["-fsyntax-only", "-x", "c", "-"],
+        &["-###", "-c", "x.c"],
+        &["-O2", "-Rpass=.*", "-Rpass-missed=.*", "-Rpass-analysis=.*", "-c", "x.c"],
+    ] {
+        same(&place, words, PROGRAM);
+    }
+}
+
+#[test]
+fn szcxx_is_to_clangxx_as_szc_is_to_clang() {
+    let place = Place::with("bad.cc", "#include <vector>\nint main() { return undeclared; }\n");
+    for words in [&["bad.cc"][..], &["--version"], &["-E", "bad.cc"], &["-c", "bad.cc"], &[]] {
+        same_drivers(&place, szcxx().as_os_str(), "clang++-22", words, "");
+    }
+}
+
+#[test]
+fn object_files_are_those_of_clang() {
+    let place = Place::with("x.c", PROGRAM);
+    for flags in [&["-O0", "-g"][..], &["-O2"], &["-O3", "-flto"], &["-O2", "-fPIC", "-pthread"]] {
+        let object = |driver: &std::ffi::OsStr| {
+            let words = [flags, &["-c", "x.c", "-o", "x.o"]].concat();
+            place.run(driver, &words);
+            place.read("x.o")
+        };
+        let ours = object(szc().as_os_str());
+        assert!(ours == object("clang-22".as_ref()), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_build_without_randomization_is_that_of_clang() {
+    let place = Place::with("x.c", PROGRAM);
+    let words = ["-O2", "x.c", "-o", "x"];
+    place.run("clang-22", &words);
+    let expected = place.read("x");
+    place.run(szc(), &["-Rnone", "-O2", "x.c", "-o", "x"]);
+    assert!(place.read("x") == expected, "-Rnone");
+    let mut command = place.command(szc());
+    command.args(words).env("SZC_BUILD", "none");
+    crate::tools::succeed(&mut command);
+    assert!(place.read("x") == expected, "SZC_BUILD=none");
+}

@@ -1,0 +1,236 @@
+//! Links: what the driver adds, takes away, and leaves behind.
+
+use crate::tools::{Place, sections, succeed, szc};
+use szc_abi::TABLE_SECTION;
+
+const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
+
+/// Builds with these words, runs `./prog`, and returns its sections.
+fn build_and_run(place: &Place, words: &[&str]) -> Vec<String> {
+    place.run(szc(), words);
+    assert_eq!(place.run("./prog", &[""; 0]), "hello\n", "{words:?}");
+    sections(&place.read("prog"))
+}
+
+fn has_table(sections: &[String]) -> bool {
+    sections.iter().any(|name| name == TABLE_SECTION)
+}
+
+fn has_symbols(sections: &[String]) -> bool {
+    sections.iter().any(|name| name == ".symtab")
+}
+
+#[test]
+fn programs_of_every_kind_get_a_table_and_run() {
+    let place = Place::with("x.c", PROGRAM);
+    for words in [
+        &["-O2"][..],
+        &["-no-pie"],
+        &["-static"],
+        &["-static-pie"],
+        &["-flto", "-O2"],
+        &["-Wl,--gc-sections", "-ffunction-sections"],
+        &["-Wl,-O1", "-Wl,--as-needed", "-Wl,-z,now"],
+        &["-x", "c"],
+        &["-fsanitize=undefined", "-fsanitize-trap=all"],
+        &["-fuse-ld=lld"],
+        &["-fuse-ld=bfd"],
+        &["-fuse-ld=mold"],
+    ] {
+        let sections = build_and_run(&place, &[words, &["x.c", "-o", "prog"]].concat());
+        assert!(has_table(&sections), "{words:?}");
+        assert!(has_symbols(&sections), "{words:?}");
+        assert!(!sections.iter().any(|name| name == ".rela.text"), "{words:?}");
+    }
+}
+
+#[test]
+fn a_strip_request_is_carried_out_and_the_table_stays() {
+    let place = Place::with("x.c", PROGRAM);
+    for (words, symbols) in [
+        (&["-s"][..], false),
+        (&["-Wl,-s"], false),
+        (&["-Wl,-O1,--strip-all"], false),
+        (&["-Xlinker", "-s"], false),
+        (&["-Wl,-S"], true),
+        (&["-Wl,--strip-debug"], true),
+    ] {
+        let sections = build_and_run(&place, &[words, &["-g", "x.c", "-o", "prog"]].concat());
+        assert!(has_table(&sections), "{words:?}");
+        assert_eq!(has_symbols(&sections), symbols, "{words:?}");
+        assert!(!sections.iter().any(|name| name.starts_with(".debug")), "{words:?}");
+    }
+}
+
+#[test]
+fn names_with_blanks_and_response_files_work() {
+    let place = Place::with("the source.c", PROGRAM);
+    place.write("words", "-O2 'the source.c' -o \"the program\"");
+    place.run(szc(), &["@words"]);
+    assert_eq!(place.run("./the program", &[""; 0]), "hello\n");
+    place.write("own words", "-Rcode -s the\\ source.c -o prog");
+    assert!(has_table(&build_and_run(&place, &["@own words"])));
+    place.write("nothing", "-Rnone the\\ source.c -o prog");
+    assert!(!has_table(&build_and_run(&place, &["@nothing"])));
+}
+
+#[test]
+fn inputs_behind_the_end_of_options_are_linked() {
+    let place = Place::with("x.c", PROGRAM);
+    assert!(has_table(&build_and_run(&place, &["-o", "prog", "--", "x.c"])));
+}
+
+#[test]
+fn objects_of_gcc_and_archives_are_linked() {
+    let place = Place::with("main.c", "void hello(void); int main(void) { hello(); return 0; }\n");
+    place.write("hello.c", "#include <stdio.h>\nvoid hello(void) { puts(\"hello\"); }\n");
+    place.run("gcc", &["-O2", "-c", "main.c", "hello.c"]);
+    place.run("ar", &["rc", "libhello.a", "hello.o"]);
+    assert!(has_table(&build_and_run(&place, &["main.o", "-L.", "-lhello", "-o", "prog"])));
+}
+
+#[test]
+fn a_shared_library_gets_a_table_and_a_plain_program_can_use_it() {
+    let place =
+        Place::with("hello.c", "#include <stdio.h>\nvoid hello(void) { puts(\"hello\"); }\n");
+    place.write("main.c", "void hello(void); int main(void) { hello(); return 0; }\n");
+    place.run(szc(), &["-shared", "-fPIC", "hello.c", "-o", "libhello.so"]);
+    assert!(has_table(&sections(&place.read("libhello.so"))));
+    place.run("clang-22", &["main.c", "-L.", "-lhello", "-Wl,-rpath,$ORIGIN", "-o", "prog"]);
+    assert_eq!(place.run("./prog", &[""; 0]), "hello\n");
+}
+
+#[test]
+fn what_is_no_image_is_left_alone() {
+    let place = Place::with("x.c", PROGRAM);
+    place.run(szc(), &["x.c", "-o", "/dev/null"]);
+    place.run(szc(), &["-r", "x.c", "-o", "joined.o"]);
+    assert!(!has_table(&sections(&place.read("joined.o"))));
+    place.write("free.c", "void _start(void) {}\n");
+    place.run(szc(), &["-nostdlib", "-Wl,--oformat=binary", "free.c", "-o", "flat"]);
+    // An old image is not taken for the result of a link that makes none.
+    place.write("old", "\x7fELF and no more");
+    place.run(szc(), &["x.c", "-Wl,--version", "-o", "old"]);
+    assert_eq!(place.read("old"), b"\x7fELF and no more");
+}
+
+#[test]
+fn the_runtime_is_linked_although_another_language_is_in_effect() {
+    let place = Place::with("x.txt", PROGRAM);
+    assert!(has_table(&build_and_run(&place, &["-o", "prog", "-x", "c", "x.txt"])));
+    let output = place.feed(szc(), &["-x", "c", "-", "-o", "prog"], PROGRAM);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_dry_run_shows_the_link_and_makes_nothing() {
+    let place = Place::with("x.c", PROGRAM);
+    let output = place.feed(szc(), &["-###", "x.c", "-o", "prog"], "");
+    let shown = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success());
+    for part in ["ld.lld", "--emit-relocs", "szc_rt_start", "libszc_runtime.a"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    assert!(!place.path.join("prog").exists());
+}
+
+#[test]
+fn a_build_system_that_asks_for_the_linker_hears_of_the_one_in_use() {
+    let place = Place::new();
+    assert!(place.run(szc(), &["-Wl,--version"]).contains("LLD 22"));
+    assert!(place.run(szc(), &["-fuse-ld=mold", "-Wl,--version"]).contains("mold"));
+}
+
+#[test]
+fn what_cannot_be_randomized_is_said_and_built_all_the_same() {
+    let place = Place::with("x.c", PROGRAM);
+    let output = place.feed(szc(), &["-Rcode", "-Rstack", "x.c", "-o", "prog"], "");
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "szc: warning: stack randomization is not available in this version; built without it\n"
+    );
+    assert!(has_table(&sections(&place.read("prog"))));
+}
+
+#[test]
+fn a_malformed_variable_stops_the_build() {
+    let place = Place::with("x.c", PROGRAM);
+    let output = place.command(szc()).args(["-c", "x.c"]).env("SZC_BUILD", "cod").output();
+    let output = output.expect("szc starts");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("SZC_BUILD=cod"), "{message}");
+    assert!(!place.path.join("x.o").exists());
+}
+
+#[test]
+fn a_missing_part_is_named_and_no_image_is_left() {
+    let place = Place::with("x.c", PROGRAM);
+    let output = place.command(szc()).args(["x.c", "-o", "prog"]).env("SZC_HOME", ".").output();
+    let output = output.expect("szc starts");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("libszc_runtime.a") && message.contains("SZC_HOME"), "{message}");
+    assert!(!place.path.join("prog").exists());
+}
+
+#[test]
+fn an_image_whose_table_cannot_be_made_does_not_stay() {
+    let place = Place::with("x.c", PROGRAM);
+    place.write_script("clang", "exec clang-22 \"$@\"");
+    // szc takes the tools beside the clang it is told to use.
+    place.write_script("llvm-objcopy", "echo no room >&2; exit 1");
+    let mut command = place.command(szc());
+    command.args(["x.c", "-o", "prog"]).env("SZC_CLANG", "./clang");
+    let output = command.output().expect("szc starts");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("prog") && message.contains("no room"), "{message}");
+    assert!(!place.path.join("prog").exists());
+}
+
+#[test]
+fn the_exit_code_is_that_of_clang_or_of_the_signal_that_ended_it() {
+    let place = Place::with("x.c", PROGRAM);
+    for (script, code) in [("exit 42", 42), ("kill -SEGV $$", 128 + 11)] {
+        place.write_script("fake-clang", script);
+        let output = place
+            .command(szc())
+            .args(["x.c", "-o", "prog"])
+            .env("SZC_CLANG", "./fake-clang")
+            .output();
+        assert_eq!(output.expect("szc starts").status.code(), Some(code), "{script}");
+    }
+}
+
+#[test]
+fn a_link_that_fails_fails_as_with_clang() {
+    let place = Place::with("x.c", "void missing(void); int main(void) { missing(); }\n");
+    let output = place.feed(szc(), &["x.c", "-o", "prog"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("undefined symbol: missing"));
+    assert!(!place.path.join("prog").exists());
+}
+
+#[test]
+fn rustc_links_with_szc() {
+    let place = Place::with("x.rs", "fn main() { println!(\"hello\"); }\n");
+    let mut command = place.command("rustc");
+    let mut linker = std::ffi::OsString::from("-Clinker=");
+    linker.push(szc());
+    succeed(command.arg(linker).args(["x.rs", "-o", "prog"]));
+    assert_eq!(place.run("./prog", &[""; 0]), "hello\n");
+    assert!(has_table(&sections(&place.read("prog"))));
+}
+
+#[test]
+fn words_reserved_for_later_are_refused() {
+    let place = Place::new();
+    for word in ["run", "sweep", "gate", "history", "report", "export"] {
+        let output = place.feed(szc(), &[word], "");
+        assert_eq!(output.status.code(), Some(2), "{word}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("not available in this version"), "{message}");
+    }
+}

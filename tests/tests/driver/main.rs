@@ -1,0 +1,8 @@
+//! The compiler driver beside clang: what a user or a build system can tell apart, and what
+//! it must not be able to.
+
+mod against_clang;
+mod build_systems;
+mod links;
+mod option_table;
+mod tools;

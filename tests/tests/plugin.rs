@@ -1,0 +1,71 @@
+//! The LLVM plugin: clang loads it, and today no module changes under it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = "\
+#include <stdio.h>
+static int square(int x) { return x * x; }
+int main(int argc, char **argv) {
+    (void)argv;
+    for (int i = 0; i < argc + 3; i++) printf(\"%d\\n\", square(i));
+    return 0;
+}
+";
+
+/// The plugin that was built together with this test.
+fn plugin() -> PathBuf {
+    let own = env::current_exe().expect("the running test has a path");
+    let path =
+        own.parent().and_then(Path::parent).expect("the test lies in deps").join("libszc_pass.so");
+    assert!(
+        path.is_file(),
+        "{} is not there; run `cargo build` with the same profile first",
+        path.display()
+    );
+    path
+}
+
+/// LLVM IR of the source, with these words added.
+fn ir(dir: &Path, words: &[&str]) -> String {
+    let output = Command::new("clang-22")
+        .args(["-S", "-emit-llvm", "x.c", "-o", "-"])
+        .args(words)
+        .current_dir(dir)
+        .output()
+        .expect("clang-22 starts");
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{words:?}: {messages}");
+    assert_eq!(messages, "", "{words:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn clang_loads_the_plugin_and_the_module_stays_as_it_is() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("x.c"), SOURCE).expect("writable");
+    let load = format!("-fpass-plugin={}", plugin().display());
+    for level in ["-O0", "-O2", "-O3"] {
+        let without = ir(dir.path(), &[level]);
+        assert_eq!(ir(dir.path(), &[level, &load]), without, "{level}");
+    }
+}
+
+#[test]
+fn the_pass_runs_at_every_optimization_level() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("x.c"), SOURCE).expect("writable");
+    let load = format!("-fpass-plugin={}", plugin().display());
+    for level in ["-O0", "-O2"] {
+        let output = Command::new("clang-22")
+            .args([level, "-c", "x.c", "-o", "/dev/null", &load])
+            .args(["-Xclang", "-fdebug-pass-manager"])
+            .current_dir(dir.path())
+            .output()
+            .expect("clang-22 starts");
+        let passes = String::from_utf8_lossy(&output.stderr);
+        assert!(passes.contains("SzcPass"), "{level}: {passes}");
+    }
+}
