@@ -10,8 +10,9 @@ use crate::state::CODE;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// `si_code` of a trap that an `int3` caused.
-const SI_KERNEL: i32 = 0x80;
+/// `si_code` of a trap that an `int3` caused: the kernel's on x86-64, and valgrind's (`TRAP_BRKPT`).
+/// No process can send a signal with either.
+const BREAKPOINT_CODES: [i32; 2] = [0x80, 1];
 /// Offset of `si_code` in `siginfo_t`.
 const SI_CODE_OFFSET: usize = 8;
 
@@ -120,7 +121,8 @@ unsafe extern "C" fn szc_rt_trap(signal: i32, info: *mut c_void, context: *mut c
     let (frame, code) = unsafe {
         (SignalFrame::new(context), info.cast::<u8>().add(SI_CODE_OFFSET).cast::<i32>().read())
     };
-    if code == SI_KERNEL {
+    let breakpoint = BREAKPOINT_CODES.contains(&code);
+    if breakpoint {
         let address = frame.program_counter() - 1;
         if let Some(Some(target)) = CODE.with(|code| code.resolve(address)) {
             frame.set_program_counter(target);
@@ -128,7 +130,7 @@ unsafe extern "C" fn szc_rt_trap(signal: i32, info: *mut c_void, context: *mut c
         }
     }
     // SAFETY: the kernel's arguments, passed on.
-    unsafe { forward(signal, info, context, frame, code == SI_KERNEL) };
+    unsafe { forward(signal, info, context, frame, breakpoint) };
 }
 
 /// Does what the program asked for, or the default.

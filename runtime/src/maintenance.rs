@@ -42,17 +42,11 @@ pub fn start() -> Result<(), os::Errno> {
     };
     let before = os::signal_mask(2, Some(u64::MAX))?;
     let shared = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
-    OWN_FILES.store(true, Ordering::Relaxed);
+    let own_files = !arch::is_simulated();
+    OWN_FILES.store(own_files, Ordering::Relaxed);
+    let flags = if own_files { shared } else { shared | CLONE_FS | CLONE_FILES };
     // SAFETY: the stack and the block are the task's alone; it shares the address space.
-    let mut result =
-        unsafe { arch::clone_task(shared, stack_top, szc_rt_maintenance, thread_block) };
-    if result < 0 {
-        // Some supervisors (valgrind) know only threads that share everything.
-        OWN_FILES.store(false, Ordering::Relaxed);
-        let all = shared | CLONE_FS | CLONE_FILES;
-        // SAFETY: as above.
-        result = unsafe { arch::clone_task(all, stack_top, szc_rt_maintenance, thread_block) };
-    }
+    let result = unsafe { arch::clone_task(flags, stack_top, szc_rt_maintenance, thread_block) };
     os::signal_mask(2, Some(before))?;
     if result < 0 { Err(os::Errno(result as i32)) } else { Ok(()) }
 }

@@ -52,6 +52,12 @@ pub struct Facts {
     pub shared: bool,
     /// Libraries are linked statically, some at least.
     pub static_libraries: bool,
+    /// All libraries are linked statically.
+    pub fully_static: bool,
+    /// The compiler's support library, with the unwinder, is linked statically.
+    pub static_support: bool,
+    /// The C++ library is linked statically.
+    pub static_cxx: bool,
     /// The link makes an object file.
     pub relocatable: bool,
     /// No start files.
@@ -274,7 +280,12 @@ impl Reading {
             Effect::DryRun => facts.dry_run = true,
             Effect::Verbose => facts.verbose = true,
             Effect::Shared => facts.shared = true,
-            Effect::Static => facts.static_libraries = true,
+            Effect::Static => {
+                facts.static_libraries = true;
+                facts.fully_static = true;
+            }
+            Effect::StaticSupport => facts.static_support = true,
+            Effect::StaticCxx => facts.static_cxx = true,
             Effect::Relocatable => facts.relocatable = true,
             Effect::NoStartFiles => facts.no_start_files = true,
             Effect::NoDefaultLibs => facts.no_default_libs = true,

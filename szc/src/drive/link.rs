@@ -4,6 +4,7 @@
 use super::args::{Facts, Invocation};
 use super::compile::command;
 use super::parts::{Clang, RUNTIME_ARCHIVE, find_own};
+use super::runtime_object;
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,29 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 
 /// The runtime's initializer. Nothing in a program refers to it, so the link has to ask.
 const RUNTIME_SYMBOL: &str = "szc_rt_start";
+
+/// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
+/// the symbol in the program.
+const SHARED_UNWINDER: &[&str] = &[
+    "-Wl,--defsym=_Unwind_Find_FDE=szc_rt_find_fde",
+    "-Wl,--export-dynamic-symbol=_Unwind_Find_FDE",
+];
+
+/// The same for an unwinder inside the program, whose own search has to stay reachable.
+const OWN_UNWINDER: &[&str] =
+    &["-Wl,--wrap=_Unwind_Find_FDE", "-Wl,--defsym=__wrap__Unwind_Find_FDE=szc_rt_find_fde"];
+
+/// A static unwinder makes its symbols local to the program, so that the shared one, which the shared
+/// C++ library brings along, cannot be sent to the runtime.
+pub(super) fn hides_the_shared_unwinder(facts: &Facts) -> bool {
+    facts.static_support && !facts.static_cxx && !facts.fully_static && !facts.shared
+}
+
+/// With a shared C++ library the unwinder in use is a shared one, whatever `-static-libgcc` says.
+fn unwinder_words(facts: &Facts) -> &'static [&'static str] {
+    let own = facts.fully_static || (facts.static_support && facts.static_cxx);
+    if own { OWN_UNWINDER } else { SHARED_UNWINDER }
+}
 
 /// Why a link is left to clang alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +111,13 @@ fn is_supported(triple: &str) -> bool {
         && !other_interface.iter().any(|name| triple.contains(name))
 }
 
-/// The words that a link of movable code adds to the user's.
-pub(super) fn additions(clang: &Clang, facts: &Facts) -> anyhow::Result<Vec<OsString>> {
+/// The words that a link of movable code adds to the user's. Where nothing is linked, the runtime's
+/// archive stands for its object.
+pub(super) fn additions(
+    clang: &Clang,
+    facts: &Facts,
+    runtime: Option<&Path>,
+) -> anyhow::Result<Vec<OsString>> {
     // An invocation may turn out to link nothing (a missing input, say); then clang would
     // warn of every word here, and -Werror would make that an error.
     let mut words = vec![OsString::from("--start-no-unused-arguments")];
@@ -101,7 +130,12 @@ pub(super) fn additions(clang: &Clang, facts: &Facts) -> anyhow::Result<Vec<OsSt
     if takes_runtime(facts) {
         words.push(format!("-Wl,-u,{RUNTIME_SYMBOL}").into());
         // As a word of the linker, because `-x c` would make a file name C source.
-        words.extend(["-Xlinker".into(), find_own(RUNTIME_ARCHIVE)?.into()]);
+        let runtime = match runtime {
+            Some(object) => object.to_path_buf(),
+            None => find_own(RUNTIME_ARCHIVE)?,
+        };
+        words.extend(["-Xlinker".into(), runtime.into()]);
+        words.extend(unwinder_words(facts).iter().map(OsString::from));
     }
     words.push("--end-no-unused-arguments".into());
     Ok(words)
@@ -118,19 +152,19 @@ fn takes_runtime(facts: &Facts) -> bool {
 /// # Errors
 /// A part is missing, clang cannot be started, or the table cannot be made; then there is
 /// no image left that lacks one.
-pub(super) fn link(
-    clang: &Clang,
-    invocation: &Invocation,
-    additions: &[OsString],
-) -> anyhow::Result<ExitCode> {
+pub(super) fn link(clang: &Clang, invocation: &Invocation) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
+    let runtime = takes_runtime(facts)
+        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?))
+        .transpose()?;
+    let additions = additions(clang, facts, runtime.as_ref().map(|file| file.path()))?;
     let c_library_archives =
         if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
     let options =
         EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
     let image = facts.output.clone().unwrap_or_else(|| "a.out".into());
     let before = Fingerprint::of(&image);
-    let status = command(clang, &invocation.for_link(additions))
+    let status = command(clang, &invocation.for_link(&additions))
         .status()
         .with_context(|| format!("cannot run {}", clang.program.display()))?;
     // The linker may have answered a question (-Wl,--version) and left an older file alone.

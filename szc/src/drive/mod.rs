@@ -14,6 +14,7 @@ mod linker_words;
 mod options;
 pub mod parts;
 mod response;
+mod runtime_object;
 
 pub use parts::Language;
 
@@ -49,6 +50,13 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
     if !request.includes(Feature::Code) {
         return pass_through(&clang, &invocation);
     }
+    if language == Language::Cxx && link::hides_the_shared_unwinder(&invocation.facts) {
+        eprintln!(
+            "szc: warning: code randomization is off: with -static-libgcc and a shared C++ library \
+             exceptions could not pass moved functions; add -static-libstdc++"
+        );
+        return pass_through(&clang, &invocation);
+    }
     match Plain::reason(&invocation.facts) {
         Some(Plain::Sanitizers(names)) => {
             eprintln!("szc: warning: code randomization is off in a build with -fsanitize={names}");
@@ -62,11 +70,11 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
         }
         None => {}
     }
-    let additions = link::additions(&clang, &invocation.facts)?;
     if invocation.facts.dry_run {
+        let additions = link::additions(&clang, &invocation.facts, None)?;
         match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
     }
-    link::link(&clang, &invocation, &additions)
+    link::link(&clang, &invocation)
 }
 
 fn pass_through(clang: &Clang, invocation: &Invocation) -> anyhow::Result<ExitCode> {

@@ -51,6 +51,10 @@ pub(super) enum Effect {
     Shared,
     /// The result needs no shared library.
     Static,
+    /// The compiler's support library, with the unwinder, is linked statically.
+    StaticSupport,
+    /// The C++ library is linked statically.
+    StaticCxx,
     /// The result is one more object file.
     Relocatable,
     /// No start files, so nothing runs the runtime's initializer.
@@ -96,7 +100,8 @@ const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
 use Effect::{
     ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerWords,
     NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize, Shared,
-    Static, StopsEarly, StripAll, Target, Verbose, Wide, WorkingDirectory,
+    Static, StaticCxx, StaticSupport, StopsEarly, StripAll, Target, Verbose, Wide,
+    WorkingDirectory,
 };
 use Kind::{CommaJoined, Flag, Joined, JoinedAndSeparate, JoinedOrSeparate, Separate, Several};
 
@@ -163,6 +168,8 @@ static MEANINGFUL: &[Row] = &[
     row("-static", Flag, Static),
     row("--static", Flag, Static),
     row("-static-pie", Flag, Static),
+    row("-static-libgcc", Flag, StaticSupport),
+    row("-static-libstdc++", Flag, StaticCxx),
     row("-r", Flag, Relocatable),
     row("-nostdlib", Flag, NoStartFiles),
     row("--no-standard-libraries", Flag, NoStartFiles),
@@ -321,7 +328,8 @@ mod tests {
             ("-lazy_library", Pass, 1),
             ("-MMD", Pass, 0),
             ("-shared-libgcc", Pass, 0),
-            ("-static-libgcc", Pass, 0),
+            ("-static-libgcc", StaticSupport, 0),
+            ("-static-libfoo", Pass, 0),
             ("-include-pch", Pass, 1),
             ("-Rpass=inline", Pass, 0),
             ("-print-ivar-layout", Pass, 0),

@@ -139,6 +139,9 @@ impl Context<'_, '_> {
         let targets: Vec<u64> = part.iter().map(|word| word.target_from(base)).collect();
         let mut owners = Vec::new();
         for &target in &targets {
+            if self.is_end_of_a_user(target, users) {
+                continue;
+            }
             let (index, function) = self.survey.function_at(target)?;
             if !function.decoded.is_boundary(target) {
                 return None;
@@ -160,6 +163,14 @@ impl Context<'_, '_> {
         let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
         let private = !self.is_pointed_to(base, end);
         (frozen && private).then(|| Table { users: users.to_vec(), targets, absolute, readable })
+    }
+
+    /// LLVM gives cases that cannot happen the label behind the last instruction.
+    fn is_end_of_a_user(&self, target: u64, users: &[CodeReference]) -> bool {
+        users
+            .iter()
+            .filter_map(|user| user.function)
+            .any(|index| self.survey.functions[index].end == target)
     }
 
     /// A symbol of the compiler says that exactly these bytes are one object.
