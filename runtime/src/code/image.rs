@@ -20,6 +20,8 @@ const _: () = assert!(SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES);
 pub struct Image {
     base: usize,
     table: Table<'static>,
+    /// The table's records, decoded once: an epoch reads each of them several times.
+    functions: *mut Movable,
     saved: *mut [u8; SAVED_BYTES],
     pointers: *const AtomicUsize,
 }
@@ -27,11 +29,14 @@ pub struct Image {
 impl Image {
     /// Takes charge of the image at `base`. Nothing of it changes yet.
     pub fn new(base: usize, table: Table<'static>, pointers: *const AtomicUsize) -> Option<Self> {
-        let saved: *mut [u8; SAVED_BYTES] =
-            os::map_anonymous(table.movable_count() * SAVED_BYTES).ok()?.cast();
-        let image = Self { base, table, saved, pointers };
-        for index in 0..table.movable_count() {
-            let function = image.function(index as u32);
+        let count = table.movable_count();
+        let saved: *mut [u8; SAVED_BYTES] = os::map_anonymous(count * SAVED_BYTES).ok()?.cast();
+        let functions: *mut Movable = os::map_anonymous(count * size_of::<Movable>()).ok()?.cast();
+        let image = Self { base, table, functions, saved, pointers };
+        for index in 0..count {
+            let function = table.movable(index)?;
+            // SAFETY: the array has an entry for each function.
+            unsafe { functions.add(index).write(function) };
             let count = SAVED_BYTES.min(function.size as usize);
             let from = image.original(&function) as *const u8;
             // SAFETY: the array has an entry for each function; the image is mapped readable.
@@ -52,7 +57,9 @@ impl Image {
 
     /// The record of a function. `index` must be below [`Self::count`].
     pub fn function(&self, index: u32) -> Movable {
-        self.table.movable(index as usize).unwrap_or_default()
+        debug_assert!(index < self.count());
+        // SAFETY: the array has an entry for each function; indices come from the validated table.
+        unsafe { self.functions.add(index as usize).read() }
     }
 
     /// Address of a function's original entry, which is its identity.

@@ -252,20 +252,6 @@ impl Region {
     }
 }
 
-/// Offset of a jump table of a function in the tables of a copy.
-fn table_offset(image: &Image, function: &Movable, table: u32) -> usize {
-    let mut reader = image.table().fields(function);
-    for _ in 0..reader.field_count().unwrap_or(0) {
-        let _ = reader.next_field();
-    }
-    let _ = reader.table_count();
-    let mut offset = 0;
-    for _ in 0..table {
-        offset += reader.next_table().ok().and_then(|table| table.slot_bytes()).unwrap_or(0);
-    }
-    offset as usize
-}
-
 /// Changes the byte that decides what happens at an entry.
 pub fn set_entry_byte(arena: &Arena, entry: usize, byte: u8) {
     // SAFETY: entries lie in the arena, whose writable view stays mapped; a byte is always aligned.
@@ -293,4 +279,18 @@ pub fn set_jump_tail(arena: &Arena, entry: usize, target: usize) {
 /// Turns a trap whose tail was written into the jump.
 pub fn open_jump(arena: &Arena, entry: usize) {
     set_entry_byte(arena, entry, JUMP);
+}
+
+/// Offset of a jump table of a function in the tables of a copy.
+fn table_offset(image: &Image, function: &Movable, table: u32) -> usize {
+    let mut reader = image.table().fields(function);
+    for _ in 0..reader.field_count().unwrap_or(0) {
+        let _ = reader.next_field();
+    }
+    let _ = reader.table_count();
+    let mut offset = 0;
+    for _ in 0..table {
+        offset += reader.next_table().ok().and_then(|table| table.slot_bytes()).unwrap_or(0);
+    }
+    offset as usize
 }

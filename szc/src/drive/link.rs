@@ -157,7 +157,7 @@ pub(super) fn link(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Exi
     let runtime = takes_runtime(facts)
         .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?))
         .transpose()?;
-    let additions = additions(clang, facts, runtime.as_ref().map(|file| file.path()))?;
+    let additions = additions(clang, facts, runtime.as_ref().map(tempfile::NamedTempFile::path))?;
     let c_library_archives =
         if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
     let options =

@@ -5,7 +5,7 @@ use super::read::{Image, Kind};
 use super::write;
 use anyhow::{Context, Result, bail, ensure};
 use object::read::archive::ArchiveFile;
-use object::{Object as _, ObjectSymbol as _};
+use object::{Object as _, ObjectSymbol};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -110,7 +110,7 @@ fn add_function_names(archive: &Path, names: &mut HashSet<Vec<u8>>) -> Result<()
         names.extend(
             object
                 .symbols()
-                .filter(|symbol| symbol.is_definition())
+                .filter(ObjectSymbol::is_definition)
                 .filter_map(|symbol| symbol.name_bytes().ok())
                 .map(<[u8]>::to_vec),
         );
