@@ -77,6 +77,14 @@ pub fn install_trap() -> Result<(), os::Errno> {
     Ok(())
 }
 
+/// Gives SIGTRAP back, where there is nothing to trap.
+pub fn release_trap() {
+    TRAP_INSTALLED.store(false, Ordering::Relaxed);
+    let action = PROGRAM_TRAP.get();
+    // SAFETY: the action that was installed before.
+    let _ = unsafe { os::signal_action(SIGTRAP, Some(&action)) };
+}
+
 /// Whether SIGTRAP belongs to the runtime.
 pub fn owns_trap() -> bool {
     TRAP_INSTALLED.load(Ordering::Relaxed)

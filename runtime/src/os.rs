@@ -88,6 +88,26 @@ pub unsafe fn protect(address: *mut u8, bytes: usize, protection: usize) -> Resu
         .map(drop)
 }
 
+/// Leaves a range out of core dumps (`MADV_DONTDUMP`).
+pub fn leave_out_of_dumps(address: *mut u8, bytes: usize) {
+    let dont_dump = 16;
+    // SAFETY: changes only what a core dump holds.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_dump, 0, 0, 0]) };
+}
+
+/// Largest file the process may write, in bytes.
+pub const LIMIT_FILE_BYTES: usize = 1;
+/// Largest address space of the process, in bytes.
+pub const LIMIT_ADDRESS_BYTES: usize = 9;
+
+/// A soft limit of the process (`prlimit(2)`); `usize::MAX` if there is none.
+pub fn limit(resource: usize) -> usize {
+    let mut limits = [u64::MAX; 2];
+    // SAFETY: the buffer is a struct rlimit64.
+    unsafe { syscall(nr::PRLIMIT64, [0, resource, 0, limits.as_mut_ptr() as usize, 0, 0]) };
+    limits[0] as usize
+}
+
 /// A file descriptor that is closed when it goes out of scope.
 pub struct File(i32);
 

@@ -97,7 +97,10 @@ fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), &'static str> {
     handlers::install_trap().map_err(|_| "the kernel did not give SIGTRAP to the runtime")?;
     // SAFETY: the program has one thread, which is here; the handler is installed.
     let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }
-        .map_err(crate::code::Refused::text)?;
+        .map_err(|refused| {
+            handlers::release_trap();
+            refused.text()
+        })?;
     let table = code.image().table();
     let counts = (table.movable_count() as u32, table.pinned_count() as u32);
     LOCATOR.set(code.locator());

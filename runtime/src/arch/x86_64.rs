@@ -15,6 +15,7 @@ pub mod nr {
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
     pub const MUNMAP: usize = 11;
+    pub const MADVISE: usize = 28;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const PWRITE64: usize = 18;
@@ -30,6 +31,7 @@ pub mod nr {
     pub const CLOCK_NANOSLEEP: usize = 230;
     pub const EXIT_GROUP: usize = 231;
     pub const CLOCK_GETTIME: usize = 228;
+    pub const PRLIMIT64: usize = 302;
     pub const GETRANDOM: usize = 318;
     pub const MEMFD_CREATE: usize = 319;
     pub const MEMBARRIER: usize = 324;

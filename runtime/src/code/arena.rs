@@ -35,6 +35,8 @@ pub enum Unavailable {
     Addresses,
     /// One layout alone is larger than the budget.
     Budget,
+    /// The limit on the size of files is lower than the budget.
+    FileLimit,
 }
 
 impl Arena {
@@ -53,6 +55,10 @@ impl Arena {
         if bytes == 0 {
             return Err(Unavailable::Budget);
         }
+        if bytes > os::limit(os::LIMIT_FILE_BYTES) {
+            // To grow a memory object beyond the limit would raise SIGXFSZ.
+            return Err(Unavailable::FileLimit);
+        }
         let file = File::memory(c"szc code", bytes).map_err(Unavailable::Memory)?;
         let private = reserve_within_reach(image_start, image_end, private_bytes + bytes)
             .ok_or(Unavailable::Addresses)?;
@@ -69,11 +75,6 @@ impl Arena {
     /// Number of places.
     pub fn places(&self) -> u32 {
         (self.bytes / self.place_bytes) as u32
-    }
-
-    /// Bytes of one place.
-    pub fn place_bytes(&self) -> usize {
-        self.place_bytes
     }
 
     /// Address at which code in a place runs.
@@ -95,34 +96,52 @@ impl Arena {
         self.writable.wrapping_add(address - self.executable as usize)
     }
 
-    /// Fills the first `bytes` of a place with traps, so that nothing but what is copied there runs.
-    pub fn clear(&self, place: u32, bytes: usize) {
+    /// Makes the first `places` accessible. The others are not, so that a program that locks its
+    /// memory does not fill them.
+    fn open_places(&self, places: u32) -> Result<(), Errno> {
+        let bytes = places as usize * self.place_bytes;
+        // SAFETY: both ranges are our own mappings; those open before stay as they are.
+        unsafe {
+            os::protect(self.writable, bytes, os::PROT_READ | os::PROT_WRITE)?;
+            os::protect(self.executable, bytes, os::PROT_READ | os::PROT_EXEC)
+        }
+    }
+
+    /// Makes a place and those before it accessible, and fills the first `bytes` of it with traps,
+    /// so that nothing but what is copied there runs.
+    pub fn open(&self, place: u32, bytes: usize) -> Result<(), Errno> {
+        self.open_places(place + 1)?;
+        self.clear(place, bytes);
+        Ok(())
+    }
+
+    fn clear(&self, place: u32, bytes: usize) {
         let start = self.writable(self.address(place, 0));
         // SAFETY: the range lies in the place, whose writable view is mapped; no copy is live there.
         unsafe { arch::fill_bytes(start, arch::TRAP, bytes.min(self.place_bytes)) };
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `used_bytes` have meaning. Addresses stay the same.
+    /// the first `places` have meaning. Addresses stay the same.
     ///
     /// # Safety
     /// No other thread may run in this process, and the parent must not change the memory meanwhile.
-    pub unsafe fn unshare(&mut self, used_bytes: usize) -> Result<(), Errno> {
+    pub unsafe fn unshare(&mut self, places: u32) -> Result<(), Errno> {
         let file = File::memory(c"szc code", self.bytes)?;
-        let writable = map_writable(&file, self.bytes)?;
-        // SAFETY: both views are mapped and `used_bytes` is within them.
-        unsafe { arch::copy_bytes(writable, self.writable, used_bytes.min(self.bytes)) };
+        let own = Self { writable: map_writable(&file, self.bytes)?, ..*self };
+        let used_bytes = places as usize * self.place_bytes;
         let flags = os::MAP_SHARED | os::MAP_FIXED | os::MAP_NORESERVE;
-        let protection = os::PROT_READ | os::PROT_EXEC;
         let executable = self.executable as usize;
         // SAFETY: replaces our own mapping by one of equal content; the code that runs here is the
-        // image's, not the arena's.
+        // image's, not the arena's. Both views of the used places are accessible.
         unsafe {
-            os::map(executable, self.bytes, protection, flags, file.descriptor(), 0)?;
+            os::protect(own.writable, used_bytes, os::PROT_READ | os::PROT_WRITE)?;
+            arch::copy_bytes(own.writable, self.writable, used_bytes);
+            os::map(executable, self.bytes, os::PROT_NONE, flags, file.descriptor(), 0)?;
             os::unmap(self.writable, self.bytes);
         }
-        self.writable = writable;
-        Ok(())
+        *self = own;
+        self.open_places(places)
     }
 }
 
@@ -160,10 +179,13 @@ fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> O
     })
 }
 
+/// The writable view, not accessible yet. A core dump has the bytes from the other view.
 fn map_writable(file: &File, bytes: usize) -> Result<*mut u8, Errno> {
     let flags = os::MAP_SHARED | os::MAP_NORESERVE;
     // SAFETY: without MAP_FIXED nothing existing is touched.
-    unsafe { os::map(0, bytes, os::PROT_READ | os::PROT_WRITE, flags, file.descriptor(), 0) }
+    let view = unsafe { os::map(0, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
+    os::leave_out_of_dumps(view, bytes);
+    Ok(view)
 }
 
 #[cfg(test)]
@@ -177,9 +199,9 @@ mod tests {
             Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100).ok().unwrap();
         // SAFETY: the private memory has at least 100 bytes.
         unsafe { private.write(1) };
-        assert_eq!(arena.place_bytes(), 12_288);
+        assert_eq!(arena.place_bytes, 12_288);
         assert_eq!(arena.places(), 85);
-        arena.clear(2, 100);
+        arena.open(2, 100).unwrap();
         let address = arena.address(2, 7);
         assert!(address.abs_diff(image) < REACH_BYTES);
         assert_eq!(arena.locate(address), Some((2, 7)));

@@ -55,6 +55,9 @@ impl Refused {
             Self::Arena(Unavailable::Memory(_)) => "the kernel gave no memory for copies of code",
             Self::Arena(Unavailable::Addresses) => "no addresses are free within reach of the code",
             Self::Arena(Unavailable::Budget) => "one layout is larger than SZC_CODE_BUDGET_MIB",
+            Self::Arena(Unavailable::FileLimit) => {
+                "the limit on file sizes (ulimit -f) is lower than SZC_CODE_BUDGET_MIB"
+            }
             Self::Membarrier => "the kernel has no membarrier for code",
             Self::Text => "the kernel does not allow writing to /proc/self/mem",
             Self::Memory => "not enough memory",
@@ -107,6 +110,8 @@ impl Code {
         let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
         let layout_bytes = layout::max_bytes(functions().map(|function| function.copy_bytes()))
             .ok_or(Refused::Arena(Unavailable::Budget))?;
+        // Where address space is limited, most of it is left to the program.
+        let budget_bytes = budget_bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
         // The pointers of the entries stand before the first layout, within reach of the image.
         let pointer_bytes = table.movable_count() * size_of::<usize>();
         let (arena, pointers) = Arena::new(
@@ -304,9 +309,8 @@ impl Code {
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        let used = (self.epochs.current() as usize + 1) * self.arena.place_bytes();
         // SAFETY: the caller's promise.
-        unsafe { self.arena.unshare(used)? };
+        unsafe { self.arena.unshare(self.current_place() + 1)? };
         // The parent may have been copying functions while the memory was copied.
         let region = *self.region(self.current_place());
         for function in 0..self.image.count() {

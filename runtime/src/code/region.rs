@@ -55,7 +55,7 @@ impl Region {
         let mut stream = Stream::new(seed, epoch);
         let size = |function| image.function(function).copy_bytes();
         region.bytes = layout::draw(&mut stream, size, order, offsets);
-        arena.clear(place, region.bytes as usize);
+        arena.open(place, region.bytes as usize).ok()?;
         Some(region)
     }
 
