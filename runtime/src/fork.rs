@@ -52,15 +52,13 @@ extern "C" fn child() {
         // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
         unsafe { code.unshare() }
     });
-    match separate {
-        Some(Ok(())) => {
-            maintenance::child_is_separate();
-            if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
-                let _ = maintenance::start();
-            }
+    if let Some(Ok(())) = separate {
+        maintenance::child_is_separate();
+        if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
+            let _ = maintenance::start();
         }
-        // The parent keeps its layout from here on, so that what the child still shares stays.
-        Some(Err(_)) | None => {}
     }
+    // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from
+    // here, and here is no task. Until then both write the same bytes to the same places.
     let _ = os::signal_mask(2, Some(before));
 }

@@ -5,6 +5,7 @@
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
 use crate::arch;
+use crate::code::Code;
 use crate::os;
 use crate::report::FACTS;
 use crate::state::CODE;
@@ -68,7 +69,7 @@ extern "C" fn szc_rt_maintenance() -> ! {
         deadline = (deadline + interval_ns).max(os::monotonic_ns());
         os::sleep_until(deadline);
         if begin_epoch().is_none() {
-            CODE.with(|code| code.set_exhausted());
+            CODE.with(Code::set_exhausted);
             os::exit_task();
         }
     }

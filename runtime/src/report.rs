@@ -169,10 +169,10 @@ pub fn write_log() {
             let _ = file.write(line.bytes());
         }
     }
-    if let Some(path) = facts.map.as_ref().and_then(|path| path.for_process(process)) {
-        if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
-            write_map(&file);
-        }
+    if let Some(path) = facts.map.as_ref().and_then(|path| path.for_process(process))
+        && let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND)
+    {
+        write_map(&file);
     }
 }
 

@@ -41,7 +41,7 @@ build() {
     case $program in
     fib)
         mkdir -p "$out"
-        "$SZC" -O2 "$PROJECT/tests/programs/fib/fib.c" -o "$out/fib"
+        "$SZC" -O2 "$PROJECT/tests/campaign/programs/fib.c" -o "$out/fib"
         ;;
     *)
         "$SCRIPTS/fetch.sh" "$program"
