@@ -46,7 +46,7 @@ extern "C" fn parent() {
 extern "C" fn child() {
     let before = MASK_BEFORE.load(Ordering::Relaxed);
     CODE.lock().reset();
-    report::forget_written();
+    report::expect_log();
     let separate = CODE.with(|code| {
         code.reset_counts();
         // SAFETY: the child has one thread, and the parent begins no epoch until it is told.

@@ -54,9 +54,6 @@ impl ProgramTrap {
 /// SIGTRAP belongs to the runtime.
 static TRAP_INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Signals whose default action the runtime replaced, to write its log before the program dies.
-static LOGGED_SIGNALS: AtomicU64 = AtomicU64::new(0);
-
 /// Signals that end a program by default and can be caught (signal(7)), other than SIGTRAP.
 const FATAL_SIGNALS: [i32; 16] = [1, 2, 3, 4, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 25, 31];
 
@@ -101,21 +98,23 @@ pub fn install_fatal() {
         }
         let action = SignalAction {
             handler: szc_rt_fatal as *const () as usize,
-            flags: os::SA_RESTORER | os::SA_RESETHAND,
+            flags: os::SA_SIGINFO | os::SA_RESTORER | os::SA_RESETHAND,
             restorer: arch::restorer(),
             mask: u64::MAX,
         };
-        // SAFETY: the handler takes the signal's number.
-        if unsafe { os::signal_action(signal, Some(&action)) }.is_ok() {
-            LOGGED_SIGNALS.fetch_or(os::signal_bit(signal), Ordering::Relaxed);
-        }
+        // SAFETY: the handler has the shape that SA_SIGINFO asks for.
+        let _ = unsafe { os::signal_action(signal, Some(&action)) };
     }
 }
 
+/// Whether a handler is the one that writes the log, which the program does not know of.
+pub fn is_log_handler(handler: usize) -> bool {
+    handler == szc_rt_fatal as *const () as usize
+}
+
 /// The action that the program believes to be installed.
-pub fn visible_action(signal: i32, installed: SignalAction) -> SignalAction {
-    let ours = LOGGED_SIGNALS.load(Ordering::Relaxed) & os::signal_bit(signal) != 0
-        && installed.handler == szc_rt_fatal as *const () as usize;
+pub fn visible_action(installed: SignalAction) -> SignalAction {
+    let ours = is_log_handler(installed.handler);
     if ours { SignalAction::DEFAULT } else { installed }
 }
 
@@ -180,12 +179,14 @@ unsafe fn forward(
 /// # Safety
 /// Called by the kernel only.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_fatal(signal: i32) {
+unsafe extern "C" fn szc_rt_fatal(signal: i32, info: *mut c_void, _context: *mut c_void) {
     report::write_log();
     // SA_RESETHAND made the action the default. A fault happens again by itself when the handler
-    // returns, with the registers as they were; any other signal is sent again, and blocked until
-    // then.
-    let fault = matches!(signal, 4 | 7 | 8 | 11);
+    // returns, with the registers as they were; a signal that was sent is sent again, and blocked
+    // until then.
+    // SAFETY: the kernel's arguments to a handler with SA_SIGINFO.
+    let code = unsafe { info.cast::<u8>().add(SI_CODE_OFFSET).cast::<i32>().read() };
+    let fault = matches!(signal, 4 | 7 | 8 | 11) && code > 0;
     if !fault {
         os::raise(signal);
     }

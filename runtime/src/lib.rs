@@ -16,6 +16,7 @@ mod exports;
 mod fork;
 mod handlers;
 mod maintenance;
+mod next;
 mod os;
 mod report;
 mod rng;

@@ -14,6 +14,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 const STACK_BYTES: usize = 128 << 10;
 
+/// Time between looks at whether the program is still there, and before a silent child is doubted.
+const LOOK_NS: u64 = 250_000_000;
+
 /// Flags of clone(2).
 const CLONE_VM: usize = 0x100;
 const CLONE_FS: usize = 0x200;
@@ -65,9 +68,16 @@ extern "C" fn szc_rt_maintenance() -> ! {
     os::set_task_name(c"szc");
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
+    let mut next_look = deadline + LOOK_NS;
     loop {
         deadline = (deadline + interval_ns).max(os::monotonic_ns());
         os::sleep_until(deadline);
+        if deadline > next_look {
+            next_look = deadline + LOOK_NS;
+            if program_has_ended() {
+                os::exit_task();
+            }
+        }
         if begin_epoch().is_none() {
             CODE.with(Code::set_exhausted);
             os::exit_task();
@@ -75,10 +85,25 @@ extern "C" fn szc_rt_maintenance() -> ! {
     }
 }
 
+/// Whether all threads of the program have ended, each by itself: then this task alone keeps the
+/// process. (Reads `/proc/self/stat`: state and number of threads, fields 3 and 20 of proc(5).)
+fn program_has_ended() -> bool {
+    let mut buffer = [0; 512];
+    let Ok(file) = os::File::open(c"/proc/self/stat", os::OPEN_READ) else { return false };
+    let Ok(length) = file.read(&mut buffer) else { return false };
+    let text = buffer.get(..length).unwrap_or(&[]);
+    // The name before these fields may contain anything, the fields behind it no parenthesis.
+    let Some(end_of_name) = text.iter().rposition(|&byte| byte == b')') else { return false };
+    let mut fields = text[end_of_name + 1..].split(|&byte| byte == b' ').skip(1);
+    let leader_ended = fields.next() == Some(b"Z");
+    leader_ended && fields.nth(16) == Some(b"2")
+}
+
 /// Nothing when there can be no further epoch.
 fn begin_epoch() -> Option<()> {
     let plan = CODE.with(|code| code.plan().ok())??;
     let prepared = plan.prepare()?;
+    let patience_ends = os::monotonic_ns() + LOOK_NS;
     loop {
         let published = CODE.with(|code| {
             let free = children_pending() == 0;
@@ -90,7 +115,12 @@ fn begin_epoch() -> Option<()> {
         if published {
             return Some(());
         }
-        os::sleep_until(os::monotonic_ns() + 1_000_000);
+        let now = os::monotonic_ns();
+        if now > patience_ends && os::has_no_child() {
+            // A fork that failed, or a child that died before it could say anything.
+            forget_children();
+        }
+        os::sleep_until(now + 1_000_000);
     }
 }
 
@@ -102,6 +132,12 @@ fn pending() -> Option<&'static AtomicU32> {
 fn children_pending() -> u32 {
     // Acquire: pairs with the release in `child_is_separate`; the child has read all it needs.
     pending().map_or(0, |count| count.load(Ordering::Acquire))
+}
+
+fn forget_children() {
+    if let Some(count) = pending() {
+        count.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Before a fork, under the lock: no epoch begins until the child has its own copies.

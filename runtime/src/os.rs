@@ -144,6 +144,13 @@ impl File {
         Ok(stat[6] as usize)
     }
 
+    /// Reads up to the buffer's length.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let arguments = [self.0 as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+        // SAFETY: the buffer is valid for writing.
+        check(unsafe { syscall(nr::READ, arguments) })
+    }
+
     /// Writes all bytes, or as many as the file takes.
     pub fn write(&self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {
@@ -213,6 +220,21 @@ pub fn raise(signal: i32) {
         let thread = syscall(nr::GETTID, [0; 6]).cast_unsigned();
         syscall(nr::TKILL, [thread, signal as usize, 0, 0, 0, 0]);
     }
+}
+
+/// Whether the process has no child, alive or not yet reaped.
+pub fn has_no_child() -> bool {
+    let mut info = [0u64; 16]; // siginfo_t has 128 bytes
+    let (any, exited_nohang_nowait) = (0, 4 | 1 | 0x0100_0000);
+    let arguments = [any, 0, info.as_mut_ptr() as usize, exited_nohang_nowait, 0, 0];
+    // SAFETY: the buffer is as large as siginfo_t.
+    check(unsafe { syscall(nr::WAITID, arguments) }) == Err(Errno(10)) // ECHILD
+}
+
+/// End of the heap that `brk(2)` manages.
+pub fn heap_end() -> usize {
+    // SAFETY: 0 changes nothing.
+    unsafe { syscall(nr::BRK, [0; 6]).cast_unsigned() }
 }
 
 /// Random bytes from the kernel as a number.

@@ -7,7 +7,7 @@ use crate::os::{self, File, PAGE_BYTES};
 use crate::settings::PATH_BYTES;
 use crate::state::{CODE, Once};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// What does not change while the program runs.
 pub struct Facts {
@@ -32,8 +32,9 @@ pub struct Facts {
 /// The facts, set at start.
 pub static FACTS: Once<Facts> = Once::new();
 
-/// The log has been written for this process.
-static WRITTEN: AtomicBool = AtomicBool::new(false);
+/// Process whose log is still to be written; 0 when there is none. A child that shares memory with
+/// its parent (vfork) has another number and writes nothing.
+static UNWRITTEN: AtomicU32 = AtomicU32::new(0);
 
 /// A path, NUL-terminated.
 #[derive(Clone, Copy)]
@@ -156,10 +157,11 @@ impl<const N: usize> Buffer<N> {
 /// Writes the log and the map, once for each process.
 pub fn write_log() {
     let Some(facts) = FACTS.get() else { return };
-    if (facts.log.is_none() && facts.map.is_none()) || WRITTEN.swap(true, Ordering::Relaxed) {
+    let process = os::process_id();
+    let mine = UNWRITTEN.compare_exchange(process, 0, Ordering::Relaxed, Ordering::Relaxed);
+    if mine.is_err() {
         return;
     }
-    let process = os::process_id();
     if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
         let counts = snapshot();
         let mut line = Buffer::<1024>::new();
@@ -176,9 +178,11 @@ pub fn write_log() {
     }
 }
 
-/// Lets a forked child write a log of its own.
-pub fn forget_written() {
-    WRITTEN.store(false, Ordering::Relaxed);
+/// Makes this process write a log when it ends: the program at start, and each forked child.
+pub fn expect_log() {
+    if FACTS.get().is_some_and(|facts| facts.log.is_some() || facts.map.is_some()) {
+        UNWRITTEN.store(os::process_id(), Ordering::Relaxed);
+    }
 }
 
 /// The counts, read with all signals blocked, because the lock is taken.

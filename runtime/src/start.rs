@@ -80,6 +80,7 @@ fn begin(settings: &Settings<'_>) {
     let (logs, code) = (facts.log.is_some() || facts.map.is_some(), facts.code);
     FACTS.set(facts);
     if logs {
+        report::expect_log();
         handlers::install_fatal();
         // SAFETY: the function lives as long as the program.
         unsafe { __cxa_atexit(at_exit, os::null(), os::null()) };

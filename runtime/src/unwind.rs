@@ -5,6 +5,7 @@
 //! which the unwinder takes from `bases`. So the original FDE serves unchanged.
 
 use crate::arch;
+use crate::next::next_symbol;
 use crate::state::LOCATOR;
 use core::ffi::c_void;
 
@@ -43,21 +44,7 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
 /// The unwinder's own search: statically linked, or the next one in the order of loading.
 fn real() -> Option<FindFde> {
     let linked = arch::weak_find_fde();
-    let address = if linked != 0 {
-        linked
-    } else {
-        let dlsym = arch::weak_dlsym();
-        if dlsym == 0 {
-            return None;
-        }
-        let next = -1isize as *mut c_void; // RTLD_NEXT
-        // SAFETY: the address is that of dlsym(3).
-        unsafe {
-            let dlsym: unsafe extern "C" fn(*mut c_void, *const core::ffi::c_char) -> *mut c_void =
-                core::mem::transmute(dlsym);
-            dlsym(next, c"_Unwind_Find_FDE".as_ptr()) as usize
-        }
-    };
+    let address = if linked != 0 { linked } else { next_symbol(c"_Unwind_Find_FDE") };
     if address == 0 {
         return None;
     }

@@ -49,6 +49,12 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "signal",
     "sigprocmask",
     "pthread_sigmask",
+    "sigblock",
+    "sigsetmask",
+    "sigsuspend",
+    "ppoll",
+    "pselect",
+    "epoll_pwait",
 ];
 
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.

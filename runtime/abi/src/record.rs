@@ -287,8 +287,12 @@ reasons! {
     CLibrary = 15, "belongs to the C library, which runs parts of itself with signals blocked";
     /// Chosen by the dynamic loader before the runtime starts.
     IfuncResolver = 16, "is an ifunc resolver, which the loader calls";
+    /// libc looks at the return address of its caller and would not know a copy.
+    CallerMatters = 18, "asks the loader for the next symbol behind the caller";
+    /// libc runs the allocator with all signals blocked when a thread ends.
+    Allocator = 19, "is an allocator, which the C library calls with signals blocked";
     /// It lies too far from the image's start for the table.
-    OutOfRange = 17, "lies more than 2 GiB from the start of the image";
+    OutOfRange = 17, "lies more than 1 GiB from the start of the image";
 }
 
 #[cfg(test)]

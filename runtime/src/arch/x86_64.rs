@@ -27,6 +27,13 @@ pub mod nr {
     pub const PRCTL: usize = 157;
     pub const GETTID: usize = 186;
     pub const TKILL: usize = 200;
+    pub const RT_SIGSUSPEND: usize = 130;
+    pub const PSELECT6: usize = 270;
+    pub const PPOLL: usize = 271;
+    pub const EPOLL_PWAIT: usize = 281;
+    pub const WAITID: usize = 247;
+    pub const READ: usize = 0;
+    pub const BRK: usize = 12;
     pub const FUTEX: usize = 202;
     pub const CLOCK_NANOSLEEP: usize = 230;
     pub const EXIT_GROUP: usize = 231;

@@ -7,9 +7,14 @@
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
 
-/// Keeps clear of what the loader puts right below an image and of `brk` right above it.
+/// Keeps clear of what the loader puts right below an image.
 const BELOW_GAP_BYTES: usize = 16 << 20;
-const ABOVE_GAP_BYTES: usize = 1 << 30;
+
+/// Left to `brk` above an image at a fixed address, if there is a choice.
+const HEAP_GAP_BYTES: usize = 64 << 20;
+
+/// Addresses that an instruction's absolute 32-bit field can name.
+const ABSOLUTE_END: usize = 1 << 31;
 
 /// Programs at fixed addresses begin at a few megabytes; nothing is put below this.
 const LOWEST_ADDRESS: usize = 1 << 16;
@@ -148,18 +153,27 @@ impl Arena {
 /// Reserves private writable memory within reach of the image.
 fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> Option<*mut u8> {
     let page = |address: usize| address & !(PAGE_BYTES - 1);
-    let below = image_start.checked_sub(BELOW_GAP_BYTES + bytes).map(page);
-    let above = image_end.checked_add(ABOVE_GAP_BYTES).map(page);
+    let below = |gap: usize| image_start.checked_sub(gap + bytes).map(page);
+    // Above lies the heap: as far away from it as the fields of an image reach.
+    let farthest_end = image_start.saturating_add(REACH_BYTES - PAGE_BYTES);
+    let farthest_end =
+        if image_end <= ABSOLUTE_END { farthest_end.min(ABSOLUTE_END) } else { farthest_end };
+    let lowest_above = os::heap_end().max(image_end).saturating_add(HEAP_GAP_BYTES);
+    let above = |less: usize| {
+        farthest_end.checked_sub(bytes + less).map(page).filter(|&start| start >= lowest_above)
+    };
     let reaches = |start: usize| {
         let low = start.min(image_start);
         let high = (start + bytes).max(image_end);
         start >= LOWEST_ADDRESS && high - low < REACH_BYTES
     };
     let candidates = [
-        below,
-        above,
-        below.and_then(|address| address.checked_sub(ABOVE_GAP_BYTES / 2)),
-        above.and_then(|address| address.checked_sub(ABOVE_GAP_BYTES / 2)),
+        below(BELOW_GAP_BYTES),
+        below(BELOW_GAP_BYTES + (256 << 20)),
+        below(BELOW_GAP_BYTES + (512 << 20)),
+        above(0),
+        above(128 << 20),
+        above(256 << 20),
     ];
     candidates.into_iter().flatten().filter(|&start| reaches(start)).find_map(|start| {
         let flags =

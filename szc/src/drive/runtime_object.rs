@@ -6,7 +6,8 @@
 
 use anyhow::{Context, Result};
 use object::read::archive::ArchiveFile;
-use object::{Object as _, ObjectSymbol as _};
+use object::read::elf::{ElfFile64, Sym as _};
+use object::{Endianness, Object as _, ObjectSymbol as _, elf};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -27,9 +28,29 @@ pub fn extract(archive: &Path) -> Result<NamedTempFile> {
         .suffix(".o")
         .tempfile()
         .context("cannot create a temporary file; TMPDIR may name a better place")?;
-    file.write_all(object).context("cannot write a temporary file")?;
+    file.write_all(&yielding(object)).context("cannot write a temporary file")?;
     Ok(file)
 }
+
+/// Makes the functions of libc that the runtime stands in for weak, so that a program may still
+/// define its own. (Rust cannot say it: `#[linkage]` is unstable.)
+fn yielding(object: &[u8]) -> Vec<u8> {
+    let mut bytes = object.to_vec();
+    let Ok(file) = ElfFile64::<Endianness>::parse(object) else { return bytes };
+    for symbol in file.elf_symbol_table().iter() {
+        let name = symbol.name(file.endian(), file.elf_symbol_table().strings());
+        let ours = name.is_ok_and(|name| name.starts_with(b"szc_rt_"));
+        if symbol.st_bind() != elf::STB_GLOBAL || ours || symbol.is_undefined(file.endian()) {
+            continue;
+        }
+        let place = std::ptr::from_ref(symbol).addr() - object.as_ptr().addr() + ST_INFO_OFFSET;
+        bytes[place] = elf::STB_WEAK.0 << 4 | symbol.st_type().0;
+    }
+    bytes
+}
+
+/// Offset of `st_info` in an `Elf64_Sym`.
+const ST_INFO_OFFSET: usize = 4;
 
 fn find(archive: &[u8]) -> Option<&[u8]> {
     ArchiveFile::parse(archive).ok()?.members().find_map(|member| {

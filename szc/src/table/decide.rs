@@ -78,6 +78,10 @@ const MAX_IMAGE_OFFSET: u64 = 1 << 30;
 /// Sections whose pieces are run one after the other by start-up code, or that hold stubs.
 const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt.sec", ".iplt"];
 
+/// Names by which libc calls an allocator that the program brings along.
+const ALLOCATOR: &[&[u8]] =
+    &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
+
 /// Decides for all functions of an image.
 #[must_use]
 pub fn decide(image: &Image<'_>, policy: &Policy) -> Decision {
@@ -89,7 +93,7 @@ pub fn decide(image: &Image<'_>, policy: &Policy) -> Decision {
     for &(index, reason) in &found.pinned {
         pins.pin(index, reason);
     }
-    let dependencies = pins.by_references(image, &survey, &found.tables);
+    let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
     Emitter { image, survey: &survey, tables: &found.tables, pins: &pins.reasons }
         .emit(&dependencies)
@@ -166,12 +170,7 @@ impl Pins {
 
     /// Pins functions whose middle is referred to by something that cannot be patched, and returns
     /// the references that can be patched as long as their own function moves.
-    fn by_references(
-        &mut self,
-        image: &Image<'_>,
-        survey: &Survey<'_>,
-        tables: &[Table],
-    ) -> Vec<Dependency> {
+    fn by_references(&mut self, survey: &Survey<'_>, tables: &[Table]) -> Vec<Dependency> {
         let mut dependencies = Vec::new();
         for branch in &survey.branches {
             let Some((target, function)) = survey.middle_of(branch.target) else { continue };
@@ -182,12 +181,10 @@ impl Pins {
                 _ => self.pin(target, Reason::InteriorReferenced),
             }
         }
+        // Data inside a function would be taken for instructions and patched, and label addresses
+        // taken one by one may be stored for later: such functions stay as well.
         for reference in &survey.references {
-            let Some((target, function)) = survey.middle_of(reference.target) else { continue };
-            let own = reference.function == Some(target);
-            let moves_along =
-                own && matches!(reference.operand.kind, OperandKind::IpRelative { .. });
-            if !moves_along || !function.decoded.is_boundary(reference.target) {
+            if let Some((target, _)) = survey.middle_of(reference.target) {
                 self.pin(target, Reason::InteriorReferenced);
             }
         }
@@ -205,7 +202,6 @@ impl Pins {
                 }
             }
         }
-        let _ = image;
         dependencies.sort_unstable_by_key(|dependency| (dependency.user, dependency.target));
         dependencies.dedup_by_key(|dependency| (dependency.user, dependency.target));
         dependencies
@@ -243,6 +239,8 @@ fn policy_reason(image: &Image<'_>, function: &Function<'_>, policy: &Policy) ->
         Some(Reason::IfuncResolver)
     } else if function.names.iter().any(|name| policy.c_library.contains(*name)) {
         Some(Reason::CLibrary)
+    } else if function.names.iter().any(|name| ALLOCATOR.contains(name)) {
+        Some(Reason::Allocator)
     } else if function.end - function.start < ENTRY_JUMP_BYTES as u64 {
         Some(Reason::TooShort)
     } else {

@@ -55,6 +55,8 @@ pub struct Decoded {
     pub pinned: Option<Reason>,
     /// Bytes of the first instruction.
     pub first_bytes: usize,
+    /// The last instruction is a call, which compilers put last only if it does not return.
+    pub ends_in_call: bool,
 }
 
 impl Decoded {
@@ -104,6 +106,8 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
         }
         push_operands(&mut decoded.operands, &decoder, &instruction);
         ends_in_flow = ends_path(&instruction);
+        decoded.ends_in_call =
+            matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
     }
     if !ends_in_flow {
         pin(Reason::FallsThrough);

@@ -11,6 +11,7 @@ use super::decode::OperandKind;
 use super::read::{Image, Relocation};
 use super::relocation::{Class, classify};
 use super::survey::{CodeReference, Survey};
+use super::switch;
 use szc_abi::Reason;
 
 /// A table that every user may copy.
@@ -77,7 +78,7 @@ pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
             {
                 words.push(word(relocation, false));
             }
-            Class::Absolute(_) | Class::Unknown => {
+            Class::Absolute(_) | Class::Unknown | Class::FromGot => {
                 survey.pin_middle(relocation.target, Reason::InteriorInData, &mut found.pinned);
             }
             Class::PcRelative | Class::Relaxable | Class::Constant => {}
@@ -149,12 +150,20 @@ impl Context<'_, '_> {
             owners.push(index);
         }
         let end = part.last()?.place + part.last()?.bytes();
+        // The words between two addresses that code takes may be the end of one table and, behind
+        // it, another, whose first cases the compiler folded into the address. If all belong to one
+        // function nothing is lost: its copies keep the parts one behind the other.
+        let all_own = owners.iter().all(|&owner| users.iter().any(|u| u.function == Some(owner)));
+        if absolute && !all_own {
+            return None;
+        }
         let mut readable = false;
         for user in users {
             // A reader that no entry leads back to may be using the words for something else.
-            owners.contains(&user.function?).then_some(())?;
+            let function = user.function.filter(|function| owners.contains(function))?;
             match user.operand.kind {
-                OperandKind::IpRelative { takes_address: true, .. } if !absolute => {}
+                OperandKind::IpRelative { takes_address: true, .. }
+                    if !absolute && self.jumps_through(function, user) => {}
                 OperandKind::Constant { indexed_by_8: true } if absolute => {}
                 _ if absolute && self.is_whole_object(base, end) => readable = true,
                 _ => return None,
@@ -163,6 +172,18 @@ impl Context<'_, '_> {
         let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
         let private = !self.is_pointed_to(base, end);
         (frozen && private).then(|| Table { users: users.to_vec(), targets, absolute, readable })
+    }
+
+    /// The address of an object that ends where a table begins is the table's address, too.
+    fn jumps_through(&self, function: usize, user: &CodeReference) -> bool {
+        let function = &self.survey.functions[function];
+        let bytes = self
+            .image
+            .section_at(function.start)
+            .and_then(|section| section.bytes(function.start, function.end - function.start));
+        bytes.is_some_and(|bytes| {
+            switch::jumps_through(function.start, bytes, &function.decoded, user.operand.place)
+        })
     }
 
     /// LLVM gives cases that cannot happen the label behind the last instruction.

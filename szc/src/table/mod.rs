@@ -11,6 +11,7 @@ mod jump_tables;
 pub mod read;
 mod relocation;
 mod survey;
+mod switch;
 pub mod write;
 
 pub use embed::{EmbedOptions, Strip, embed};

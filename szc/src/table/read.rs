@@ -5,7 +5,12 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
-use object::{Endianness, SectionIndex, elf};
+use object::{Endianness, SectionIndex, SymbolIndex, elf};
+use std::collections::HashSet;
+
+/// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if no
+/// image does.
+const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
 
 /// A linked ELF image.
 #[derive(Debug)]
@@ -30,6 +35,8 @@ pub struct Image<'data> {
     pub relocations: Vec<Relocation>,
     /// Names of the retained relocation sections, which are not loaded.
     pub retained_sections: Vec<String>,
+    /// Places that refer to functions of libc which look at their caller's address, ascending.
+    pub caller_asking: Vec<u64>,
     /// Ranges that the loader makes read-only after relocation.
     pub relro: Vec<(u64, u64)>,
 }
@@ -153,6 +160,7 @@ impl<'data> Image<'data> {
             exported: Vec::new(),
             relocations: Vec::new(),
             retained_sections: Vec::new(),
+            caller_asking: Vec::new(),
             relro,
         };
         image.read_sections(&file, data)?;
@@ -192,7 +200,10 @@ impl<'data> Image<'data> {
         let table = file.elf_section_table();
         for header in table.iter() {
             let flags = header.sh_flags(endian);
-            if !flags.contains(elf::SHF_ALLOC) || flags.contains(elf::SHF_TLS) {
+            // The addresses of .tbss belong to whatever follows it.
+            let only_address =
+                flags.contains(elf::SHF_TLS) && header.sh_type(endian) == elf::SHT_NOBITS;
+            if !flags.contains(elf::SHF_ALLOC) || only_address {
                 continue;
             }
             let name = table.section_name(endian, header).context("a section has no name")?;
@@ -248,6 +259,16 @@ impl<'data> Image<'data> {
         let endian = file.endian();
         let sections = file.elf_section_table();
         let symbols = file.elf_symbol_table();
+        let asks: HashSet<SymbolIndex> = symbols
+            .enumerate()
+            .filter(|(_, symbol)| {
+                symbol.is_undefined(endian)
+                    && symbol
+                        .name(endian, symbols.strings())
+                        .is_ok_and(|name| CALLER_ASKING.contains(&name))
+            })
+            .map(|(index, _)| index)
+            .collect();
         for header in sections.iter() {
             let retained = header.sh_type(endian) == elf::SHT_RELA
                 && !header.sh_flags(endian).contains(elf::SHF_ALLOC);
@@ -257,10 +278,8 @@ impl<'data> Image<'data> {
             let name = sections.section_name(endian, header).context("a section has no name")?;
             self.retained_sections.push(String::from_utf8_lossy(name).into_owned());
             let target = sections.section(SectionIndex(header.sh_info(endian) as usize));
-            let loaded = target.is_ok_and(|target| {
-                let flags = target.sh_flags(endian);
-                flags.contains(elf::SHF_ALLOC) && !flags.contains(elf::SHF_TLS)
-            });
+            let loaded =
+                target.is_ok_and(|target| target.sh_flags(endian).contains(elf::SHF_ALLOC));
             if !loaded {
                 continue;
             }
@@ -269,6 +288,11 @@ impl<'data> Image<'data> {
                 .context("a relocation section lies outside the file")?
                 .unwrap_or((&[], SectionIndex(0)));
             for entry in entries {
+                let by_name =
+                    entry.symbol(endian, false).is_some_and(|index| asks.contains(&index));
+                if by_name {
+                    self.caller_asking.push(entry.r_offset(endian));
+                }
                 let symbol = entry.symbol(endian, false).map_or(0, |index| {
                     symbols.symbol(index).map_or(0, |symbol| symbol.st_value(endian))
                 });
@@ -281,6 +305,7 @@ impl<'data> Image<'data> {
             }
         }
         self.relocations.sort_by_key(|relocation| relocation.place);
+        self.caller_asking.sort_unstable();
         Ok(())
     }
 }

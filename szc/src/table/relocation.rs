@@ -9,6 +9,8 @@ use object::elf::{self, RelocationType};
 pub enum Class {
     /// Nothing that depends on where code lies.
     Constant,
+    /// The distance of an address from the global offset table: it stays, and so must the address.
+    FromGot,
     /// A 32-bit PC-relative field stands here.
     PcRelative,
     /// A 32-bit PC-relative field stood here; the linker may have relaxed the instruction.
@@ -29,7 +31,6 @@ pub fn classify(r_type: RelocationType) -> Class {
         | elf::R_X86_64_TPOFF64
         | elf::R_X86_64_DTPOFF32
         | elf::R_X86_64_TPOFF32
-        | elf::R_X86_64_GOTOFF64
         | elf::R_X86_64_PLTOFF64
         | elf::R_X86_64_SIZE32
         | elf::R_X86_64_SIZE64
@@ -47,6 +48,7 @@ pub fn classify(r_type: RelocationType) -> Class {
         | elf::R_X86_64_CODE_4_GOTPCRELX
         | elf::R_X86_64_CODE_4_GOTTPOFF
         | elf::R_X86_64_CODE_4_GOTPC32_TLSDESC => Class::Relaxable,
+        elf::R_X86_64_GOTOFF64 => Class::FromGot,
         elf::R_X86_64_64 => Class::Absolute(8),
         elf::R_X86_64_32 | elf::R_X86_64_32S => Class::Absolute(4),
         _ => Class::Unknown,

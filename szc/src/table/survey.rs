@@ -119,9 +119,26 @@ impl<'data> Survey<'data> {
         let mut decoded = decode_function(start, bytes);
         self.collect_operands(&decoded.operands, Some(index), (start, end));
         let reason = self.check_relocations(image, &decoded, Some(index), (start, end));
+        let first = image.caller_asking.partition_point(|&place| place < start);
+        let asks = image.caller_asking.get(first).is_some_and(|&place| place < end);
+        let reason = reason.or(asks.then_some(Reason::CallerMatters));
+        let returns_into_code = decoded.ends_in_call && self.continues_at(image, index);
+        let reason = reason.or(returns_into_code.then_some(Reason::FallsThrough));
         let function = &mut self.functions[index];
         function.pinned = function.pinned.or(decoded.pinned.take()).or(reason);
         function.decoded = decoded;
+    }
+
+    /// Whether what lies behind a function looks like more of its code: neither padding nor another
+    /// function nor the end of the section.
+    fn continues_at(&self, image: &Image<'data>, index: usize) -> bool {
+        let end = self.functions[index].end;
+        let is_function =
+            self.functions.get(index + 1).is_some_and(|following| following.start == end);
+        // int3; nop and the first bytes of longer ones; zero.
+        let padding = [0xcc, 0x90, 0x66, 0x0f, 0x2e, 0x00];
+        let behind = image.section_at(end).and_then(|section| section.bytes(end, 1));
+        !is_function && behind.is_some_and(|byte| !padding.contains(&byte[0]))
     }
 
     /// Code that no function symbol covers still refers to functions. It is decoded as if it were
@@ -183,6 +200,7 @@ impl<'data> Survey<'data> {
             let operand = decoded.operand_at(relocation.place);
             match classify(relocation.r_type) {
                 Class::Constant => {}
+                Class::FromGot => self.stray_targets.push(relocation.target),
                 Class::Relaxable => {
                     if starts_tls_sequence(relocation.r_type) {
                         tls_sequence_until = relocation.place + TLS_SEQUENCE_BYTES;
@@ -194,7 +212,8 @@ impl<'data> Survey<'data> {
                     });
                     if !is_field && relocation.place > tls_sequence_until {
                         mismatch.get_or_insert(Reason::RelocationMismatch);
-                        self.stray_targets.push(relocation.target);
+                        // What the field means, if it ends an instruction, and what it says.
+                        self.stray_targets.extend([relocation.target, relocation.target + 4]);
                     }
                 }
                 Class::Absolute(width) => match operand {
@@ -234,25 +253,34 @@ fn collect_functions<'data>(image: &Image<'data>) -> Vec<Function<'data>> {
         let end = symbol.address.saturating_add(symbol.size);
         match functions.last_mut() {
             Some(last) if last.start == symbol.address => add_alias(last, symbol, end),
-            previous => {
-                let mut pinned = (end > section.end()).then_some(Reason::Overlaps);
-                if let Some(previous) = previous.filter(|previous| previous.end > symbol.address) {
-                    previous.pinned = Some(Reason::Overlaps);
-                    pinned = Some(Reason::Overlaps);
-                }
-                functions.push(Function {
-                    names: vec![symbol.name],
-                    start: symbol.address,
-                    end,
-                    section: section.name,
-                    ifunc: symbol.ifunc,
-                    decoded: Decoded::default(),
-                    pinned,
-                });
-            }
+            _ => functions.push(Function {
+                names: vec![symbol.name],
+                start: symbol.address,
+                end,
+                section: section.name,
+                ifunc: symbol.ifunc,
+                decoded: Decoded::default(),
+                pinned: (end > section.end()).then_some(Reason::Overlaps),
+            }),
         }
     }
+    pin_overlapping(&mut functions);
     functions
+}
+
+/// A function can contain several others, one behind the other.
+fn pin_overlapping(functions: &mut [Function<'_>]) {
+    let mut farthest: Option<usize> = None;
+    for index in 0..functions.len() {
+        if let Some(outer) = farthest.filter(|&outer| functions[outer].end > functions[index].start)
+        {
+            functions[outer].pinned = Some(Reason::Overlaps);
+            functions[index].pinned = Some(Reason::Overlaps);
+        }
+        if farthest.is_none_or(|outer| functions[outer].end < functions[index].end) {
+            farthest = Some(index);
+        }
+    }
 }
 
 fn add_alias<'data>(function: &mut Function<'data>, symbol: &Symbol<'data>, end: u64) {
