@@ -46,7 +46,7 @@ check() {
 # workspace_tests: prints the failures of cargo test as they come.
 workspace_tests() {
     local status=0
-    (cd "$PROJECT" && cargo test --workspace --release --quiet --no-fail-fast -j"$JOBS") 2>&1 |
+    (cd "$PROJECT" && SZC=$PROJECT/target/release/szc cargo test --workspace --quiet --no-fail-fast -j"$JOBS") 2>&1 |
         tee "$LOGS/cargo-test.log" || status=$?
     count "$LOGS/cargo-test.log"
     # A test program that does not compile or crashes reports no failed test.
