@@ -7,10 +7,10 @@
 
 use crate::maintenance;
 use crate::os;
-use crate::report::{self, FACTS};
+use crate::report;
 use crate::state::CODE;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 unsafe extern "C" {
     fn __register_atfork(
@@ -24,10 +24,40 @@ unsafe extern "C" {
 /// Signals that were blocked before the fork; only the forking thread uses it, under the lock.
 static MASK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
+/// A word that is 0 in a child that has not been taken charge of.
+static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
+
 /// Registers the handlers.
 pub fn register() {
+    if let Ok(page) = os::map_wiped_on_fork(os::PAGE_BYTES) {
+        MARK.store(page.cast(), Ordering::Relaxed);
+        set_mark();
+    }
     // SAFETY: the handlers live as long as the program; registration allocates nothing that early.
     unsafe { __register_atfork(prepare, parent, child, os::null()) };
+}
+
+fn mark() -> Option<&'static AtomicU32> {
+    // SAFETY: null or a page that stays mapped.
+    unsafe { MARK.load(Ordering::Relaxed).as_ref() }
+}
+
+fn set_mark() {
+    if let Some(mark) = mark() {
+        mark.store(1, Ordering::Relaxed);
+    }
+}
+
+/// Takes charge of a child that was made without libc's `fork`, at its first trap. All signals must
+/// be blocked.
+///
+/// Its parent may have begun epochs since. The child is safe unless it has already followed a jump
+/// into one of them.
+pub fn adopt_unannounced_child() {
+    let unknown = mark().is_some_and(|mark| mark.load(Ordering::Relaxed) == 0);
+    if unknown && become_separate() {
+        maintenance::restart();
+    }
 }
 
 extern "C" fn prepare() {
@@ -45,6 +75,18 @@ extern "C" fn parent() {
 
 extern "C" fn child() {
     let before = MASK_BEFORE.load(Ordering::Relaxed);
+    if become_separate() {
+        maintenance::child_is_separate();
+        maintenance::restart();
+    }
+    // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from
+    // here, and here is no task. Until then both write the same bytes to the same places.
+    let _ = os::signal_mask(2, Some(before));
+}
+
+/// Gives a child copies of its own. The parent must still be told, if it knows of the child.
+fn become_separate() -> bool {
+    set_mark();
     CODE.lock().reset();
     report::expect_log();
     let separate = CODE.with(|code| {
@@ -52,13 +94,5 @@ extern "C" fn child() {
         // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
         unsafe { code.unshare() }
     });
-    if let Some(Ok(())) = separate {
-        maintenance::child_is_separate();
-        if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
-            let _ = maintenance::start();
-        }
-    }
-    // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from
-    // here, and here is no task. Until then both write the same bytes to the same places.
-    let _ = os::signal_mask(2, Some(before));
+    separate == Some(Ok(()))
 }

@@ -4,6 +4,7 @@
 //! while a handler runs, so that nothing nests.
 
 use crate::arch::{self, SignalFrame};
+use crate::fork;
 use crate::os::{self, SIG_DFL, SIG_IGN, SIGTRAP, SignalAction};
 use crate::report;
 use crate::state::CODE;
@@ -130,6 +131,7 @@ unsafe extern "C" fn szc_rt_trap(signal: i32, info: *mut c_void, context: *mut c
     };
     let breakpoint = BREAKPOINT_CODES.contains(&code);
     if breakpoint {
+        fork::adopt_unannounced_child();
         let address = frame.program_counter() - 1;
         if let Some(Some(target)) = CODE.with(|code| code.resolve(address)) {
             frame.set_program_counter(target);

@@ -55,6 +55,14 @@ pub fn start() -> Result<(), os::Errno> {
     if result < 0 { Err(os::Errno(result as i32)) } else { Ok(()) }
 }
 
+/// Starts the task of a forked child, if its parent had one.
+pub fn restart() {
+    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
+        // Without it the child keeps its layout.
+        let _ = start();
+    }
+}
+
 /// Body of the task.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_maintenance() -> ! {

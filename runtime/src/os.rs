@@ -95,6 +95,15 @@ pub fn leave_out_of_dumps(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_dump, 0, 0, 0]) };
 }
 
+/// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`).
+pub fn map_wiped_on_fork(bytes: usize) -> Result<*mut u8, Errno> {
+    let memory = map_anonymous(bytes)?;
+    let wipe_on_fork = 18;
+    // SAFETY: our own mapping of a moment ago.
+    check(unsafe { syscall(nr::MADVISE, [memory as usize, bytes, wipe_on_fork, 0, 0, 0]) })?;
+    Ok(memory)
+}
+
 /// Largest file the process may write, in bytes.
 pub const LIMIT_FILE_BYTES: usize = 1;
 /// Largest address space of the process, in bytes.

@@ -60,8 +60,8 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
 
-/// Bytes at the entry of a copy that one instruction fills: a `nop` that can become a `jmp rel32`
-/// while threads run, because no thread can stand inside it.
+/// Bytes of the head in front of a copy's body, where the copy is entered: one `nop`, which can become
+/// a `jmp rel32` while threads run, because no thread can stand inside it.
 pub const SLOT_HEAD_BYTES: u32 = 5;
 
 /// Grain of placement of a copy's body, in bytes.

@@ -129,13 +129,9 @@ impl Movable {
     /// Size of the encoded record.
     pub const BYTES: usize = 7 * 4;
 
-    /// Copies begin with a `nop` of [`crate::SLOT_HEAD_BYTES`], because the function's own first
-    /// instruction is shorter than the jump that may replace it.
-    pub const FLAG_HEAD: u32 = 1;
-
     /// The function holds the addresses of its own labels in an array that the program can read as
     /// data, so that such an address may outlive the copy that is running.
-    pub const FLAG_LABELS_ESCAPE: u32 = 2;
+    pub const FLAG_LABELS_ESCAPE: u32 = 1;
 
     /// Encodes the record.
     #[must_use]
@@ -178,12 +174,6 @@ impl Movable {
         } else {
             self.size.saturating_add(7) / 8 * 8 + self.tables_bytes
         }
-    }
-
-    /// Bytes between a copy's entry and its body.
-    #[must_use]
-    pub fn head_bytes(&self) -> u32 {
-        if self.flags & Self::FLAG_HEAD == 0 { 0 } else { crate::SLOT_HEAD_BYTES }
     }
 }
 

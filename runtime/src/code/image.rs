@@ -72,23 +72,16 @@ impl Image {
         self.base + offset as usize
     }
 
-    /// The byte with which a function began.
-    pub fn first_byte(&self, index: u32) -> u8 {
-        // SAFETY: the array has an entry for each function.
-        unsafe { (*self.saved.add(index as usize))[0] }
-    }
-
-    /// Copies a function's original body, except its first `skip` bytes: 0 or 1.
+    /// Copies a function's original body.
     ///
     /// # Safety
     /// `to` must be valid for writing the function's size.
-    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8, skip: usize) {
+    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8) {
         let size = function.size as usize;
         let count = SAVED_BYTES.min(size);
         // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never change.
         unsafe {
-            let saved = self.saved.add(index as usize).cast::<u8>();
-            arch::copy_bytes(to.add(skip), saved.add(skip), count - skip);
+            arch::copy_bytes(to, self.saved.add(index as usize).cast(), count);
             let from = (self.original(function) + count) as *const u8;
             arch::copy_bytes(to.add(count), from, size - count);
         }

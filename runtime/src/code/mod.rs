@@ -184,7 +184,7 @@ impl Code {
         // SAFETY: as `region`.
         unsafe { self.regions.add(region.place() as usize).write(region) };
         for function in 0..self.image.count() {
-            self.image.set_pointer(function, region.entry(&self.image, &self.arena, function));
+            self.image.set_pointer(function, region.entry(&self.arena, function));
         }
     }
 
@@ -196,7 +196,7 @@ impl Code {
             return None;
         }
         let function = self.region(place).function_at(&self.image, offset)?;
-        if address != self.region(place).entry(&self.image, &self.arena, function) {
+        if address != self.region(place).entry(&self.arena, function) {
             return None;
         }
         if region::entry_byte(&self.arena, address) != TRAP {
@@ -210,12 +210,20 @@ impl Code {
         let (copied, bytes) = region.copy_unit(&self.image, &self.arena, function);
         self.counts.relocations += u64::from(copied);
         self.counts.live_bytes += bytes;
-        let target = region.entry(&self.image, &self.arena, function);
+        let target = region.entry(&self.arena, function);
+        // In a forked child copies may wait to be entered again.
+        let reopen = copied == 0 && region::entry_byte(&self.arena, target) == TRAP;
+        if reopen {
+            region::set_head_tail(&self.arena, target);
+        }
         if place != current {
             region::set_jump_tail(&self.arena, address, target);
         }
         os::synchronize_cores();
-        self.region(current).open_entries(&self.image, &self.arena, from);
+        if reopen {
+            region::open_head(&self.arena, target);
+        }
+        self.region(current).open_entries(&self.arena, from);
         if place != current && self.remember_redirect(address) {
             region::open_jump(&self.arena, address);
         }
@@ -247,7 +255,7 @@ impl Code {
     pub fn publish(&mut self, prepared: &Prepared) {
         let old_place = self.current_place();
         let old = *self.region(old_place);
-        let entry = |code: &Self, function| old.entry(&code.image, &code.arena, function);
+        let entry = |code: &Self, function| old.entry(&code.arena, function);
         for index in 0..old.copied_count() {
             region::set_entry_byte(&self.arena, entry(self, old.copied(index)), TRAP);
         }
@@ -265,7 +273,7 @@ impl Code {
         for index in 0..old.copied_count() {
             let function = old.copied(index);
             if new.is_copied(function) {
-                let target = new.entry(&self.image, &self.arena, function);
+                let target = new.entry(&self.arena, function);
                 region::set_jump_tail(&self.arena, entry(self, function), target);
             }
         }
@@ -304,18 +312,28 @@ impl Code {
         }
     }
 
-    /// In a forked child: gives it its own copies.
+    /// In a forked child: gives it its own copies, and makes every function trap again.
+    ///
+    /// The parent may have been copying, or have changed entries, while the memory was copied. Bodies
+    /// of what was copied before stay as they are: the child may be inside them.
     ///
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
         // SAFETY: the caller's promise.
         unsafe { self.arena.unshare(self.current_place() + 1)? };
-        // The parent may have been copying functions while the memory was copied.
-        let region = *self.region(self.current_place());
+        self.redirect_count = 0;
+        for place in 0..=self.current_place() {
+            let region = *self.region(place);
+            for index in 0..region.copied_count() {
+                let entry = region.entry(&self.arena, region.copied(index));
+                region::set_entry_byte(&self.arena, entry, TRAP);
+            }
+        }
+        let current = *self.region(self.current_place());
         for function in 0..self.image.count() {
-            if !region.is_copied(function) {
-                let entry = region.entry(&self.image, &self.arena, function);
+            if !current.is_copied(function) {
+                let entry = current.entry(&self.arena, function);
                 region::set_entry_byte(&self.arena, entry, TRAP);
             }
         }
@@ -351,7 +369,7 @@ impl Plan {
             }
         }
         os::synchronize_cores();
-        region.open_entries(&self.image, &self.arena, 0);
+        region.open_entries(&self.arena, 0);
         Some(Prepared { region, bytes })
     }
 }

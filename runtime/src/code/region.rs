@@ -7,7 +7,7 @@ use crate::arch::{self, HEAD_NOP, JUMP, JUMP_BYTES};
 use crate::os;
 use crate::rng::Stream;
 use core::sync::atomic::{AtomicU8, Ordering};
-use szc_abi::{FieldKind, Movable, TableTarget};
+use szc_abi::{FieldKind, Movable, SLOT_HEAD_BYTES, TableTarget};
 
 /// The layout of one epoch at one place of the arena.
 #[derive(Clone, Copy)]
@@ -81,8 +81,8 @@ impl Region {
     }
 
     /// Address at which a function is called.
-    pub fn entry(&self, image: &Image, arena: &Arena, function: u32) -> usize {
-        self.body(arena, function) - image.function(function).head_bytes() as usize
+    pub fn entry(&self, arena: &Arena, function: u32) -> usize {
+        self.body(arena, function) - SLOT_HEAD_BYTES as usize
     }
 
     /// The function whose slot contains an offset of the place.
@@ -150,29 +150,19 @@ impl Region {
 
     /// Opens the entries of the functions copied since the first `from`. All cores must have been
     /// synchronized since their bytes were written.
-    pub fn open_entries(&self, image: &Image, arena: &Arena, from: u32) {
+    pub fn open_entries(&self, arena: &Arena, from: u32) {
         for index in from..self.copied_count {
-            let function = self.copied(index);
-            let head = image.function(function).head_bytes() != 0;
-            let byte = if head { HEAD_NOP[0] } else { image.first_byte(function) };
-            set_entry_byte(arena, self.entry(image, arena, function), byte);
+            open_head(arena, self.entry(arena, self.copied(index)));
         }
     }
 
     fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let body = self.body(arena, index);
         let to = arena.writable(body);
-        // SAFETY: the layout gave the slot `copy_bytes` behind the body and a head before it, all
-        // inside the place; no thread runs there, because the entry is a trap.
-        unsafe {
-            if function.head_bytes() == 0 {
-                // The body's first byte is the entry: it stays a trap while the rest is written.
-                image.copy_body(index, function, to, 1);
-            } else {
-                image.copy_body(index, function, to, 0);
-                arch::copy_bytes(to.sub(JUMP_BYTES - 1), HEAD_NOP[1..].as_ptr(), JUMP_BYTES - 1);
-            }
-        }
+        set_head_tail(arena, body - SLOT_HEAD_BYTES as usize);
+        // SAFETY: the layout gave the slot `copy_bytes` from the body on, all inside the place; no
+        // thread runs there, because the entry is a trap.
+        unsafe { image.copy_body(index, function, to) };
         self.patch(image, arena, function, body);
     }
 
@@ -199,7 +189,7 @@ impl Region {
                         place.cast::<u32>().write_unaligned(old.wrapping_sub(distance as u32));
                     }
                     FieldKind::Function { function, offset } => {
-                        let target = self.target(image, arena, function, offset);
+                        let target = self.target(arena, function, offset);
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableRelative32(table) => {
@@ -226,7 +216,7 @@ impl Region {
                 let target = match target {
                     TableTarget::Image(offset) => image.address(offset),
                     TableTarget::Function { function, offset } => {
-                        self.target(image, arena, function, offset)
+                        self.target(arena, function, offset)
                     }
                 };
                 let place = arena.writable(table_at + (index * table.entry_bytes()) as usize);
@@ -243,9 +233,9 @@ impl Region {
         }
     }
 
-    fn target(&self, image: &Image, arena: &Arena, function: u32, offset: u32) -> usize {
+    fn target(&self, arena: &Arena, function: u32, offset: u32) -> usize {
         if offset == 0 {
-            self.entry(image, arena, function)
+            self.entry(arena, function)
         } else {
             self.body(arena, function) + offset as usize
         }
@@ -266,13 +256,24 @@ pub fn entry_byte(arena: &Arena, entry: usize) -> u8 {
     unsafe { AtomicU8::from_ptr(arena.writable(entry)) }.load(Ordering::Acquire)
 }
 
+/// Writes the tail of the head's `nop` behind an entry whose first byte is a trap.
+pub fn set_head_tail(arena: &Arena, entry: usize) {
+    let tail = &HEAD_NOP[1..];
+    // SAFETY: each slot has a head from its entry on.
+    unsafe { arch::copy_bytes(arena.writable(entry + 1), tail.as_ptr(), tail.len()) };
+}
+
+/// Turns a trap whose head was written into the `nop`.
+pub fn open_head(arena: &Arena, entry: usize) {
+    set_entry_byte(arena, entry, HEAD_NOP[0]);
+}
+
 /// Writes the tail of `jmp rel32` behind an entry whose first byte is a trap.
 ///
-/// No thread can stand between the first byte and the last: a slot begins with one instruction of
-/// at least that length.
+/// No thread can stand between the first byte and the last: the head is one instruction.
 pub fn set_jump_tail(arena: &Arena, entry: usize, target: usize) {
     let tail = (target.wrapping_sub(entry + JUMP_BYTES) as u32).to_le_bytes();
-    // SAFETY: the slot has at least a jump's length from its entry on.
+    // SAFETY: each slot has a head from its entry on, as long as a jump.
     unsafe { arch::copy_bytes(arena.writable(entry + 1), tail.as_ptr(), tail.len()) };
 }
 

@@ -9,9 +9,7 @@ use super::decode::OperandKind;
 use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
 use super::survey::{Function, Survey};
-use szc_abi::{
-    ENTRY_JUMP_BYTES, Field, FieldKind, RUNTIME_ENTRY_SYMBOLS, Reason, SLOT_HEAD_BYTES, TableTarget,
-};
+use szc_abi::{ENTRY_JUMP_BYTES, Field, FieldKind, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
 
 /// What may move in an image and what stays.
 #[derive(Debug)]
@@ -31,8 +29,6 @@ pub struct MovableFunction {
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// A copy needs a head of its own for the jump that may replace its entry.
-    pub head: bool,
     /// The program can read label addresses of the function as data.
     pub labels_escape: bool,
     /// Index of the next function of its unit.
@@ -306,16 +302,10 @@ impl Emitter<'_, '_> {
         indices: &[Option<u32>],
         unit_next: u32,
     ) -> MovableFunction {
-        let inside_first_bytes = function.start + 1..function.start + u64::from(SLOT_HEAD_BYTES);
-        let enters_first_bytes = function.decoded.operands.iter().any(|operand| {
-            matches!(operand.kind, OperandKind::Branch { target, .. }
-                if inside_first_bytes.contains(&target))
-        });
         MovableFunction {
             name: function.names[0].to_vec(),
             start: self.image_offset(function.start),
             size: self.image_offset(function.end) - self.image_offset(function.start),
-            head: function.decoded.first_bytes < SLOT_HEAD_BYTES as usize || enters_first_bytes,
             labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
             unit_next,
             fields: self.fields(index, function, own_tables, indices),

@@ -53,8 +53,6 @@ pub struct Decoded {
     pub boundaries: Vec<u64>,
     /// Why the function cannot be moved, as far as its own bytes tell.
     pub pinned: Option<Reason>,
-    /// Bytes of the first instruction.
-    pub first_bytes: usize,
     /// The last instruction is a call, which compilers put last only if it does not return.
     pub ends_in_call: bool,
 }
@@ -96,9 +94,6 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
             let _ = decoder.set_position(position + 1);
             decoder.set_ip(start + position as u64 + 1);
             continue;
-        }
-        if decoded.boundaries.is_empty() {
-            decoded.first_bytes = instruction.len();
         }
         decoded.boundaries.push(instruction.ip());
         if let Some(reason) = refuse(&instruction, start, end) {

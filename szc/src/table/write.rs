@@ -22,8 +22,7 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
             fields_at: word(fields.len())?,
             name_at: push_name(&mut names, &function.name)?,
             unit_next: function.unit_next,
-            flags: if function.head { Movable::FLAG_HEAD } else { 0 }
-                | if function.labels_escape { Movable::FLAG_LABELS_ESCAPE } else { 0 },
+            flags: if function.labels_escape { Movable::FLAG_LABELS_ESCAPE } else { 0 },
         };
         movable.extend_from_slice(&record.encode());
         push_fields(&mut fields, function)?;
