@@ -1,22 +1,42 @@
 //! Finds the function that a symbol of the runtime stands in front of.
 
 use crate::arch;
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Address of the next definition of a symbol in the order of loading; 0 if there is none, as in
 /// static programs.
 pub fn next_symbol(name: &CStr) -> usize {
+    let next = -1isize as *mut c_void; // RTLD_NEXT
+    symbol_of(next, name)
+}
+
+/// Address of a symbol in a library that is loaded, in whatever way; 0 if it is not.
+pub fn symbol_in(library: &CStr, name: &CStr) -> usize {
+    let dlopen = arch::weak_dlopen();
+    if dlopen == 0 {
+        return 0;
+    }
+    let only_if_loaded = 4 | 1; // RTLD_NOLOAD | RTLD_LAZY
+    // SAFETY: the address is that of dlopen(3).
+    let handle = unsafe {
+        let dlopen: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void =
+            core::mem::transmute(dlopen);
+        dlopen(library.as_ptr(), only_if_loaded)
+    };
+    if handle.is_null() { 0 } else { symbol_of(handle, name) }
+}
+
+fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
     let dlsym = arch::weak_dlsym();
     if dlsym == 0 {
         return 0;
     }
-    let next = -1isize as *mut c_void; // RTLD_NEXT
-    // SAFETY: the address is that of dlsym(3); the caller is the program's image, which is loaded.
+    // SAFETY: the address is that of dlsym(3); its caller is the program's image, which is loaded.
     unsafe {
         let dlsym: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void =
             core::mem::transmute(dlsym);
-        dlsym(next, name.as_ptr()) as usize
+        dlsym(handle, name.as_ptr()) as usize
     }
 }
 

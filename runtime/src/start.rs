@@ -16,6 +16,7 @@ unsafe extern "C" {
         argument: *mut c_void,
         image: *mut c_void,
     ) -> c_int;
+    fn __cxa_at_quick_exit(action: extern "C" fn(*mut c_void), image: *mut c_void) -> c_int;
 }
 
 /// The loader calls this before the constructors of the program.
@@ -83,7 +84,10 @@ fn begin(settings: &Settings<'_>) {
         report::expect_log();
         handlers::install_fatal();
         // SAFETY: the function lives as long as the program.
-        unsafe { __cxa_atexit(at_exit, os::null(), os::null()) };
+        unsafe {
+            __cxa_atexit(at_exit, os::null(), os::null());
+            __cxa_at_quick_exit(at_exit, os::null());
+        }
     }
     if code {
         fork::register();

@@ -5,7 +5,7 @@
 //! which the unwinder takes from `bases`. So the original FDE serves unchanged.
 
 use crate::arch;
-use crate::next::next_symbol;
+use crate::next::{next_symbol, symbol_in};
 use crate::state::LOCATOR;
 use core::ffi::c_void;
 
@@ -44,7 +44,12 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
 /// The unwinder's own search: statically linked, or the next one in the order of loading.
 fn real() -> Option<FindFde> {
     let linked = arch::weak_find_fde();
-    let address = if linked != 0 { linked } else { next_symbol(c"_Unwind_Find_FDE") };
+    let name = c"_Unwind_Find_FDE";
+    let mut address = if linked != 0 { linked } else { next_symbol(name) };
+    if address == 0 {
+        // libc loads the unwinder itself when a thread of a C program is cancelled or ends early.
+        address = symbol_in(c"libgcc_s.so.1", name);
+    }
     if address == 0 {
         return None;
     }

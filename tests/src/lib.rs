@@ -1,1 +1,9 @@
-//! Placeholder.
+//! What the tests share: programs with directives, building them by szc and by a plain compiler,
+//! running them under a setting of the runtime, and reading what the runtime writes about a run.
+
+pub mod build;
+pub mod directives;
+pub mod records;
+pub mod run;
+pub mod statistics;
+pub mod tools;

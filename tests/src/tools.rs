@@ -13,6 +13,7 @@ use tempfile::TempDir;
 const SZC_VARIABLE: &str = "SZC";
 
 /// The driver under test; `szc++` lies beside it.
+#[must_use]
 pub fn szc() -> PathBuf {
     let path = env::var_os(SZC_VARIABLE).map_or_else(
         || {
@@ -32,6 +33,7 @@ pub fn szc() -> PathBuf {
 }
 
 /// The C++ driver under test.
+#[must_use]
 pub fn szcxx() -> PathBuf {
     szc().with_file_name("szc++")
 }
@@ -39,10 +41,19 @@ pub fn szcxx() -> PathBuf {
 /// A directory to work in, with a blank in its name.
 pub struct Place {
     _outer: TempDir,
+    /// The directory.
     pub path: PathBuf,
 }
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Place {
+    /// An empty place.
+    #[must_use]
     pub fn new() -> Self {
         let outer = tempfile::tempdir().expect("a temporary directory");
         let path = outer.path().join("a place");
@@ -51,12 +62,14 @@ impl Place {
     }
 
     /// A place with a file in it.
+    #[must_use]
     pub fn with(name: &str, text: &str) -> Self {
         let place = Place::new();
         place.write(name, text);
         place
     }
 
+    /// Writes a file here.
     pub fn write(&self, name: &str, text: &str) {
         fs::write(self.path.join(name), text).expect("writable");
     }
@@ -68,6 +81,7 @@ impl Place {
         fs::set_permissions(self.path.join(name), executable).expect("own file");
     }
 
+    /// The bytes of a file here.
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
@@ -125,6 +139,7 @@ pub fn succeed(command: &mut Command) -> String {
 }
 
 /// Names of the sections of an image.
+#[must_use]
 pub fn sections(image: &[u8]) -> Vec<String> {
     use object::{Object, ObjectSection};
     object::File::parse(image)

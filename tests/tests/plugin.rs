@@ -1,9 +1,9 @@
 //! The LLVM plugin: clang loads it, and today no module changes under it.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use szc_tests::tools::szc;
 
 const SOURCE: &str = "\
 #include <stdio.h>
@@ -15,16 +15,10 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// The plugin that was built together with this test.
+/// The plugin that lies beside the szc under test.
 fn plugin() -> PathBuf {
-    let own = env::current_exe().expect("the running test has a path");
-    let path =
-        own.parent().and_then(Path::parent).expect("the test lies in deps").join("libszc_pass.so");
-    assert!(
-        path.is_file(),
-        "{} is not there; run `cargo build` with the same profile first",
-        path.display()
-    );
+    let path = szc().with_file_name("libszc_pass.so");
+    assert!(path.is_file(), "{} is not there; build all of szc first", path.display());
     path
 }
 

@@ -231,6 +231,11 @@ global_asm!(
     ".weak dlsym",
     "szc_rt_weak_dlsym:",
     ".quad dlsym",
+    ".globl szc_rt_weak_dlopen",
+    ".hidden szc_rt_weak_dlopen",
+    ".weak dlopen",
+    "szc_rt_weak_dlopen:",
+    ".quad dlopen",
     ".globl szc_rt_weak_find_fde",
     ".hidden szc_rt_weak_find_fde",
     ".weak __real__Unwind_Find_FDE",
@@ -248,6 +253,7 @@ unsafe extern "C" {
         tls: *mut c_void,
     ) -> isize;
     static szc_rt_weak_dlsym: usize;
+    static szc_rt_weak_dlopen: usize;
     static szc_rt_weak_find_fde: usize;
 }
 
@@ -277,6 +283,13 @@ pub unsafe fn clone_task(
 pub fn weak_dlsym() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_dlsym }
+}
+
+/// Address of `dlopen`, 0 in programs without it.
+#[must_use]
+pub fn weak_dlopen() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_dlopen }
 }
 
 /// Address of a statically linked `_Unwind_Find_FDE`, 0 if there is none.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol};
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use szc_abi::TABLE_SECTION;
@@ -49,36 +50,41 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     let table_file = scratch.path().join("table");
     let output = scratch.path().join("image");
     std::fs::write(&table_file, table).context("cannot write the relocation table")?;
-    let mut command = Command::new(&options.objcopy);
-    command.arg("--add-section").arg(join(TABLE_SECTION, &table_file));
-    for section in retained {
-        command.arg(format!("--remove-section={section}"));
-    }
+    let mut words = vec![OsString::from("--add-section"), join(TABLE_SECTION, &table_file)];
+    words.extend(retained.iter().map(|section| format!("--remove-section={section}").into()));
     match options.strip {
-        Some(Strip::All) => drop(command.arg("--strip-all")),
-        Some(Strip::Debug) => drop(command.arg("--strip-debug")),
+        Some(Strip::All) => words.push("--strip-all".into()),
+        Some(Strip::Debug) => words.push("--strip-debug".into()),
         None => {}
     }
-    command.arg(&image).arg(&output);
-    let result =
-        command.output().with_context(|| format!("cannot run {}", options.objcopy.display()))?;
-    if !result.status.success() {
-        bail!(
-            "{} failed on {} ({}): {}",
-            options.objcopy.display(),
-            image.display(),
-            result.status,
-            String::from_utf8_lossy(&result.stderr).trim()
-        );
+    words.extend([image.clone().into(), output.clone().into()]);
+    // llvm-objcopy refuses the static programs of GNU ld ("link field of .rela.plt is not a symbol
+    // table"); the objcopy that comes with that linker takes them.
+    if let Err(error) = edit(&options.objcopy, &words)
+        && edit(Path::new("objcopy"), &words).is_err()
+    {
+        return Err(error.context(format!("cannot edit {}", image.display())));
     }
     std::fs::rename(&output, &image)
         .with_context(|| format!("cannot replace {}", image.display()))?;
     Ok(())
 }
 
+fn edit(objcopy: &Path, words: &[OsString]) -> Result<()> {
+    let result = Command::new(objcopy)
+        .args(words)
+        .output()
+        .with_context(|| format!("cannot run {}", objcopy.display()))?;
+    if !result.status.success() {
+        let message = String::from_utf8_lossy(&result.stderr);
+        bail!("{} failed ({}): {}", objcopy.display(), result.status, message.trim());
+    }
+    Ok(())
+}
+
 /// `NAME=FILE`, where the file may have any name.
-fn join(name: &str, file: &Path) -> std::ffi::OsString {
-    let mut argument = std::ffi::OsString::from(name);
+fn join(name: &str, file: &Path) -> OsString {
+    let mut argument = OsString::from(name);
     argument.push("=");
     argument.push(file);
     argument

@@ -149,7 +149,7 @@ impl Context<'_, '_> {
             }
             owners.push(index);
         }
-        let end = part.last()?.place + part.last()?.bytes();
+        let end = part.last()?.place.checked_add(part.last()?.bytes())?;
         // The words between two addresses that code takes may be the end of one table and, behind
         // it, another, whose first cases the compiler folded into the address. If all belong to one
         // function nothing is lost: its copies keep the parts one behind the other.

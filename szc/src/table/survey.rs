@@ -203,7 +203,7 @@ impl<'data> Survey<'data> {
                 Class::FromGot => self.stray_targets.push(relocation.target),
                 Class::Relaxable => {
                     if starts_tls_sequence(relocation.r_type) {
-                        tls_sequence_until = relocation.place + TLS_SEQUENCE_BYTES;
+                        tls_sequence_until = relocation.place.saturating_add(TLS_SEQUENCE_BYTES);
                     }
                 }
                 Class::PcRelative => {
@@ -213,7 +213,8 @@ impl<'data> Survey<'data> {
                     if !is_field && relocation.place > tls_sequence_until {
                         mismatch.get_or_insert(Reason::RelocationMismatch);
                         // What the field means, if it ends an instruction, and what it says.
-                        self.stray_targets.extend([relocation.target, relocation.target + 4]);
+                        self.stray_targets
+                            .extend([relocation.target, relocation.target.wrapping_add(4)]);
                     }
                 }
                 Class::Absolute(width) => match operand {

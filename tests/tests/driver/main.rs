@@ -5,4 +5,5 @@ mod against_clang;
 mod build_systems;
 mod links;
 mod option_table;
-mod tools;
+
+use szc_tests::tools;

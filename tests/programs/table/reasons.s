@@ -1,0 +1,224 @@
+# One function for each reason to stay, and some that look similar and move. A name before the first
+# `__` says which reason is meant.
+        .macro FUNCTION name
+        .globl \name
+        .type \name, @function
+        .p2align 4
+\name:
+.L\name:
+        .endm
+        .macro END name
+        .size \name, . - \name
+        .endm
+
+        .text
+FUNCTION _start
+        call moves__plain
+        movl $60, %eax
+        syscall
+        ud2
+END _start
+
+FUNCTION moves__plain
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__plain
+
+# Through the local labels, so that the assembler needs no relocation.
+FUNCTION moves__calls
+        call .Lmoves__plain
+        call .Lmoves__calls
+        {disp32} jmp moves__plain
+END moves__calls
+
+# Exactly as long as the jump that replaces its entry.
+FUNCTION moves__six_bytes
+        leal 5(%rdi,%rdi), %eax
+        xchgw %ax, %ax
+        .byte 0xc3
+END moves__six_bytes
+
+FUNCTION TooShort__five_bytes
+        leal 5(%rdi), %eax
+        nop
+        ret
+END TooShort__five_bytes
+
+FUNCTION Overlaps__outer
+        leaq 1(%rdi,%rdi), %rax
+        .globl Overlaps__inner
+        .type Overlaps__inner, @function
+Overlaps__inner:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END Overlaps__outer
+END Overlaps__inner
+
+FUNCTION Undecodable__
+        leaq 1(%rdi,%rdi), %rax
+        ret
+        .byte 0x06, 0xc3
+END Undecodable__
+
+FUNCTION Undecodable__address_size
+        movl moves__plain(%eip), %eax
+        ret
+END Undecodable__address_size
+
+FUNCTION ShortBranchOut__
+        leaq 1(%rdi,%rdi), %rax
+        jmp .Lmoves__beside
+END ShortBranchOut__
+FUNCTION moves__beside
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__beside
+
+FUNCTION ShortBranchOut__conditional
+        leaq 1(%rdi,%rdi), %rax
+        jrcxz .Lmoves__beside
+        ret
+END ShortBranchOut__conditional
+
+FUNCTION FallsThrough__
+        leaq 1(%rdi,%rdi), %rax
+        cmpq %rax, %rdi
+END FallsThrough__
+FUNCTION moves__fallen_into
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__fallen_into
+
+# A constant that a relocation calls an address.
+FUNCTION RelocationMismatch__
+        .reloc .+1, R_X86_64_PC32, moves__plain-4
+        movl $0, %eax
+        ret
+END RelocationMismatch__
+
+FUNCTION RelocationUnknown__
+        movabsq $switch_table-., %rax
+        ret
+END RelocationUnknown__
+
+FUNCTION InteriorReferenced__called
+        leaq 1(%rdi,%rdi), %rax
+called_middle:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__called
+FUNCTION moves__calls_a_middle
+        call called_middle
+        {disp32} jmp called_middle
+END moves__calls_a_middle
+
+FUNCTION InteriorReferenced__address_taken
+        leaq 1(%rdi,%rdi), %rax
+taken_middle:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__address_taken
+FUNCTION moves__takes_an_address
+        leaq taken_middle(%rip), %rax
+        ret
+END moves__takes_an_address
+
+# Entered in its middle by a function that stays.
+FUNCTION InteriorReferenced__from_one_that_stays
+        leaq 1(%rdi,%rdi), %rax
+middle_from_one_that_stays:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__from_one_that_stays
+FUNCTION Breakpoint__jumps_into_another
+        int3
+        {disp32} jmp middle_from_one_that_stays
+END Breakpoint__jumps_into_another
+
+# Functions that jump into one another's middle move together.
+FUNCTION moves__with_a_middle
+        leaq 1(%rdi,%rdi), %rax
+common_middle:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END moves__with_a_middle
+FUNCTION moves__into_a_middle
+        leaq 1(%rdi,%rdi), %rax
+        {disp32} jmp common_middle
+END moves__into_a_middle
+
+FUNCTION InteriorInData__
+        leaq 1(%rdi,%rdi), %rax
+middle_in_data:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorInData__
+
+FUNCTION CallsItsMiddle__
+        call 1f
+1:      popq %rax
+        ret
+END CallsItsMiddle__
+
+FUNCTION Breakpoint__
+        leaq 1(%rdi,%rdi), %rax
+        int3
+        ret
+END Breakpoint__
+
+# A switch whose table is known to lead into this function alone.
+FUNCTION moves__switch
+        leaq switch_table(%rip), %rax
+        movslq (%rax,%rdi,4), %rcx
+        addq %rax, %rcx
+        jmp *%rcx
+case_0: leaq 1(%rdi,%rdi), %rax
+        ret
+case_1: leaq 2(%rdi,%rdi), %rax
+        ret
+END moves__switch
+
+# The same, but the program can write to the table.
+FUNCTION InteriorInData__writable_table
+        leaq writable_table(%rip), %rax
+        movslq (%rax,%rdi,4), %rcx
+        addq %rax, %rcx
+        jmp *%rcx
+case_2: leaq 1(%rdi,%rdi), %rax
+        ret
+case_3: leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorInData__writable_table
+
+        .globl IfuncResolver__
+        .type IfuncResolver__, @gnu_indirect_function
+        .p2align 4
+IfuncResolver__:
+        leaq moves__plain(%rip), %rax
+        ret
+END IfuncResolver__
+
+        .section .init, "ax", @progbits
+FUNCTION StartupSection__
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END StartupSection__
+
+        # Writable, so that it gets a segment of its own and the file stays small.
+        .section .far, "awx", @progbits
+FUNCTION OutOfRange__
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END OutOfRange__
+
+        .section .rodata
+        .p2align 2
+switch_table:
+        .long case_0 - switch_table, case_1 - switch_table
+        .data
+        .p2align 3
+        .quad middle_in_data, moves__plain
+        .p2align 2
+writable_table:
+        .long case_2 - writable_table, case_3 - writable_table
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,92 @@
+//! What the runtime writes about a run: the line of `SZC_LOG` and the lines of `SZC_MAP`.
+//!
+//! Read here by the names that the documentation gives, not by szc's own reader.
+
+use serde::Deserialize;
+use std::path::Path;
+
+/// One line of `SZC_LOG`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Log {
+    pub abi: u32,
+    pub pid: u32,
+    pub seed: u64,
+    pub interval_ms: u32,
+    pub randomize: Randomize,
+    #[serde(default)]
+    pub code_refused: Option<String>,
+    pub functions: Functions,
+    pub epochs: u64,
+    pub relocations: u64,
+    pub code_bytes_live: u64,
+    pub code_bytes_retained: u64,
+    pub exhausted: bool,
+}
+
+/// What was randomized.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Randomize {
+    pub code: bool,
+    pub stack: bool,
+    pub heap: bool,
+}
+
+/// Numbers of functions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Functions {
+    pub total: u64,
+    pub movable: u64,
+    pub pinned: u64,
+}
+
+impl Log {
+    /// All lines of a log file; none if there is no file.
+    ///
+    /// # Errors
+    /// The line that is not a log object.
+    pub fn read_all(path: &Path) -> Result<Vec<Self>, String> {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).map_err(|error| format!("{error}: {line}")))
+            .collect()
+    }
+}
+
+/// A copy of a function, as `SZC_MAP` lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Address of the copy's first byte.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Name of the function.
+    pub name: String,
+    /// Epoch in which it was made.
+    pub epoch: u64,
+}
+
+/// All lines of a map.
+///
+/// # Panics
+/// When a line does not have the form `ADDRESS SIZE NAME [epoch N]`.
+#[must_use]
+pub fn read_map(path: &Path) -> Vec<Copy> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .map(|line| copy(line).unwrap_or_else(|| panic!("not a line of a map: {line}")))
+        .collect()
+}
+
+fn copy(line: &str) -> Option<Copy> {
+    let (line, epoch) = line.strip_suffix(']')?.rsplit_once(" [epoch ")?;
+    let mut words = line.splitn(3, ' ');
+    Some(Copy {
+        address: u64::from_str_radix(words.next()?, 16).ok()?,
+        bytes: u64::from_str_radix(words.next()?, 16).ok()?,
+        name: words.next()?.to_owned(),
+        epoch: epoch.parse().ok()?,
+    })
+}

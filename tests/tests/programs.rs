@@ -1,0 +1,182 @@
+//! Every program below `programs/`, built as its directives say by szc and by a plain compiler: the
+//! build whose code moves must behave as the other one does, however often it moves.
+//!
+//! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
+//! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use szc_tests::build::{Builds, build};
+use szc_tests::directives::{Compiler, Program, Variant};
+use szc_tests::run::{Outcome, run};
+
+/// Runs in which the program may find enough epochs.
+const ATTEMPTS: u32 = 4;
+
+type Settings = [(&'static str, String)];
+
+#[test]
+fn every_program_behaves_as_ever_while_its_code_moves() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let wanted = std::env::var("SZC_TEST_PROGRAM").unwrap_or_default();
+    let programs: Vec<Program> = Program::all_below(&directory)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .into_iter()
+        .filter(|program| program.name().contains(&wanted))
+        .collect();
+    assert!(!programs.is_empty(), "no program is called {wanted}");
+    let cases: Vec<(&Program, usize)> = programs
+        .iter()
+        .flat_map(|program| (0..program.variants.len()).map(move |index| (program, index)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(&(program, index)) = cases.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    if let Err(failure) = check(program, index) {
+                        failures.lock().expect("no worker panicked").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no worker panicked");
+    assert!(
+        failures.is_empty(),
+        "{} of {} builds misbehave:\n\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}
+
+fn check(program: &Program, index: usize) -> Result<(), String> {
+    let variant = &program.variants[index];
+    let title = format!("{} [{}]", program.name(), variant.text);
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let builds =
+        build(program, variant, place.path()).map_err(|error| format!("{title}: {error}"))?;
+    let expected = run(&builds.plain, &[], &[]);
+    if expected.ending != program.ending {
+        return Err(format!(
+            "{title}: the plain build ends with {:?}, its directives say {:?}\n{}{}",
+            expected.ending,
+            program.ending,
+            expected.text(),
+            expected.stderr
+        ));
+    }
+    for settings in all_settings(index) {
+        check_run(program, &builds, &expected, &settings, ATTEMPTS).map_err(|difference| {
+            format!("{title}: {difference}\n{}", reproduction(program, variant, &settings))
+        })?;
+    }
+    Ok(())
+}
+
+/// Fast epochs with several seeds; the slower ways for a program's first variant only.
+fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
+    let seeds =
+        std::env::var("SZC_TEST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let setting = |seed: u64, name, value: &str| {
+        vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())]
+    };
+    let mut all: Vec<_> = (1..=seeds).map(|seed| setting(seed, "SZC_INTERVAL_MS", "1")).collect();
+    all.push(setting(101, "SZC_INTERVAL_MS", "0"));
+    if variant_index == 0 {
+        all.push(setting(102, "SZC_INTERVAL_MS", "20"));
+        all.push(setting(103, "SZC_ONCE", "1"));
+    }
+    all
+}
+
+fn check_run(
+    program: &Program,
+    builds: &Builds,
+    expected: &Outcome,
+    settings: &Settings,
+    attempts: u32,
+) -> Result<(), String> {
+    let borrowed: Vec<(&str, &str)> =
+        settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let found = run(&builds.moving, &borrowed, &[]);
+    if found.ending != expected.ending {
+        return Err(format!(
+            "ends with {:?} instead of {:?}\n{}{}",
+            found.ending,
+            expected.ending,
+            found.text(),
+            found.stderr
+        ));
+    }
+    if found.stdout != expected.stdout {
+        return Err(difference(&expected.text(), &found.text()));
+    }
+    if program.log_lost {
+        return Ok(());
+    }
+    let log = found.log.ok_or("it wrote no log")?;
+    let moved =
+        log.randomize.code && log.relocations > 0 && log.functions.movable >= program.movable;
+    if !moved {
+        return Err(format!("too little moved: {log:?}"));
+    }
+    let fast = borrowed.contains(&("SZC_INTERVAL_MS", "1"));
+    if fast && log.epochs < program.epochs {
+        // Other work on the machine can keep the maintenance task from running.
+        return if attempts > 1 {
+            check_run(program, builds, expected, settings, attempts - 1)
+        } else {
+            Err(format!("too few epochs: {log:?}"))
+        };
+    }
+    Ok(())
+}
+
+/// The first line that differs.
+fn difference(expected: &str, found: &str) -> String {
+    let (mut expected_lines, mut found_lines) = (expected.lines(), found.lines());
+    let mut number = 1;
+    loop {
+        let (a, b) = (expected_lines.next(), found_lines.next());
+        if a != b || a.is_none() {
+            return format!("line {number} of its output is {b:?} instead of {a:?}");
+        }
+        number += 1;
+    }
+}
+
+fn reproduction(program: &Program, variant: &Variant, settings: &Settings) -> String {
+    let driver = if program.is_cxx() { "szc++" } else { "szc" };
+    let words = variant.words.join(" ");
+    let sources: Vec<String> = std::iter::once(&program.source)
+        .chain(&program.with)
+        .map(|path| path.display().to_string())
+        .collect();
+    let sources = sources.join(" ");
+    let mut text = String::from("    ");
+    match variant.compiler {
+        Compiler::Szc => {
+            let _ = write!(text, "{driver} {sources} {words} -o moving");
+        }
+        Compiler::Gcc => {
+            let gcc = if program.is_cxx() { "g++" } else { "gcc" };
+            let _ = write!(text, "{gcc} -c {sources} {words} && {driver} *.o {words} -o moving");
+        }
+    }
+    if variant.strip {
+        text.push_str(" && strip -s moving");
+    }
+    text.push_str(" &&");
+    for (name, value) in settings {
+        let _ = write!(text, " {name}={value}");
+    }
+    text.push_str(" ./moving\n");
+    text
+}

@@ -1,0 +1,303 @@
+//! The relocation table: each reason to stay, provoked; and images that are damaged in any way,
+//! which give an error or a table, but never a panic and never a loop without end.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use szc::table::decide::{Decision, Policy, decide};
+use szc::table::read::Image;
+use szc::table::{inspect, write};
+use szc_abi::{Reason, TABLE_SECTION, Table};
+use szc_tests::tools::{Place, szc};
+
+/// How `table/reasons.s` is linked: one section far away, the others where programs lie.
+const REASONS: &[&str] = &[
+    "-nostdlib",
+    "-no-pie",
+    "-Wl,-Ttext=0x400000",
+    "-Wl,--section-start=.init=0x600000",
+    "-Wl,--section-start=.far=0x50000000",
+];
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(name)
+}
+
+fn words(sources: &[&str], words: &[&str]) -> Vec<String> {
+    let sources = sources.iter().map(|name| program(name).display().to_string());
+    sources.chain(words.iter().map(|word| (*word).to_owned())).collect()
+}
+
+/// An image as the linker leaves it, with its relocations.
+fn linked(sources: &[&str], options: &[&str]) -> Vec<u8> {
+    let place = Place::new();
+    let fixed = ["-fuse-ld=lld", "-Wl,--emit-relocs", "-o", "image"];
+    place.run("clang-22", &words(sources, &[options, &fixed].concat()));
+    place.read("image")
+}
+
+/// An image as szc finishes it.
+fn finished(sources: &[&str], options: &[&str]) -> Vec<u8> {
+    let place = Place::new();
+    place.run(szc(), &words(sources, &[options, &["-o", "image"]].concat()));
+    place.read("image")
+}
+
+/// What was decided for each name; none for a function that moves.
+fn by_name(decision: &Decision) -> BTreeMap<String, Option<Reason>> {
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let movable = decision.movable.iter().map(|function| (text(&function.name), None));
+    let pinned =
+        decision.pinned.iter().map(|function| (text(&function.name), Some(function.reason)));
+    movable.chain(pinned).collect()
+}
+
+#[test]
+fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
+    for kind in ["-no-pie", "-pie"] {
+        let mut options = [REASONS, &[kind]].concat();
+        if kind == "-pie" {
+            options.push("-Wl,-z,notext");
+        }
+        let data = linked(&["table/reasons.s"], &options);
+        let image = Image::parse(&data).expect("an image");
+        let found = by_name(&decide(&image, &Policy::default()));
+        let mut provoked = Vec::new();
+        for (name, found) in &found {
+            let wanted = if name == "_start" {
+                Some(Reason::EntryPoint)
+            } else {
+                let (prefix, _) = name.split_once("__").expect("every name has a prefix");
+                Reason::ALL.iter().copied().find(|reason| format!("{reason:?}") == prefix)
+            };
+            assert_eq!(*found, wanted, "{kind}: {name}");
+            provoked.extend(wanted);
+        }
+        for reason in Reason::ALL {
+            // These need libraries; the next tests have them.
+            let elsewhere = ["Runtime", "CLibrary", "CallerMatters", "Allocator"]
+                .contains(&format!("{reason:?}").as_str());
+            assert!(elsewhere || provoked.contains(reason), "{reason:?} was not provoked");
+        }
+        assert!(found.len() >= 30, "{found:?}");
+    }
+}
+
+#[test]
+fn the_runtime_and_the_c_library_stay() {
+    let place = Place::new();
+    place.run(szc(), &words(&["switches/dense.c"], &["-O2", "-static", "-o", "image"]));
+    let report = inspect::inspect(&place.path.join("image")).expect("a table");
+    let pinned = |name: &str| {
+        let function = report.functions.iter().find(|function| function.name == name);
+        function.unwrap_or_else(|| panic!("no function is called {name}")).pinned
+    };
+    assert_eq!(pinned("szc_rt_trap"), Some(Reason::Runtime.text()));
+    assert_eq!(pinned("abort"), Some(Reason::CLibrary.text()));
+    assert_eq!(pinned("dense"), None);
+    assert_eq!(pinned("main"), None);
+}
+
+#[test]
+fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
+    let data = linked(&["threads/own_allocator.c"], &["-O0", "-pthread"]);
+    let found = by_name(&decide(&Image::parse(&data).expect("an image"), &Policy::default()));
+    for name in ["malloc", "free", "calloc", "realloc"] {
+        assert_eq!(found[name], Some(Reason::Allocator), "{name}");
+    }
+    assert_eq!(found["main"], None);
+    let data = linked(&["symbols/next_symbol.c"], &["-O0", "-ldl"]);
+    let found = by_name(&decide(&Image::parse(&data).expect("an image"), &Policy::default()));
+    assert_eq!(found["atoi"], Some(Reason::CallerMatters));
+    assert_eq!(found["own_name"], None);
+}
+
+#[test]
+fn a_policy_pins_by_any_name_of_a_function() {
+    let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
+    let image = Image::parse(&data).expect("an image");
+    let free = by_name(&decide(&image, &Policy::default()));
+    assert_eq!(free["shared_function"], None);
+    let policy = Policy { c_library: [b"shared_function".to_vec()].into() };
+    assert_eq!(by_name(&decide(&image, &policy))["shared_function"], Some(Reason::CLibrary));
+}
+
+#[test]
+fn a_table_holds_what_was_decided() {
+    let sources = ["builds/options.c", "builds/options_other.c"];
+    let data = linked(&sources, &["-O2", "-lm"]);
+    let image = Image::parse(&data).expect("an image");
+    let decision = decide(&image, &Policy::default());
+    let bytes = write::encode(&decision, image.link_base).expect("a small table");
+    let table = Table::parse(&bytes).expect("sound");
+    table.validate().expect("sound");
+    assert_eq!(table.movable_count(), decision.movable.len());
+    assert_eq!(table.pinned_count(), decision.pinned.len());
+    assert_eq!(table.header().link_base(), image.link_base);
+    for (index, function) in decision.movable.iter().enumerate() {
+        let record = table.movable(index).expect("inside");
+        assert_eq!(table.name(record.name_at), &function.name[..]);
+        assert_eq!((record.start, record.size), (function.start, function.size));
+        let mut reader = table.fields(&record);
+        assert_eq!(reader.field_count().expect("sound") as usize, function.fields.len());
+        for field in &function.fields {
+            assert_eq!(reader.next_field(), Ok(*field));
+        }
+        assert_eq!(reader.table_count().expect("sound") as usize, function.tables.len());
+    }
+}
+
+/// Damage at a place that is chosen by a part of the file and a fraction of it.
+#[derive(Clone, Debug)]
+struct Damage {
+    part: u8,
+    at: u32,
+    value: u64,
+    bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Mutation {
+    damages: Vec<Damage>,
+    /// Thousandths of the file that are kept.
+    keep: u16,
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let value = prop_oneof![
+        Just(0),
+        Just(u64::MAX),
+        Just(1 << 63),
+        Just(u64::from(u32::MAX)),
+        0..70_000u64,
+        any::<u64>()
+    ];
+    let bytes = prop_oneof![Just(1), Just(2), Just(4), Just(8)];
+    let damage = (0..6u8, any::<u32>(), value, bytes).prop_map(|(part, at, value, bytes)| Damage {
+        part,
+        at,
+        value,
+        bytes,
+    });
+    let keep = prop_oneof![9 => Just(1000), 1 => 0..1000u16];
+    (prop::collection::vec(damage, 1..12), keep)
+        .prop_map(|(damages, keep)| Mutation { damages, keep })
+}
+
+/// The parts of a file that say most about the rest: headers, symbols, relocations, code, table.
+fn parts(image: &[u8]) -> Vec<std::ops::Range<usize>> {
+    use object::{Object, ObjectSection};
+    let file = object::File::parse(image).expect("a sound image");
+    let index = |offset: u64| usize::try_from(offset).expect("inside the file");
+    let section = |wanted: &[&str]| {
+        let found = file.sections().find(|s| s.name().is_ok_and(|name| wanted.contains(&name)));
+        let (at, bytes) = found.and_then(|section| section.file_range()).unwrap_or((0, 64));
+        index(at)..index(at + bytes)
+    };
+    let section_headers = u64::from_le_bytes(image[0x28..0x30].try_into().expect("8 bytes"));
+    vec![
+        0..64 + 13 * 56,
+        index(section_headers)..image.len(),
+        section(&[".symtab"]),
+        section(&[".rela.text", TABLE_SECTION]),
+        section(&[".text"]),
+        0..image.len(),
+    ]
+}
+
+fn apply(mutation: &Mutation, image: &[u8], parts: &[std::ops::Range<usize>]) -> Vec<u8> {
+    let mut damaged = image.to_vec();
+    for damage in &mutation.damages {
+        let part = parts[damage.part as usize].clone();
+        let at = part.start + damage.at as usize % part.len().max(1);
+        let end = (at + damage.bytes).min(damaged.len());
+        let start = at.min(end);
+        damaged[start..end].copy_from_slice(&damage.value.to_le_bytes()[..end - start]);
+    }
+    damaged.truncate(image.len() * usize::from(mutation.keep) / 1000);
+    damaged
+}
+
+/// Longer than a debug build on a loaded machine needs for any of these images.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs `read` on many damaged forms of an image; a failure is reduced before it is reported.
+fn survives(image: &[u8], cases: u32, read: impl Fn(&[u8])) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let parts = parts(image);
+    let result = TestRunner::new_with_rng(config, rng).run(&mutation(), |mutation| {
+        let damaged = apply(&mutation, image, &parts);
+        let started = Instant::now();
+        read(&damaged);
+        prop_assert!(started.elapsed() < PATIENCE, "took {:?}", started.elapsed());
+        Ok(())
+    });
+    result.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn build_table(data: &[u8]) {
+    let Ok(image) = Image::parse(data) else { return };
+    let decision = decide(&image, &Policy::default());
+    let Ok(bytes) = write::encode(&decision, image.link_base) else { return };
+    Table::parse(&bytes).expect("whatever is written can be read");
+}
+
+fn read_table(data: &[u8]) {
+    let _ = inspect::report(Path::new("damaged"), data);
+}
+
+#[test]
+fn no_damage_to_a_linked_image_makes_the_table_builder_panic() {
+    survives(
+        &linked(&["builds/options.c", "builds/options_other.c"], &["-O2", "-lm"]),
+        500,
+        build_table,
+    );
+    survives(&linked(&["switches/dense.c"], &["-O0", "-no-pie"]), 500, build_table);
+    survives(&linked(&["labels/computed.c"], &["-O2", "-no-pie"]), 500, build_table);
+    survives(&linked(&["table/reasons.s"], REASONS), 500, build_table);
+}
+
+#[test]
+fn no_damage_to_a_finished_image_makes_its_reader_panic() {
+    survives(&finished(&["switches/dense.c"], &["-O2"]), 1500, read_table);
+    survives(&finished(&["switches/dense.c"], &["-O2"]), 100, build_table);
+}
+
+#[test]
+fn no_damage_to_a_table_makes_its_reader_panic() {
+    use object::{Object, ObjectSection};
+    let image = finished(&["switches/dense.c"], &["-O2"]);
+    let file = object::File::parse(&*image).expect("an image");
+    let section = file.section_by_name(TABLE_SECTION).expect("a table");
+    let table = section.data().expect("inside").to_vec();
+    let config = Config { cases: 3000, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let whole = [0..68, 0..68, 0..table.len(), 0..table.len(), 0..table.len(), 0..table.len()];
+    let result = TestRunner::new_with_rng(config, rng).run(&mutation(), |mutation| {
+        let damaged = apply(&mutation, &table, &whole);
+        let Ok(read) = Table::parse(&damaged) else { return Ok(()) };
+        for index in 0..read.pinned_count().min(10_000) {
+            let _ = read.pinned(index).map(|function| read.name(function.name_at));
+        }
+        if read.validate().is_err() {
+            return Ok(());
+        }
+        // What was found sound can be read to its end.
+        for function in (0..read.movable_count()).filter_map(|index| read.movable(index)) {
+            let mut reader = read.fields(&function);
+            for _ in 0..reader.field_count().expect("sound") {
+                let field = reader.next_field().expect("sound");
+                prop_assert!(field.at < function.size);
+            }
+            for _ in 0..reader.table_count().expect("sound") {
+                reader.next_table().expect("sound");
+            }
+        }
+        Ok(())
+    });
+    result.unwrap_or_else(|failure| panic!("{failure}"));
+}
