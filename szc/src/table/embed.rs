@@ -39,7 +39,7 @@ pub enum Strip {
 /// When the file is not a linked x86-64 image or cannot be rewritten. The file is then unchanged.
 pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     let data = std::fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
-    let (table, retained) = build(&data, options)
+    let built = build(&data, options)
         .with_context(|| format!("cannot build the relocation table of {}", image.display()))?;
     let image = std::fs::canonicalize(image).unwrap_or_else(|_| image.to_path_buf());
     let folder = image.parent().unwrap_or(Path::new("."));
@@ -49,9 +49,9 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
         .with_context(|| format!("cannot create a temporary directory in {}", folder.display()))?;
     let table_file = scratch.path().join("table");
     let output = scratch.path().join("image");
-    std::fs::write(&table_file, table).context("cannot write the relocation table")?;
+    std::fs::write(&table_file, &built.table).context("cannot write the relocation table")?;
     let mut words = vec![OsString::from("--add-section"), join(TABLE_SECTION, &table_file)];
-    words.extend(retained.iter().map(|section| format!("--remove-section={section}").into()));
+    words.extend(built.retained.iter().map(|section| format!("--remove-section={section}").into()));
     match options.strip {
         Some(Strip::All) => words.push("--strip-all".into()),
         Some(Strip::Debug) => words.push("--strip-debug".into()),
@@ -60,11 +60,9 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     words.extend([image.clone().into(), output.clone().into()]);
     // llvm-objcopy refuses the static programs of GNU ld ("link field of .rela.plt is not a symbol
     // table"); the objcopy that comes with that linker takes them.
-    if let Err(error) = edit(&options.objcopy, &words)
-        && edit(Path::new("objcopy"), &words).is_err()
-    {
-        return Err(error.context(format!("cannot edit {}", image.display())));
-    }
+    let objcopy =
+        if built.needs_gnu_objcopy { Path::new("objcopy") } else { options.objcopy.as_path() };
+    edit(objcopy, &words).with_context(|| format!("cannot edit {}", image.display()))?;
     std::fs::rename(&output, &image)
         .with_context(|| format!("cannot replace {}", image.display()))?;
     Ok(())
@@ -90,7 +88,14 @@ fn join(name: &str, file: &Path) -> OsString {
     argument
 }
 
-fn build(data: &[u8], options: &EmbedOptions) -> Result<(Vec<u8>, Vec<String>)> {
+/// A table and what replaces what it was made from.
+struct Built {
+    table: Vec<u8>,
+    retained: Vec<String>,
+    needs_gnu_objcopy: bool,
+}
+
+fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
     let image = Image::parse(data)?;
     let code = image.sections.iter().any(|section| section.executable && section.size > 0);
     ensure!(
@@ -105,7 +110,11 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<(Vec<u8>, Vec<String>)> 
         }
     }
     let decision = decide(&image, &policy);
-    Ok((write::encode(&decision, image.link_base)?, image.retained_sections))
+    Ok(Built {
+        table: write::encode(&decision, image.link_base)?,
+        retained: image.retained_sections,
+        needs_gnu_objcopy: image.loaded_uses_symtab,
+    })
 }
 
 /// Adds the names of all functions that an archive defines, local ones included.

@@ -37,6 +37,9 @@ pub struct Image<'data> {
     pub retained_sections: Vec<String>,
     /// Places that refer to functions of libc which look at their caller's address, ascending.
     pub caller_asking: Vec<u64>,
+    /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes it
+    /// in static programs.
+    pub loaded_uses_symtab: bool,
     /// Ranges that the loader makes read-only after relocation.
     pub relro: Vec<(u64, u64)>,
 }
@@ -161,6 +164,7 @@ impl<'data> Image<'data> {
             relocations: Vec::new(),
             retained_sections: Vec::new(),
             caller_asking: Vec::new(),
+            loaded_uses_symtab: false,
             relro,
         };
         image.read_sections(&file, data)?;
@@ -200,6 +204,11 @@ impl<'data> Image<'data> {
         let table = file.elf_section_table();
         for header in table.iter() {
             let flags = header.sh_flags(endian);
+            if header.sh_type(endian) == elf::SHT_RELA && flags.contains(elf::SHF_ALLOC) {
+                let linked = table.section(SectionIndex(header.sh_link(endian) as usize));
+                self.loaded_uses_symtab |=
+                    linked.is_ok_and(|linked| linked.sh_type(endian) == elf::SHT_SYMTAB);
+            }
             // The addresses of .tbss belong to whatever follows it.
             let only_address =
                 flags.contains(elf::SHF_TLS) && header.sh_type(endian) == elf::SHT_NOBITS;
