@@ -15,9 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
-
-/// The runtime's initializer. Nothing in a program refers to it, so the link has to ask.
-const RUNTIME_SYMBOL: &str = "szc_rt_start";
+use szc_abi::RUNTIME_START_SYMBOL;
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
 /// the symbol in the program.
@@ -128,7 +126,8 @@ pub(super) fn additions(
     }
     words.push("-Wl,--emit-relocs".into());
     if takes_runtime(facts) {
-        words.push(format!("-Wl,-u,{RUNTIME_SYMBOL}").into());
+        // Nothing in a program refers to the runtime, so the link has to ask for it.
+        words.push(format!("-Wl,-u,{RUNTIME_START_SYMBOL}").into());
         // As a word of the linker, because `-x c` would make a file name C source.
         let runtime = match runtime {
             Some(object) => object.to_path_buf(),

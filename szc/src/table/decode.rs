@@ -124,8 +124,7 @@ fn refuse(instruction: &Instruction, start: u64, end: u64) -> Option<Reason> {
     if inside && is_call && target != start {
         return Some(Reason::CallsItsMiddle);
     }
-    let narrow = !matches!(wide_branch_bytes(instruction), Some(4));
-    (!inside && narrow).then_some(Reason::ShortBranchOut)
+    (!inside && !reaches_anywhere(instruction)).then_some(Reason::ShortBranchOut)
 }
 
 fn branch_target(instruction: &Instruction) -> Option<u64> {
@@ -133,11 +132,10 @@ fn branch_target(instruction: &Instruction) -> Option<u64> {
         .then(|| instruction.near_branch64())
 }
 
-/// Width of the branch field, if it is one that reaches a moved target.
-fn wide_branch_bytes(instruction: &Instruction) -> Option<u8> {
+/// Whether the branch has a field of 32 bits, which reaches a moved target.
+fn reaches_anywhere(instruction: &Instruction) -> bool {
     let code = instruction.code();
-    let near = code.is_jmp_near() || code.is_jcc_near() || code.is_call_near();
-    near.then_some(4)
+    code.is_jmp_near() || code.is_jcc_near() || code.is_call_near()
 }
 
 /// Whether control never reaches the byte behind the instruction. A call counts: compilers end a
