@@ -2,8 +2,10 @@
 
 use crate::directives::Ending;
 use crate::records::Log;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -79,7 +81,19 @@ pub fn command(image: &Path, settings: &[(&str, &str)]) -> Command {
         command.env_remove(name);
     }
     command.envs(settings.iter().copied());
+    // SAFETY: between fork and exec, sigaction(2) is all that happens.
+    unsafe { command.pre_exec(with_default_signals) };
     command
+}
+
+/// A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP; a test of
+/// signals must not depend on that.
+fn with_default_signals() -> io::Result<()> {
+    for ignored in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+        // SAFETY: the default action runs no code of this process.
+        unsafe { signal(ignored, SigHandler::SigDfl)? };
+    }
+    Ok(())
 }
 
 /// Runs a command to its end; its output goes through files, so that no pipe can fill up.
