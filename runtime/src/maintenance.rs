@@ -8,6 +8,7 @@ use crate::arch;
 use crate::code::Code;
 use crate::os;
 use crate::report::FACTS;
+use crate::stack;
 use crate::state::CODE;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -74,6 +75,8 @@ extern "C" fn szc_rt_maintenance() -> ! {
         os::leave_directory();
     }
     os::set_task_name(c"szc");
+    let mut moves_code = FACTS.get().is_some_and(|facts| facts.code);
+    let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
     let mut next_look = deadline + LOOK_NS;
@@ -86,9 +89,15 @@ extern "C" fn szc_rt_maintenance() -> ! {
                 os::exit_task();
             }
         }
-        if begin_epoch().is_none() {
+        if moves_code && begin_epoch().is_none() {
             CODE.with(Code::set_exhausted);
+            moves_code = false;
+        }
+        if !moves_code && !pads {
             os::exit_task();
+        }
+        if pads {
+            stack::refill();
         }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
 
-use crate::code::Counts;
 use crate::os::{self, File, PAGE_BYTES};
 use crate::settings::PATH_BYTES;
 use crate::state::{CODE, Once};
+use crate::{code, heap, stack};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,6 +23,12 @@ pub struct Facts {
     pub code: bool,
     /// Why it is not, if it should be.
     pub refused: Option<&'static str>,
+    /// The stack is randomized.
+    pub stack: bool,
+    /// The heap is randomized.
+    pub heap: bool,
+    /// Why the heap is not, if it should be.
+    pub heap_refused: Option<&'static str>,
     /// Functions that may move.
     pub movable: u32,
     /// Functions that stay.
@@ -163,9 +169,8 @@ pub fn write_log() {
         return;
     }
     if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
-        let counts = snapshot();
-        let mut line = Buffer::<1024>::new();
-        write_line(&mut line, facts, &counts, process);
+        let mut line = Buffer::<LINE_BYTES>::new();
+        write_line(&mut line, facts, &Snapshot::take(facts), process);
         if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
             // One write: lines of several processes do not mix.
             let _ = file.write(line.bytes());
@@ -185,35 +190,72 @@ pub fn expect_log() {
     }
 }
 
-/// The counts, read with all signals blocked, because the lock is taken.
-fn snapshot() -> Counts {
-    let before = os::signal_mask(2, Some(u64::MAX));
-    let counts = CODE.with(|code| code.counts()).unwrap_or_default();
-    if let Ok(before) = before {
-        let _ = os::signal_mask(2, Some(before));
-    }
-    counts
+/// What was counted up to now; nothing for what is not randomized.
+#[derive(Clone, Copy, Debug, Default)]
+struct Snapshot {
+    code: code::Counts,
+    stack: Option<stack::Counts>,
+    heap: Option<heap::Counts>,
 }
 
-fn write_line(line: &mut Buffer<1024>, facts: &Facts, counts: &Counts, process: u32) {
+impl Snapshot {
+    /// Reads the counts, with all signals blocked because the lock is taken.
+    fn take(facts: &Facts) -> Self {
+        let before = os::signal_mask(2, Some(u64::MAX));
+        let code = CODE.with(|code| code.counts()).unwrap_or_default();
+        if let Ok(before) = before {
+            let _ = os::signal_mask(2, Some(before));
+        }
+        Self {
+            code,
+            stack: facts.stack.then(stack::counts),
+            heap: facts.heap.then(heap::counts).flatten(),
+        }
+    }
+}
+
+/// Room for the log's line: every number has at most [`DIGITS`] digits.
+const LINE_BYTES: usize = 2048;
+
+fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, process: u32) {
     line.text("{\"abi\":").decimal(u64::from(szc_abi::ABI_VERSION));
     line.text(",\"pid\":").decimal(u64::from(process));
     line.text(",\"seed\":").decimal(facts.seed);
     line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
     line.text(",\"randomize\":{\"code\":").truth(facts.code);
-    line.text(",\"stack\":false,\"heap\":false}");
+    line.text(",\"stack\":").truth(facts.stack);
+    line.text(",\"heap\":").truth(facts.heap).text("}");
     if let Some(reason) = facts.refused {
         line.text(",\"code_refused\":\"").text(reason).text("\"");
+    }
+    if let Some(reason) = facts.heap_refused {
+        line.text(",\"heap_refused\":\"").text(reason).text("\"");
     }
     let total = u64::from(facts.movable) + u64::from(facts.pinned);
     line.text(",\"functions\":{\"total\":").decimal(total);
     line.text(",\"movable\":").decimal(u64::from(facts.movable));
     line.text(",\"pinned\":").decimal(u64::from(facts.pinned));
-    line.text("},\"epochs\":").decimal(counts.epochs);
-    line.text(",\"relocations\":").decimal(counts.relocations);
-    line.text(",\"code_bytes_live\":").decimal(counts.live_bytes);
-    line.text(",\"code_bytes_retained\":").decimal(counts.retained_bytes);
-    line.text(",\"exhausted\":").truth(counts.exhausted).text("}\n");
+    line.text("},\"epochs\":").decimal(counts.code.epochs);
+    line.text(",\"relocations\":").decimal(counts.code.relocations);
+    line.text(",\"code_bytes_live\":").decimal(counts.code.live_bytes);
+    line.text(",\"code_bytes_retained\":").decimal(counts.code.retained_bytes);
+    line.text(",\"exhausted\":").truth(counts.code.exhausted);
+    if let Some(stack) = &counts.stack {
+        line.text(",\"stack\":{\"functions\":").decimal(stack.functions);
+        line.text(",\"mean_pad_bytes\":").decimal(stack.mean_pad_bytes);
+        line.text(",\"refills\":").decimal(stack.refills);
+        line.text(",\"room_bytes\":").decimal(stack.room_bytes).text("}");
+    }
+    if let Some(heap) = &counts.heap {
+        line.text(",\"heap\":{\"allocations\":").decimal(heap.allocations);
+        line.text(",\"frees\":").decimal(heap.frees);
+        line.text(",\"classes\":").decimal(heap.classes);
+        line.text(",\"large\":").decimal(heap.large);
+        line.text(",\"peak_bytes\":").decimal(heap.peak_bytes);
+        line.text(",\"base\":\"").text(heap.base.name());
+        line.text("\",\"n\":").decimal(u64::from(heap.shuffle)).text("}");
+    }
+    line.text("}\n");
 }
 
 /// One line for each copy: address and size in hexadecimal, name, epoch; `perf` reads the first
@@ -255,6 +297,7 @@ pub fn stop(code: i32, parts: &[&[u8]]) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::HeapBase;
 
     #[test]
     fn a_path_is_made_absolute_and_gets_the_process_number() {
@@ -265,26 +308,70 @@ mod tests {
         assert_eq!(kept.as_c_str(), c"/x/%d%");
     }
 
-    #[test]
-    fn the_log_line_has_the_names_that_are_an_interface() {
-        let facts = Facts {
+    fn facts() -> Facts {
+        Facts {
             log: None,
             map: None,
             seed: 5,
             interval_ms: 500,
             code: true,
             refused: None,
+            stack: false,
+            heap: false,
+            heap_refused: None,
             movable: 3,
             pinned: 2,
-        };
-        let mut line = Buffer::<1024>::new();
-        write_line(&mut line, &facts, &Counts { epochs: 7, ..Counts::default() }, 9);
+        }
+    }
+
+    fn line(facts: &Facts, counts: &Snapshot) -> String {
+        let mut line = Buffer::new();
+        write_line(&mut line, facts, counts, 9);
+        String::from_utf8(line.bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_log_line_has_the_names_that_are_an_interface() {
+        let code = code::Counts { epochs: 7, ..code::Counts::default() };
+        let counts = Snapshot { code, ..Snapshot::default() };
         assert_eq!(
-            std::str::from_utf8(line.bytes()).unwrap(),
+            line(&facts(), &counts),
             "{\"abi\":1,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
              \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
              \"code_bytes_retained\":0,\"exhausted\":false}\n"
+        );
+    }
+
+    #[test]
+    fn stack_and_heap_add_objects_of_their_own() {
+        let counts = Snapshot {
+            stack: Some(stack::Counts {
+                functions: 1,
+                mean_pad_bytes: 2040,
+                refills: 3,
+                room_bytes: 4,
+            }),
+            heap: Some(heap::Counts {
+                allocations: 5,
+                frees: 6,
+                classes: 7,
+                large: 8,
+                peak_bytes: 9,
+                base: HeapBase::Tlsf,
+                shuffle: 256,
+            }),
+            ..Snapshot::default()
+        };
+        let line = line(&Facts { stack: true, heap: true, ..facts() }, &counts);
+        assert!(line.contains("\"stack\":true,\"heap\":true}"), "{line}");
+        assert!(
+            line.ends_with(
+                ",\"stack\":{\"functions\":1,\"mean_pad_bytes\":2040,\"refills\":3,\"room_bytes\":4},\
+                 \"heap\":{\"allocations\":5,\"frees\":6,\"classes\":7,\"large\":8,\"peak_bytes\":9,\
+                 \"base\":\"tlsf\",\"n\":256}}\n"
+            ),
+            "{line}"
         );
     }
 }

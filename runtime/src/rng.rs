@@ -5,7 +5,23 @@
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// What random numbers are for: each purpose has streams of its own, so that switching one
+/// randomization off does not change the layouts of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Order and gaps of functions, by epoch.
+    Code = 0,
+    /// Contents of pad tables, by epoch.
+    Pads = 1,
+    /// Where a thread starts in its pad table, by thread.
+    FirstPad = 2,
+    /// The heap, by thread.
+    Heap = 3,
+}
+
 /// A stream of random numbers.
+#[derive(Clone)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
@@ -15,6 +31,19 @@ impl Stream {
         // meets the seed, so that neighbouring seeds and epochs do not share streams.
         let mixed = mix(seed ^ mix(epoch.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)));
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
+    }
+
+    /// The stream of a purpose: its number `index` under a seed.
+    pub fn of(purpose: Purpose, seed: u64, index: u64) -> Self {
+        if purpose == Purpose::Code {
+            return Self::new(seed, index);
+        }
+        Self::new(mix(seed.wrapping_add(purpose as u64)), index)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// A number below `bound`, each equally likely. `bound` must not be 0.
@@ -52,6 +81,15 @@ mod tests {
         // Chi-square with 9 degrees of freedom: 27.88 is the 0.999 quantile.
         let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
         assert!(chi < 27.88, "chi-square {chi}");
+    }
+
+    #[test]
+    fn purposes_have_streams_of_their_own() {
+        let all = [Purpose::Code, Purpose::Pads, Purpose::FirstPad, Purpose::Heap];
+        let values = all.map(|purpose| Stream::of(purpose, 9, 4).bits());
+        for (index, value) in values.iter().enumerate() {
+            assert!(!values[..index].contains(value));
+        }
     }
 
     #[test]

@@ -11,6 +11,37 @@ pub const EXIT_CONFIG: i32 = 78;
 /// Longest path of a log, with the NUL.
 pub const PATH_BYTES: usize = 4096;
 
+/// The allocators that can lie under the shuffle layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeapBase {
+    /// Power-of-two size classes.
+    Segregated,
+    /// Two-level segregated fit.
+    Tlsf,
+    /// Bitmaps probed at random, over-provisioned.
+    DieHard,
+}
+
+impl HeapBase {
+    /// Its name in `SZC_HEAP_BASE` and in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Segregated => "segregated",
+            Self::Tlsf => "tlsf",
+            Self::DieHard => "diehard",
+        }
+    }
+
+    fn named(name: &[u8]) -> Option<Self> {
+        [Self::Segregated, Self::Tlsf, Self::DieHard]
+            .into_iter()
+            .find(|base| base.name().as_bytes() == name)
+    }
+}
+
+/// Largest `SZC_HEAP_SHUFFLE`.
+pub const MAX_SHUFFLE: u32 = 1024;
+
 /// What the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
@@ -22,6 +53,14 @@ pub struct Settings<'a> {
     pub once: bool,
     /// `SZC_CODE`: randomize code.
     pub code: bool,
+    /// `SZC_STACK`: randomize the stack.
+    pub stack: bool,
+    /// `SZC_HEAP`: randomize the heap.
+    pub heap: bool,
+    /// `SZC_HEAP_SHUFFLE`: blocks that wait in each shuffle array.
+    pub heap_shuffle: u32,
+    /// `SZC_HEAP_BASE`: the allocator under the shuffle layer.
+    pub heap_base: HeapBase,
     /// `SZC_CODE_BUDGET_MIB`: memory for copies of code that are kept.
     pub code_budget_mib: u32,
     /// `SZC_LOG`: file that gets a JSON line when the program ends.
@@ -37,6 +76,10 @@ impl Default for Settings<'_> {
             interval_ms: 500,
             once: false,
             code: true,
+            stack: true,
+            heap: true,
+            heap_shuffle: 256,
+            heap_base: HeapBase::Segregated,
             code_budget_mib: 512,
             log: None,
             map: None,
@@ -86,6 +129,17 @@ pub fn read<'a>(
             }
             b"ONCE" => settings.once = switch(value).ok_or(bad("0 or 1"))?,
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
+            b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
+            b"HEAP" => settings.heap = switch(value).ok_or(bad("0 or 1"))?,
+            b"HEAP_SHUFFLE" => {
+                let needed = "a number of blocks from 1 to 1024";
+                let value = number(value, u64::from(MAX_SHUFFLE)).filter(|&blocks| blocks > 0);
+                settings.heap_shuffle = value.ok_or(bad(needed))? as u32;
+            }
+            b"HEAP_BASE" => {
+                let needed = "segregated, tlsf or diehard";
+                settings.heap_base = HeapBase::named(value).ok_or(bad(needed))?;
+            }
             b"LOG" => settings.log = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             b"MAP" => settings.map = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             _ => {}
@@ -144,6 +198,10 @@ mod tests {
                 c"SZC_ONCE=1",
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
+                c"SZC_STACK=0",
+                c"SZC_HEAP=0",
+                c"SZC_HEAP_SHUFFLE=16",
+                c"SZC_HEAP_BASE=diehard",
                 c"SZC_LOG=/tmp/a=b",
             ]
             .into_iter(),
@@ -152,6 +210,8 @@ mod tests {
         assert_eq!(settings.seed, Some(u64::MAX));
         assert_eq!((settings.interval_ms, settings.once, settings.code), (0, true, false));
         assert_eq!(settings.code_budget_mib, 64);
+        assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
+        assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
     }
 
@@ -168,6 +228,11 @@ mod tests {
             c"SZC_CODE=",
             c"SZC_CODE_BUDGET_MIB=0",
             c"SZC_LOG=",
+            c"SZC_STACK=2",
+            c"SZC_HEAP=on",
+            c"SZC_HEAP_SHUFFLE=0",
+            c"SZC_HEAP_SHUFFLE=1025",
+            c"SZC_HEAP_BASE=glibc",
         ] {
             assert_eq!(one(entry).unwrap_err().found, entry.to_bytes());
         }

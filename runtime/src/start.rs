@@ -1,10 +1,11 @@
 //! Start: runs before every constructor of the program.
 
-use crate::code::Code;
+use crate::code::table::Missing;
+use crate::code::{Code, Refused};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::{CODE, LOCATOR};
-use crate::{arch, fork, handlers, maintenance, os};
+use crate::{arch, fork, handlers, heap, maintenance, os, stack};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tag of the auxiliary vector: the program has more rights than its caller (set-user-ID).
@@ -66,19 +67,32 @@ fn begin(settings: &Settings<'_>) {
         interval_ms: if once { 0 } else { settings.interval_ms },
         code: false,
         refused: None,
+        stack: settings.stack && stack::start(seed),
+        heap: false,
+        heap_refused: None,
         movable: 0,
         pinned: 0,
     };
+    if settings.heap {
+        match heap::start(seed, settings.heap_base, settings.heap_shuffle) {
+            Some(Ok(())) => facts.heap = true,
+            Some(Err(reason)) => facts.heap_refused = Some(reason),
+            None => {}
+        }
+    }
     if settings.code {
         match start_code(seed, settings.code_budget_mib) {
             Ok((movable, pinned)) => {
                 facts.code = true;
                 (facts.movable, facts.pinned) = (movable, pinned);
             }
-            Err(reason) => facts.refused = Some(reason),
+            // The program was built to keep its code where it is.
+            Err(Refused::Table(Missing::Section)) => {}
+            Err(reason) => facts.refused = Some(reason.text()),
         }
     }
-    let (logs, code) = (facts.log.is_some() || facts.map.is_some(), facts.code);
+    let logs = facts.log.is_some() || facts.map.is_some();
+    let (code, stack) = (facts.code, facts.stack);
     FACTS.set(facts);
     if logs {
         report::expect_log();
@@ -89,7 +103,7 @@ fn begin(settings: &Settings<'_>) {
             __cxa_at_quick_exit(at_exit, os::null());
         }
     }
-    if code {
+    if code || stack {
         fork::register();
         if !once {
             // Without the task the program keeps its first layout; the log then shows no epochs.
@@ -98,14 +112,11 @@ fn begin(settings: &Settings<'_>) {
     }
 }
 
-fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), &'static str> {
-    handlers::install_trap().map_err(|_| "the kernel did not give SIGTRAP to the runtime")?;
+fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), Refused> {
+    handlers::install_trap().map_err(|_| Refused::Signal)?;
     // SAFETY: the program has one thread, which is here; the handler is installed.
     let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }
-        .map_err(|refused| {
-            handlers::release_trap();
-            refused.text()
-        })?;
+        .inspect_err(|_| handlers::release_trap())?;
     let table = code.image().table();
     let counts = (table.movable_count() as u32, table.pinned_count() as u32);
     LOCATOR.set(code.locator());

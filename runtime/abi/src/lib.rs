@@ -15,6 +15,7 @@
 
 mod field;
 mod record;
+pub mod stack;
 mod varint;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
@@ -32,6 +33,12 @@ pub const ABI_VERSION: u32 = 1;
 
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
+
+/// Prefixes of the runtime's definitions of libc functions that belong in programs with this randomization
+/// only: the driver takes the prefix off the names that a program asked for.
+pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
+/// As [`STACK_EXPORT_PREFIX`], for the heap.
+pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
 /// Symbols through which other code enters the runtime. Whatever is reachable from them runs
 /// inside the trap handler or on the maintenance task, and so must never be moved itself.

@@ -1,5 +1,6 @@
 //! The fixed-size records of a table: header, movable functions, pinned functions.
 
+use crate::stack::Stay;
 use crate::{ABI_VERSION, MAGIC, Malformed, u32_at};
 
 /// Outline of a table. Offsets are in bytes from the table's start.
@@ -283,6 +284,25 @@ reasons! {
     Allocator = 19, "is an allocator, which the C library calls with signals blocked";
     /// It lies too far from the image's start for the table.
     OutOfRange = 17, "lies more than 1 GiB from the start of the image";
+    /// `naked` in the source.
+    Naked = 20, "is naked: its body is the author's assembly";
+    /// Somebody else patches its entry.
+    PatchedByOthers = 21, "has an entry that is prepared for patching by somebody else";
+    /// The hardware enters it.
+    Interrupt = 22, "is an interrupt handler";
+    /// Its inline assembly reaches outside of it.
+    Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
+}
+
+impl From<Stay> for Reason {
+    fn from(stay: Stay) -> Self {
+        match stay {
+            Stay::Naked => Self::Naked,
+            Stay::Patched => Self::PatchedByOthers,
+            Stay::Interrupt => Self::Interrupt,
+            Stay::Assembly => Self::Assembly,
+        }
+    }
 }
 
 #[cfg(test)]

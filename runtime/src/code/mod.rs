@@ -42,6 +42,8 @@ pub enum Refused {
     Text,
     /// Not enough memory.
     Memory,
+    /// The kernel does not let the runtime handle SIGTRAP.
+    Signal,
 }
 
 impl Refused {
@@ -61,6 +63,7 @@ impl Refused {
             Self::Membarrier => "the kernel has no membarrier for code",
             Self::Text => "the kernel does not allow writing to /proc/self/mem",
             Self::Memory => "not enough memory",
+            Self::Signal => "the kernel did not give SIGTRAP to the runtime",
         }
     }
 }

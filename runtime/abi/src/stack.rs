@@ -1,0 +1,155 @@
+//! What the compiler pass, the link step and the runtime agree on about single functions and stack pads.
+//!
+//! The pass leaves in each object one [`FunctionRecord`] a function, and in functions that it pads
+//! code that reads two things: the pad table of its image and the pad state of its thread.
+//!
+//! ```text
+//! if rsp - state.low < state.span {              (unsigned; else the frame gets no pad)
+//!     rsp -= 16 * table[state.index]; state.index += 1
+//! }
+//! ```
+//!
+//! A thread whose state was never set has `span` 0 and so no pads: code on stacks that the runtime did not
+//! make room on (signal stacks, contexts, threads of other libraries) runs as without szc.
+
+/// Section of function records. The linker gathers those of all objects and brackets them with
+/// `__start_szc_functions` and `__stop_szc_functions`.
+pub const FUNCTIONS_SECTION: &str = "szc_functions";
+
+/// Section of pad tables: [`PAD_TABLE_BYTES`] each, one of the image or one a function.
+pub const PAD_TABLES_SECTION: &str = "szc_pad_tables";
+
+/// The image's pad table in the shared scheme (hidden, the same in all objects).
+pub const PAD_TABLE_SYMBOL: &str = "szc_pad_table";
+
+/// The thread's [pad state](PadState) (hidden thread-local, the same in all objects).
+pub const PAD_STATE_SYMBOL: &str = "szc_pad_state";
+
+/// Entries of a pad table, one byte each: the pad in units of [`PAD_GRAIN_BYTES`].
+pub const PAD_TABLE_BYTES: usize = 256;
+
+/// Grain of pads: the alignment of the stack at calls.
+pub const PAD_GRAIN_BYTES: u32 = 16;
+
+/// File name of the plugin that pads with one table an image.
+pub const PLUGIN: &str = "libszc_pass.so";
+
+/// The same plugin under the name that makes it pad with one table and index a function.
+pub const PLUGIN_PER_FUNCTION: &str = "libszc_pass_per_function.so";
+
+/// The same plugin under the name that makes it leave function records and no pads.
+pub const PLUGIN_RECORDS: &str = "libszc_pass_records.so";
+
+/// A thread's pad state, as it lies in thread-local storage. All zero: no pads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct PadState {
+    /// Lowest address at which a frame may still get a pad.
+    pub low: u64,
+    /// Bytes above `low` that belong to the stack; 0: no pads.
+    pub span: u64,
+    /// Which entry of the table comes next (one byte, wraps).
+    pub index: u8,
+}
+
+impl PadState {
+    /// Offset of `low`.
+    pub const LOW_AT: u64 = 0;
+    /// Offset of `span`.
+    pub const SPAN_AT: u64 = 8;
+    /// Offset of `index`.
+    pub const INDEX_AT: u64 = 16;
+}
+
+const _: () = assert!(
+    size_of::<PadState>() == 24
+        && core::mem::offset_of!(PadState, low) == 0
+        && core::mem::offset_of!(PadState, span) == 8
+        && core::mem::offset_of!(PadState, index) == 16
+);
+
+/// What the compiler says about one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionRecord {
+    /// Distance of the function's entry from the record itself, in bytes.
+    pub entry: i32,
+    /// See the constants of this type.
+    pub flags: u16,
+    /// Code of a [`Stay`], 0 if the compiler knows of nothing against moving.
+    pub stay: u8,
+}
+
+impl FunctionRecord {
+    /// Size of the encoded record; its alignment is 4.
+    pub const BYTES: usize = 8;
+
+    /// The function's frame gets a pad.
+    pub const FLAG_PADDED: u16 = 1;
+
+    /// Encodes the record.
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::BYTES] {
+        let mut out = [0; Self::BYTES];
+        out[..4].copy_from_slice(&self.entry.to_le_bytes());
+        out[4..6].copy_from_slice(&self.flags.to_le_bytes());
+        out[6] = self.stay;
+        out
+    }
+
+    /// Reads the record at the start of `bytes`.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::BYTES] = bytes.get(..Self::BYTES)?.try_into().ok()?;
+        Some(Self {
+            entry: i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+            flags: u16::from_le_bytes([bytes[4], bytes[5]]),
+            stay: bytes[6],
+        })
+    }
+}
+
+/// Why the compiler knows that a function must not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stay {
+    /// `naked`: its body is the author's assembly, down to the entry.
+    Naked = 1,
+    /// Its entry is prepared for patching by somebody else (`-fpatchable-function-entry`, XRay,
+    /// `-pg` with `-mfentry` and records).
+    Patched = 2,
+    /// The hardware enters it (`interrupt`).
+    Interrupt = 3,
+    /// Its inline assembly puts something into other sections or defines symbols.
+    Assembly = 4,
+}
+
+impl Stay {
+    /// Every reason, in the order of its codes.
+    pub const ALL: [Stay; 4] = [Stay::Naked, Stay::Patched, Stay::Interrupt, Stay::Assembly];
+
+    /// The reason of a code, if the code has one.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|&stay| stay as u8 == code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_survives_a_round_trip() {
+        let record = FunctionRecord { entry: -123_456, flags: 0x8001, stay: Stay::Patched as u8 };
+        assert_eq!(FunctionRecord::read(&record.encode()), Some(record));
+        assert_eq!(FunctionRecord::read(&[0; 7]), None);
+    }
+
+    #[test]
+    fn every_reason_to_stay_has_its_own_code() {
+        for stay in Stay::ALL {
+            assert_eq!(Stay::from_code(stay as u8), Some(stay));
+        }
+        assert_eq!(Stay::from_code(0), None);
+    }
+}
