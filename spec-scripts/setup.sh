@@ -31,6 +31,8 @@ NEEDED_BY_TESTS=(
     "automake=automake"
     "ccache=ccache"
     "cmake=cmake"
+    "gdb=gdb"
+    "mold=mold"
     "valgrind=valgrind"
 )
 
