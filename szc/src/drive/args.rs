@@ -9,7 +9,7 @@ use crate::table::Strip;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[cfg(test)]
 mod tests;
@@ -66,8 +66,8 @@ pub struct Facts {
     pub no_default_libs: bool,
     /// `-lc` is given by name.
     pub names_libc: bool,
-    /// The user chose the linker.
-    pub chose_linker: bool,
+    /// The linker that the user chose: a name or a path.
+    pub chosen_linker: Option<OsString>,
     /// Taken out of the link, to be carried out on the image.
     pub strip: Option<Strip>,
     /// Where the image goes, if not to `a.out`.
@@ -94,6 +94,22 @@ impl Facts {
         // `-Wl,--version` alone asks the linker that would be used for its name.
         let only_for_linker = inputs == 0 && self.has_linker_words;
         !self.stops_early && !self.only_asks && (inputs > self.headers || only_for_linker)
+    }
+
+    /// Whether the linker will make a program or a shared library.
+    #[must_use]
+    pub fn makes_image(&self) -> bool {
+        self.links() && !self.relocatable
+    }
+
+    /// Whether the linker will be LLVM's.
+    #[must_use]
+    pub fn links_with_lld(&self) -> bool {
+        let is_lld = |name: &OsString| {
+            let file = Path::new(name).file_name().unwrap_or(name);
+            file.as_bytes().windows(3).any(|part| part == b"lld")
+        };
+        self.chosen_linker.as_ref().is_none_or(is_lld)
     }
 
     /// Whether clang will not find one of its inputs, and so do nothing.
@@ -159,10 +175,11 @@ pub fn classify(given: Vec<OsString>) -> Invocation {
 }
 
 impl Invocation {
-    /// The words for clang: as given, without the driver's own.
+    /// The words for clang: as given, without the driver's own, and with `additions` where they are
+    /// still read as options.
     #[must_use]
-    pub fn for_clang(&self) -> Vec<OsString> {
-        self.render(false, &[])
+    pub fn for_clang(&self, additions: &[OsString]) -> Vec<OsString> {
+        self.render(false, additions)
     }
 
     /// The words for a link that retains relocations: no strip request, and `additions`
@@ -289,7 +306,7 @@ impl Reading {
             Effect::Relocatable => facts.relocatable = true,
             Effect::NoStartFiles => facts.no_start_files = true,
             Effect::NoDefaultLibs => facts.no_default_libs = true,
-            Effect::ChoosesLinker => facts.chose_linker = true,
+            Effect::ChoosesLinker => facts.chosen_linker = Some(value.clone()),
             Effect::StripAll => {
                 self.linker.request_strip(Strip::All);
                 self.words[at].fate = Fate::Strips(None);

@@ -1,5 +1,6 @@
 //! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`,
-//! `-Rlink`, `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`.
+//! `-Rlink`, `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack`
+//! by the scheme of the STABILIZER paper.
 //!
 //! Without any of these words a build randomizes all that this version can. With some, it
 //! randomizes the union of what they name; `-Rnone` cancels the words before it.
@@ -32,7 +33,7 @@ impl Feature {
 
     /// What this version can do.
     const fn is_available(self) -> bool {
-        matches!(self, Feature::Code)
+        matches!(self, Feature::Code | Feature::Stack | Feature::Heap)
     }
 
     const fn word(self) -> &'static str {
@@ -56,6 +57,8 @@ impl fmt::Display for Feature {
 pub enum Word {
     /// Randomize this too.
     One(Feature),
+    /// Randomize the stack with a pad table and an index for each function.
+    StackPerFunction,
     /// Randomize all that this version can.
     All,
     /// Forget the words so far and randomize nothing.
@@ -67,6 +70,7 @@ impl Word {
         match text {
             b"all" => Some(Word::All),
             b"none" => Some(Word::None),
+            b"stack=per-function" => Some(Word::StackPerFunction),
             _ => Feature::ALL
                 .into_iter()
                 .find(|feature| feature.word().as_bytes() == text)
@@ -88,6 +92,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// The request to randomize nothing.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { words: vec![Word::None] }
+    }
+
     /// Adds a word; a later [`Word::None`] cancels it.
     pub fn add(&mut self, word: Word) {
         if word == Word::None {
@@ -112,7 +122,7 @@ impl Request {
                 Some(word) => request.add(word),
                 None => bail!(
                     "{BUILD_VARIABLE}={}: '{}' is not a word it knows; \
-                     use code, stack, heap, link, all or none, separated by commas",
+                     use code, stack, stack=per-function, heap, link, all or none, separated by commas",
                     value.display(),
                     String::from_utf8_lossy(text),
                 ),
@@ -127,7 +137,36 @@ impl Request {
         feature.is_available()
             && (self.words.is_empty()
                 || self.words.contains(&Word::All)
-                || self.words.contains(&Word::One(feature)))
+                || self.words.contains(&Word::One(feature))
+                || (feature == Feature::Stack && self.has_pads_per_function()))
+    }
+
+    /// Whether pads come from a table for each function rather than for the image.
+    #[must_use]
+    pub fn has_pads_per_function(&self) -> bool {
+        self.words.contains(&Word::StackPerFunction)
+    }
+
+    /// Whether nothing is randomized.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !Feature::ALL.into_iter().any(|feature| self.includes(feature))
+    }
+
+    /// The request without one thing.
+    #[must_use]
+    pub fn without(&self, excluded: Feature) -> Self {
+        let mut words = vec![Word::None];
+        words.extend(
+            Feature::ALL
+                .into_iter()
+                .filter(|&feature| feature != excluded && self.includes(feature))
+                .map(Word::One),
+        );
+        if excluded != Feature::Stack && self.has_pads_per_function() {
+            words.push(Word::StackPerFunction);
+        }
+        Self { words }
     }
 
     /// What was asked for by name although this version cannot do it.
@@ -173,10 +212,32 @@ mod tests {
 
     #[test]
     fn only_what_is_named_and_not_cancelled_is_reported_as_unavailable() {
-        let request = from_flags(&["-Rlink", "-Rnone", "-Rall", "-Rheap", "-Rstack"]);
+        assert_eq!(from_flags(&["-Rlink", "-Rnone", "-Rstack"]).unavailable().count(), 0);
+        let request = from_flags(&["-Rheap", "-Rlink", "-Rstack"]);
         let named: Vec<_> = request.unavailable().collect();
-        assert_eq!(named, [Feature::Stack, Feature::Heap]);
+        assert_eq!(named, [Feature::Link]);
         assert_eq!(from_flags(&["-Rall"]).unavailable().count(), 0);
+    }
+
+    #[test]
+    fn pads_per_function_are_a_way_of_randomizing_the_stack() {
+        let request = from_flags(&["-Rstack=per-function"]);
+        assert!(request.includes(Feature::Stack) && !request.includes(Feature::Code));
+        let all = from_flags(&["-Rall", "-Rstack=per-function"]);
+        assert!(all.includes(Feature::Heap) && all.has_pads_per_function());
+        assert!(!from_flags(&["-Rstack"]).has_pads_per_function());
+    }
+
+    #[test]
+    fn taking_one_thing_out_leaves_the_others() {
+        for words in [&[][..], &["-Rall"], &["-Rcode", "-Rheap", "-Rstack=per-function"]] {
+            let rest = from_flags(words).without(Feature::Code);
+            assert!(!rest.includes(Feature::Code), "{words:?}");
+            assert!(rest.includes(Feature::Heap) && rest.includes(Feature::Stack), "{words:?}");
+        }
+        let nothing = from_flags(&["-Rcode"]).without(Feature::Code);
+        assert!(nothing.is_empty());
+        assert!(from_flags(&["-Rstack=per-function"]).without(Feature::Stack).is_empty());
     }
 
     #[test]
@@ -189,6 +250,8 @@ mod tests {
             "-Reverything",
             "-Rcode-gen",
             "-Rno-code",
+            "-Rstack=",
+            "-Rstack=shared",
             "--Rcode",
         ] {
             assert_eq!(Word::from_flag(flag.as_bytes()), None, "{flag}");
@@ -212,6 +275,9 @@ mod tests {
         let message = from_variable("code,Stack").expect_err("malformed").to_string();
         assert!(message.contains("SZC_BUILD=code,Stack"), "{message}");
         assert!(message.contains("'Stack'"), "{message}");
-        assert!(message.contains("code, stack, heap, link, all or none"), "{message}");
+        assert!(
+            message.contains("code, stack, stack=per-function, heap, link, all or none"),
+            "{message}"
+        );
     }
 }

@@ -1,10 +1,11 @@
-//! The link of an image whose code will move: retained relocations, the runtime archive,
+//! The link of a randomized image: the runtime's object and, if code will move, retained relocations
 //! and afterwards the relocation table.
 
 use super::args::{Facts, Invocation};
 use super::compile::command;
+use super::features::{Feature, Request};
 use super::parts::{Clang, RUNTIME_ARCHIVE, find_own};
-use super::runtime_object;
+use super::{plugin, runtime_object};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
-use szc_abi::RUNTIME_START_SYMBOL;
+use szc_abi::{HEAP_EXPORT_PREFIX, RUNTIME_START_SYMBOL, STACK_EXPORT_PREFIX};
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
 /// the symbol in the program.
@@ -40,22 +41,19 @@ fn unwinder_words(facts: &Facts) -> &'static [&'static str] {
     if own { OWN_UNWINDER } else { SHARED_UNWINDER }
 }
 
-/// Why a link is left to clang alone.
+/// Why clang does its work alone: nothing that it makes would be randomized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// The result would not be an image of the kind that can move; no reason for worry.
+    /// The result is not for programs of the kind that can be randomized; no reason for worry.
     OtherKind(String),
-    /// The user would expect the image to be randomized.
+    /// The user would expect the program to be randomized.
     Sanitizers(String),
 }
 
 impl Plain {
-    /// Whether a link must be left alone.
+    /// Whether an invocation must be left alone.
     pub(super) fn reason(facts: &Facts) -> Option<Self> {
         let other = |text: &str| Some(Plain::OtherKind(text.to_owned()));
-        if facts.relocatable {
-            return other("the result is an object file");
-        }
         if let Some(mode) = &facts.driver_mode
             && !matches!(mode.as_str(), "gcc" | "g++")
         {
@@ -81,6 +79,19 @@ impl Plain {
             .copied()
             .collect();
         (!untested.is_empty()).then(|| Plain::Sanitizers(untested.join(",")))
+    }
+
+    /// Tells the user, where the user would wonder.
+    pub(super) fn say(&self, facts: &Facts) {
+        match self {
+            Plain::Sanitizers(names) if facts.links() => {
+                eprintln!("szc: warning: randomization is off in a build with -fsanitize={names}");
+            }
+            Plain::OtherKind(reason) if facts.links() && facts.verbose => {
+                eprintln!("szc: note: randomization is off: {reason}");
+            }
+            _ => {}
+        }
     }
 }
 
@@ -109,22 +120,28 @@ fn is_supported(triple: &str) -> bool {
         && !other_interface.iter().any(|name| triple.contains(name))
 }
 
-/// The words that a link of movable code adds to the user's. Where nothing is linked, the runtime's
-/// archive stands for its object.
+/// The words that a link of randomized code adds to the user's, those for what is compiled on the way
+/// included. Where nothing is linked, the runtime's archive stands for its object.
 pub(super) fn additions(
     clang: &Clang,
     facts: &Facts,
+    request: &Request,
     runtime: Option<&Path>,
 ) -> anyhow::Result<Vec<OsString>> {
+    let mut words = plugin::compile_words(request)?;
     // An invocation may turn out to link nothing (a missing input, say); then clang would
     // warn of every word here, and -Werror would make that an error.
-    let mut words = vec![OsString::from("--start-no-unused-arguments")];
-    if !facts.chose_linker {
+    words.push("--start-no-unused-arguments".into());
+    if facts.chosen_linker.is_none() {
         let mut path = OsString::from("--ld-path=");
         path.push(clang.find_lld()?);
         words.extend(["-fuse-ld=lld".into(), path]);
     }
-    words.push("-Wl,--emit-relocs".into());
+    words.extend(plugin::link_words(facts, request)?);
+    let moves = request.includes(Feature::Code);
+    if moves {
+        words.push("-Wl,--emit-relocs".into());
+    }
     if takes_runtime(facts) {
         // Nothing in a program refers to the runtime, so the link has to ask for it.
         words.push(format!("-Wl,-u,{RUNTIME_START_SYMBOL}").into());
@@ -134,7 +151,9 @@ pub(super) fn additions(
             None => find_own(RUNTIME_ARCHIVE)?,
         };
         words.extend(["-Xlinker".into(), runtime.into()]);
-        words.extend(unwinder_words(facts).iter().map(OsString::from));
+        if moves {
+            words.extend(unwinder_words(facts).iter().map(OsString::from));
+        }
     }
     words.push("--end-no-unused-arguments".into());
     Ok(words)
@@ -151,21 +170,28 @@ fn takes_runtime(facts: &Facts) -> bool {
 /// # Errors
 /// A part is missing, clang cannot be started, or the table cannot be made; then there is
 /// no image left that lacks one.
-pub(super) fn link(clang: &Clang, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+pub(super) fn link(
+    clang: &Clang,
+    invocation: &Invocation,
+    request: &Request,
+) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
     let runtime = takes_runtime(facts)
-        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?))
+        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?, &exports(request)))
         .transpose()?;
-    let additions = additions(clang, facts, runtime.as_ref().map(tempfile::NamedTempFile::path))?;
+    let runtime_path = runtime.as_ref().map(tempfile::NamedTempFile::path);
+    let additions = additions(clang, facts, request, runtime_path)?;
+    if !request.includes(Feature::Code) {
+        let status = run(clang, &invocation.for_clang(&additions))?;
+        return Ok(exit_code(status));
+    }
     let c_library_archives =
         if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
     let options =
         EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
     let image = facts.output.clone().unwrap_or_else(|| "a.out".into());
     let before = Fingerprint::of(&image);
-    let status = command(clang, &invocation.for_link(&additions))
-        .status()
-        .with_context(|| format!("cannot run {}", clang.program.display()))?;
+    let status = run(clang, &invocation.for_link(&additions))?;
     // The linker may have answered a question (-Wl,--version) and left an older file alone.
     if status.success() && Fingerprint::of(&image) != before && is_elf(&image) {
         complete(&image, &options)?;
@@ -173,12 +199,26 @@ pub(super) fn link(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Exi
     Ok(exit_code(status))
 }
 
+/// Prefixes of what the runtime exports for a request.
+fn exports(request: &Request) -> Vec<&'static str> {
+    [(Feature::Stack, STACK_EXPORT_PREFIX), (Feature::Heap, HEAP_EXPORT_PREFIX)]
+        .into_iter()
+        .filter_map(|(feature, prefix)| request.includes(feature).then_some(prefix))
+        .collect()
+}
+
+fn run(clang: &Clang, words: &[OsString]) -> anyhow::Result<ExitStatus> {
+    command(clang, words)
+        .status()
+        .with_context(|| format!("cannot run {}", clang.program.display()))
+}
+
 /// The archives of the C library, and of the compiler's runtime library under it, that this
 /// link would find. clang knows the target's directories.
 fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Vec<PathBuf>> {
     let mut archives = Vec::new();
     for name in ["libc.a", "libgcc.a"] {
-        let mut words = invocation.for_clang();
+        let mut words = invocation.for_clang(&[]);
         words.insert(0, format!("-print-file-name={name}").into());
         let answer = command(clang, &words)
             .stderr(Stdio::null())
@@ -264,8 +304,6 @@ mod tests {
             ("--target=x86_64-apple-darwin x.c", true),
             ("--target=x86_64-linux-android x.c", true),
             ("--target=x86_64-linux-gnux32 x.c", true),
-            ("-r x.o", true),
-            ("-Wl,-r x.o", true),
             ("-mcmodel=kernel x.o", true),
             ("-mcmodel=large x.o", false),
             ("x.cu", true),

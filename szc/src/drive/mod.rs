@@ -13,12 +13,13 @@ mod link;
 mod linker_words;
 mod options;
 pub mod parts;
+mod plugin;
 mod response;
 mod runtime_object;
 
 pub use parts::Language;
 
-use args::Invocation;
+use args::{Facts, Invocation};
 use features::{BUILD_VARIABLE, Feature, Request};
 use link::Plain;
 use parts::Clang;
@@ -37,8 +38,8 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
     let by_environment = Request::from_environment(std::env::var_os(BUILD_VARIABLE).as_deref())?;
     let invocation = args::classify(words);
     let clang = Clang::find(language)?;
-    if !invocation.facts.links() || invocation.facts.lacks_a_file() {
-        return pass_through(&clang, &invocation);
+    if invocation.facts.only_asks || invocation.facts.lacks_a_file() {
+        return pass_through(&clang, &invocation, &Request::nothing());
     }
     let request = by_environment.as_ref().unwrap_or(&invocation.request);
     for feature in request.unavailable() {
@@ -47,36 +48,46 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
              built without it"
         );
     }
-    if !request.includes(Feature::Code) {
-        return pass_through(&clang, &invocation);
+    if let Some(plain) = Plain::reason(&invocation.facts) {
+        if !request.is_empty() {
+            plain.say(&invocation.facts);
+        }
+        return pass_through(&clang, &invocation, &Request::nothing());
     }
-    if language == Language::Cxx && link::hides_the_shared_unwinder(&invocation.facts) {
+    let request = possible(language, &invocation.facts, request);
+    if request.is_empty() || !invocation.facts.makes_image() {
+        return pass_through(&clang, &invocation, &request);
+    }
+    if invocation.facts.dry_run {
+        let additions = link::additions(&clang, &invocation.facts, &request, None)?;
+        match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
+    }
+    link::link(&clang, &invocation, &request)
+}
+
+/// What of a request this link can have.
+fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
+    let hidden = language == Language::Cxx
+        && facts.links()
+        && request.includes(Feature::Code)
+        && link::hides_the_shared_unwinder(facts);
+    if hidden {
         eprintln!(
             "szc: warning: code randomization is off: with -static-libgcc and a shared C++ library \
              exceptions could not pass moved functions; add -static-libstdc++"
         );
-        return pass_through(&clang, &invocation);
+        return request.without(Feature::Code);
     }
-    match Plain::reason(&invocation.facts) {
-        Some(Plain::Sanitizers(names)) => {
-            eprintln!("szc: warning: code randomization is off in a build with -fsanitize={names}");
-            return pass_through(&clang, &invocation);
-        }
-        Some(Plain::OtherKind(reason)) => {
-            if invocation.facts.verbose {
-                eprintln!("szc: note: code randomization is off: {reason}");
-            }
-            return pass_through(&clang, &invocation);
-        }
-        None => {}
-    }
-    if invocation.facts.dry_run {
-        let additions = link::additions(&clang, &invocation.facts, None)?;
-        match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
-    }
-    link::link(&clang, &invocation)
+    request.clone()
 }
 
-fn pass_through(clang: &Clang, invocation: &Invocation) -> anyhow::Result<ExitCode> {
-    match compile::become_clang(clang, &invocation.for_clang())? {}
+/// Becomes clang; what it compiles is compiled for the request.
+fn pass_through(
+    clang: &Clang,
+    invocation: &Invocation,
+    request: &Request,
+) -> anyhow::Result<ExitCode> {
+    let compiles = !invocation.facts.files.is_empty();
+    let additions = if compiles { plugin::compile_words(request)? } else { Vec::new() };
+    match compile::become_clang(clang, &invocation.for_clang(&additions))? {}
 }

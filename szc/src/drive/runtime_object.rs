@@ -16,9 +16,12 @@ use tempfile::NamedTempFile;
 
 /// Copies the runtime's object out of its archive, into a file that lives as long as the result.
 ///
+/// Definitions whose names begin with one of `exported` lose that prefix, so that they stand in for
+/// the function of libc of that name.
+///
 /// # Errors
 /// The archive cannot be read or has no such object, or there is no room for the copy.
-pub fn extract(archive: &Path) -> Result<NamedTempFile> {
+pub fn extract(archive: &Path, exported: &[&str]) -> Result<NamedTempFile> {
     let data = fs::read(archive).with_context(|| format!("cannot read {}", archive.display()))?;
     let object = find(&data).with_context(|| {
         format!("{}: not the runtime of this szc; build all of it again", archive.display())
@@ -28,23 +31,31 @@ pub fn extract(archive: &Path) -> Result<NamedTempFile> {
         .suffix(".o")
         .tempfile()
         .context("cannot create a temporary file; TMPDIR may name a better place")?;
-    file.write_all(&yielding(object)).context("cannot write a temporary file")?;
+    file.write_all(&for_program(object, exported)).context("cannot write a temporary file")?;
     Ok(file)
 }
 
 /// Makes the functions of libc that the runtime stands in for weak, so that a program may still
 /// define its own. (Rust cannot say it: `#[linkage]` is unstable.)
-fn yielding(object: &[u8]) -> Vec<u8> {
+fn for_program(object: &[u8], exported: &[&str]) -> Vec<u8> {
     let mut bytes = object.to_vec();
     let Ok(file) = ElfFile64::<Endianness>::parse(object) else { return bytes };
+    let endian = file.endian();
     for symbol in file.elf_symbol_table().iter() {
-        let name = symbol.name(file.endian(), file.elf_symbol_table().strings());
-        let ours = name.is_ok_and(|name| name.starts_with(b"szc_rt_"));
-        if symbol.st_bind() != elf::STB_GLOBAL || ours || symbol.is_undefined(file.endian()) {
+        let Ok(name) = symbol.name(endian, file.elf_symbol_table().strings()) else { continue };
+        if symbol.st_bind() != elf::STB_GLOBAL || symbol.is_undefined(endian) {
             continue;
         }
-        let place = std::ptr::from_ref(symbol).addr() - object.as_ptr().addr() + ST_INFO_OFFSET;
-        bytes[place] = elf::STB_WEAK.0 << 4 | symbol.st_type().0;
+        let prefix = exported.iter().find(|prefix| name.starts_with(prefix.as_bytes()));
+        if prefix.is_none() && name.starts_with(b"szc_") {
+            continue;
+        }
+        let at = std::ptr::from_ref(symbol).addr() - object.as_ptr().addr();
+        // A name is the text from an offset on up to a NUL: without its prefix it starts later.
+        let skipped = prefix.map_or(0, |prefix| prefix.len());
+        let named = symbol.st_name(endian) + u32::try_from(skipped).unwrap_or(0);
+        bytes[at..at + 4].copy_from_slice(&named.to_le_bytes());
+        bytes[at + ST_INFO_OFFSET] = elf::STB_WEAK.0 << 4 | symbol.st_type().0;
     }
     bytes
 }
@@ -71,7 +82,7 @@ mod tests {
     fn what_is_not_the_runtime_is_refused_with_its_name() {
         let mut file = NamedTempFile::new().expect("a temporary file");
         file.write_all(b"!<arch>\n").expect("writable");
-        let message = format!("{:#}", extract(file.path()).expect_err("empty"));
+        let message = format!("{:#}", extract(file.path(), &[]).expect_err("empty"));
         assert!(message.contains(&file.path().display().to_string()), "{message}");
     }
 }

@@ -1,10 +1,12 @@
 //! `szc inspect FILE`: shows the relocation table of an image, for people and as JSON.
 
+use super::compiler;
+use super::read::Image;
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,6 +52,8 @@ pub struct Report {
     pub pinned: usize,
     /// Their bytes.
     pub pinned_bytes: u64,
+    /// Functions whose frames get pads.
+    pub padded: usize,
     /// Places patched in copies.
     pub fields: u32,
     /// Jump tables that copies get.
@@ -69,6 +73,8 @@ pub struct FunctionReport {
     pub offset: u32,
     /// Bytes.
     pub size: u32,
+    /// Its frame gets a pad.
+    pub padded: bool,
     /// Places to patch; none for a pinned function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<u32>,
@@ -138,10 +144,28 @@ pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
     let bytes = section.data().context("its relocation table lies outside the file")?;
     let table = Table::parse(bytes)?;
     table.validate().context("its relocation table is damaged")?;
-    Ok(summarize(path, &file, &table))
+    Ok(summarize(path, &file, &table, &padded(data)))
 }
 
-fn summarize(path: &Path, file: &object::File<'_>, table: &Table<'_>) -> Report {
+/// Offsets in the image of the functions whose frames get pads.
+fn padded(data: &[u8]) -> HashSet<u64> {
+    Image::parse(data).map_or_else(
+        |_| HashSet::new(),
+        |image| {
+            compiler::records(&image)
+                .filter(|known| known.padded)
+                .map(|known| known.entry.wrapping_sub(image.link_base))
+                .collect()
+        },
+    )
+}
+
+fn summarize(
+    path: &Path,
+    file: &object::File<'_>,
+    table: &Table<'_>,
+    padded: &HashSet<u64>,
+) -> Report {
     let name = |at| String::from_utf8_lossy(table.name(at)).into_owned();
     let mut functions = Vec::new();
     let mut by_reason = BTreeMap::new();
@@ -152,6 +176,7 @@ fn summarize(path: &Path, file: &object::File<'_>, table: &Table<'_>) -> Report 
             name: name(function.name_at),
             offset: function.start,
             size: function.size,
+            padded: padded.contains(&u64::from(function.start)),
             fields: Some(field_count(table, &function)),
             pinned: None,
         });
@@ -164,6 +189,7 @@ fn summarize(path: &Path, file: &object::File<'_>, table: &Table<'_>) -> Report 
             name: name(function.name_at),
             offset: function.start,
             size: function.size,
+            padded: padded.contains(&u64::from(function.start)),
             fields: None,
             pinned: Some(reason),
         });
@@ -180,6 +206,7 @@ fn summarize(path: &Path, file: &object::File<'_>, table: &Table<'_>) -> Report 
         movable_bytes,
         pinned: table.pinned_count(),
         pinned_bytes,
+        padded: padded.len(),
         fields: table.header().field_count,
         jump_tables: table.header().table_count,
         pinned_by_reason: by_reason,
@@ -229,15 +256,17 @@ fn text(report: &Report, list: bool) -> String {
     for (reason, count) in &report.pinned_by_reason {
         let _ = writeln!(out, "    {count:>6}  {reason}");
     }
+    let _ = writeln!(out, "  stack pads      {}", report.padded);
     if list {
         for function in &report.functions {
             let state = match function.pinned {
                 Some(reason) => format!("pinned: {reason}"),
                 None => format!("movable, {} fields", function.fields.unwrap_or(0)),
             };
+            let pad = if function.padded { ", padded" } else { "" };
             let _ = writeln!(
                 out,
-                "  {:#010x} {:>7}  {}  {state}",
+                "  {:#010x} {:>7}  {}  {state}{pad}",
                 function.offset, function.size, function.name
             );
         }

@@ -42,6 +42,14 @@ fn questions_are_answered_as_clang_answers_them() {
 }
 
 #[test]
+fn without_randomization_the_compiler_is_run_with_the_users_words_alone() {
+    let place = Place::with("x.c", PROGRAM);
+    let clang = place.feed("clang-22", &["-###", "-c", "x.c"], "");
+    let szc = place.feed(szc(), &["-###", "-Rnone", "-c", "x.c"], "");
+    assert_eq!(String::from_utf8_lossy(&szc.stderr), String::from_utf8_lossy(&clang.stderr));
+}
+
+#[test]
 fn mistakes_on_the_command_line_are_reported_by_clang() {
     let place = Place::with("x.c", PROGRAM);
     for words in [
@@ -103,7 +111,6 @@ fn preprocessing_dependencies_and_standard_input_are_those_of_clang() {
         &["-MD", "-MF", "-", "-c", "x.c"],
         &["-S", "-O2", "-x", "c", "-", "-o", "-"],
         &["-fsyntax-only", "-x", "c", "-"],
-        &["-###", "-c", "x.c"],
         &["-O2", "-Rpass=.*", "-Rpass-missed=.*", "-Rpass-analysis=.*", "-c", "x.c"],
     ] {
         same(&place, words, PROGRAM);

@@ -128,7 +128,14 @@ fn a_dry_run_shows_the_link_and_makes_nothing() {
     let output = place.feed(szc(), &["-###", "x.c", "-o", "prog"], "");
     let shown = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success());
-    for part in ["ld.lld", "--emit-relocs", "szc_rt_start", "libszc_runtime.a"] {
+    for part in [
+        "ld.lld",
+        "--emit-relocs",
+        "szc_rt_start",
+        "libszc_runtime.a",
+        "-fpass-plugin=",
+        "--load-pass-plugin=",
+    ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(!place.path.join("prog").exists());
@@ -144,13 +151,31 @@ fn a_build_system_that_asks_for_the_linker_hears_of_the_one_in_use() {
 #[test]
 fn what_cannot_be_randomized_is_said_and_built_all_the_same() {
     let place = Place::with("x.c", PROGRAM);
-    let output = place.feed(szc(), &["-Rcode", "-Rstack", "x.c", "-o", "prog"], "");
+    let output = place.feed(szc(), &["-Rcode", "-Rlink", "x.c", "-o", "prog"], "");
     assert!(output.status.success());
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
-        "szc: warning: stack randomization is not available in this version; built without it\n"
+        "szc: warning: link randomization is not available in this version; built without it\n"
     );
     assert!(has_table(&sections(&place.read("prog"))));
+}
+
+#[test]
+fn each_randomization_can_be_built_alone() {
+    let place = Place::with("x.c", PROGRAM);
+    for (word, table, runtime) in [
+        ("-Rcode", true, true),
+        ("-Rstack", false, true),
+        ("-Rstack=per-function", false, true),
+        ("-Rheap", false, true),
+        ("-Rall", true, true),
+        ("-Rnone", false, false),
+    ] {
+        let sections = build_and_run(&place, &[word, "-O2", "x.c", "-o", "prog"]);
+        assert_eq!(has_table(&sections), table, "{word}");
+        let has_runtime = sections.iter().any(|name| name == ".preinit_array");
+        assert_eq!(has_runtime, runtime, "{word}");
+    }
 }
 
 #[test]

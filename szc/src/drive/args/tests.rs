@@ -142,7 +142,7 @@ fn a_line_whose_last_option_lacks_its_value_is_left_alone() {
 fn own_words_are_removed_and_all_others_stay_in_place() {
     let invocation = words("-Rnone -O2 -Rpass=inline x.c -Rcode -Xclang -Rcode -Rpass-missed=l");
     assert_eq!(
-        joined(&invocation.for_clang()),
+        joined(&invocation.for_clang(&[])),
         "-O2 -Rpass=inline x.c -Xclang -Rcode -Rpass-missed=l"
     );
 }
@@ -165,7 +165,7 @@ fn strip_requests_leave_a_link_and_only_a_link() {
         let invocation = words(line);
         assert_eq!(joined(&invocation.for_link(&[])), link, "{line}");
         assert_eq!(invocation.facts.strip, strip, "{line}");
-        assert_eq!(joined(&invocation.for_clang()), line);
+        assert_eq!(joined(&invocation.for_clang(&[])), line);
     }
 }
 
@@ -183,7 +183,7 @@ fn words_behind_the_end_of_options_are_inputs() {
     assert_eq!(invocation.facts.files.len(), 3);
     assert_eq!(invocation.facts.strip, None);
     assert!(invocation.facts.links());
-    assert_eq!(joined(&invocation.for_clang()), "-- -c -Rnone -s");
+    assert_eq!(joined(&invocation.for_clang(&[])), "-- -c -Rnone -s");
 }
 
 #[test]
@@ -191,14 +191,14 @@ fn a_response_file_is_read_and_passed_on_as_it_is() {
     let (_dir, argument) = response_file("-o 'a prog' x.c");
     let invocation = read(&["-O2", &argument]);
     assert_eq!(invocation.facts.output, Some(PathBuf::from("a prog")));
-    assert_eq!(invocation.for_clang(), ["-O2", &argument]);
+    assert_eq!(invocation.for_clang(&[]), ["-O2", &argument]);
 }
 
 #[test]
 fn a_response_file_with_words_of_the_driver_is_replaced_by_what_remains() {
     let (_dir, argument) = response_file("-Rcode 'x y.c' -s");
     let invocation = read(&["-O2", &argument, "-g"]);
-    assert_eq!(invocation.for_clang(), ["-O2", "x y.c", "-s", "-g"]);
+    assert_eq!(invocation.for_clang(&[]), ["-O2", "x y.c", "-s", "-g"]);
     assert_eq!(invocation.for_link(&[]), ["-O2", "x y.c", "-g"]);
 }
 
@@ -214,6 +214,20 @@ fn an_option_may_find_its_value_in_a_response_file() {
 fn names_that_are_not_unicode_pass_through() {
     let name = OsString::from_vec(b"\xff x.c".to_vec());
     let invocation = classify(vec![name.clone()]);
-    assert_eq!(invocation.for_clang(), [name]);
+    assert_eq!(invocation.for_clang(&[]), [name]);
     assert!(invocation.facts.links());
+}
+
+#[test]
+fn the_linker_in_use_is_recognized_by_its_name() {
+    for (line, lld) in [
+        ("x.c", true),
+        ("-fuse-ld=lld x.c", true),
+        ("-fuse-ld=/usr/lib/llvm-22/bin/ld.lld x.c", true),
+        ("--ld-path=/opt/lld/ld x.c", false),
+        ("-fuse-ld=lld -fuse-ld=mold x.c", false),
+        ("-fuse-ld=bfd x.c", false),
+    ] {
+        assert_eq!(words(line).facts.links_with_lld(), lld, "{line}");
+    }
 }

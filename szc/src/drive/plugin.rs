@@ -1,0 +1,77 @@
+//! The pass plugin: which compilations it takes part in, and in which of its modes.
+//!
+//! The mode is in the plugin's file name and not in the environment, so that the command line says all
+//! that decides about an object.
+
+use super::args::Facts;
+use super::features::{Feature, Request};
+use super::parts::find_own;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use szc_abi::stack::{PLUGIN, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+
+/// The file name of the plugin for a request, if the compiler has anything to do with it.
+fn name(request: &Request) -> Option<&'static str> {
+    if request.includes(Feature::Stack) {
+        Some(if request.has_pads_per_function() { PLUGIN_PER_FUNCTION } else { PLUGIN })
+    } else {
+        request.includes(Feature::Code).then_some(PLUGIN_RECORDS)
+    }
+}
+
+fn path(request: &Request) -> anyhow::Result<Option<PathBuf>> {
+    name(request).map(find_own).transpose()
+}
+
+/// The words that a compilation gets.
+///
+/// # Errors
+/// The plugin is missing.
+pub(super) fn compile_words(request: &Request) -> anyhow::Result<Vec<OsString>> {
+    let Some(path) = path(request)? else { return Ok(Vec::new()) };
+    let mut word = OsString::from("-fpass-plugin=");
+    word.push(path);
+    // There may be nothing to compile, or assembly only.
+    Ok(vec!["--start-no-unused-arguments".into(), word, "--end-no-unused-arguments".into()])
+}
+
+/// The words that a link gets: link-time optimization compiles there, if the linker is one that can load
+/// the plugin.
+///
+/// # Errors
+/// The plugin is missing.
+pub(super) fn link_words(facts: &Facts, request: &Request) -> anyhow::Result<Vec<OsString>> {
+    let Some(path) = path(request)?.filter(|_| facts.links_with_lld()) else {
+        return Ok(Vec::new());
+    };
+    let mut word = OsString::from("--load-pass-plugin=");
+    word.push(path);
+    Ok(vec!["-Xlinker".into(), word])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::features::Word;
+    use super::*;
+
+    #[test]
+    fn the_name_says_what_the_pass_is_to_do() {
+        for (words, expected) in [
+            (&[][..], Some(PLUGIN)),
+            (&["-Rall"], Some(PLUGIN)),
+            (&["-Rstack"], Some(PLUGIN)),
+            (&["-Rcode"], Some(PLUGIN_RECORDS)),
+            (&["-Rcode", "-Rheap"], Some(PLUGIN_RECORDS)),
+            (&["-Rheap"], None),
+            (&["-Rnone"], None),
+            (&["-Rstack=per-function"], Some(PLUGIN_PER_FUNCTION)),
+            (&["-Rall", "-Rstack=per-function"], Some(PLUGIN_PER_FUNCTION)),
+        ] {
+            let mut request = Request::default();
+            for word in words {
+                request.add(Word::from_flag(word.as_bytes()).expect("an own word"));
+            }
+            assert_eq!(name(&request), expected, "{words:?}");
+        }
+    }
+}

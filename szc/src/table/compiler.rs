@@ -1,0 +1,49 @@
+//! What the compiler left about single functions: the records of the section `szc_functions`.
+
+use super::read::Image;
+use szc_abi::Reason;
+use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord, Stay};
+
+/// One record, with the function it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Address of the function's entry.
+    pub entry: u64,
+    /// Its frame gets a pad.
+    pub padded: bool,
+    /// Why it must stay, if it must.
+    pub stays: Option<Reason>,
+}
+
+/// All records of an image.
+pub fn records<'image>(image: &'image Image<'_>) -> impl Iterator<Item = Known> + 'image {
+    image.sections.iter().filter(|section| section.name == FUNCTIONS_SECTION).flat_map(|section| {
+        let places = (section.address..).step_by(FunctionRecord::BYTES);
+        places.zip(section.data.chunks_exact(FunctionRecord::BYTES)).filter_map(known)
+    })
+}
+
+fn known((address, bytes): (u64, &[u8])) -> Option<Known> {
+    let record = FunctionRecord::read(bytes)?;
+    // Linkers pad sections with zeros.
+    (record.entry != 0).then(|| Known {
+        entry: address.wrapping_add_signed(i64::from(record.entry)),
+        padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
+        stays: Stay::from_code(record.stay).map(Reason::from),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_relative_to_its_own_place() {
+        let record = FunctionRecord { entry: -0x100, flags: 1, stay: Stay::Naked as u8 };
+        assert_eq!(
+            known((0x2000, &record.encode())),
+            Some(Known { entry: 0x1f00, padded: true, stays: Some(Reason::Naked) })
+        );
+        assert_eq!(known((0x2000, &[0; 8])), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Turns decisions into the records of a table: for each movable function what its copies must patch.
+
+use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
+use super::decode::OperandKind;
+use super::jump_tables::Table;
+use super::read::Image;
+use super::survey::{Function, Survey};
+use std::collections::BTreeMap;
+use szc_abi::{Field, FieldKind, Reason, TableTarget};
+
+/// Everything that is decided about an image.
+pub(super) struct Emitter<'a, 'data> {
+    pub(super) image: &'a Image<'data>,
+    pub(super) survey: &'a Survey<'data>,
+    pub(super) tables: &'a [Table],
+    /// Why each function of the survey stays, if it does.
+    pub(super) pins: &'a [Option<Reason>],
+}
+
+impl Emitter<'_, '_> {
+    /// Makes the records.
+    pub(super) fn emit(&self, dependencies: &[Dependency]) -> Decision {
+        let mut indices = vec![None; self.survey.functions.len()];
+        let mut count = 0u32;
+        for (index, pin) in self.pins.iter().enumerate() {
+            if pin.is_none() {
+                indices[index] = Some(count);
+                count += 1;
+            }
+        }
+        let mut tables_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, table) in self.tables.iter().enumerate() {
+            for user in table.users.iter().filter_map(|user| user.function) {
+                let list = tables_of.entry(user).or_default();
+                if !list.contains(&index) {
+                    list.push(index);
+                }
+            }
+        }
+        let units = units(self.survey.functions.len(), dependencies, &indices);
+        let mut decision = Decision { movable: Vec::new(), pinned: Vec::new() };
+        for (index, function) in self.survey.functions.iter().enumerate() {
+            if let Some(reason) = self.pins[index] {
+                decision.pinned.push(PinnedFunction {
+                    name: function.names[0].to_vec(),
+                    start: function.start.wrapping_sub(self.image.link_base),
+                    size: function.end - function.start,
+                    reason,
+                });
+                continue;
+            }
+            let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
+            decision.movable.push(self.movable(
+                index,
+                function,
+                own_tables,
+                &indices,
+                units[index],
+            ));
+        }
+        decision
+    }
+
+    fn movable(
+        &self,
+        index: usize,
+        function: &Function<'_>,
+        own_tables: &[usize],
+        indices: &[Option<u32>],
+        unit_next: u32,
+    ) -> MovableFunction {
+        MovableFunction {
+            name: function.names[0].to_vec(),
+            start: self.image_offset(function.start),
+            size: self.image_offset(function.end) - self.image_offset(function.start),
+            labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
+            unit_next,
+            fields: self.fields(index, function, own_tables, indices),
+            tables: own_tables
+                .iter()
+                .map(|&table| CopiedTable {
+                    absolute: self.tables[table].absolute,
+                    targets: self.tables[table]
+                        .targets
+                        .iter()
+                        .map(|&address| self.table_target(address, indices))
+                        .collect(),
+                })
+                .collect(),
+        }
+    }
+
+    fn fields(
+        &self,
+        index: usize,
+        function: &Function<'_>,
+        own_tables: &[usize],
+        indices: &[Option<u32>],
+    ) -> Vec<Field> {
+        let table_at = |place: u64| {
+            own_tables.iter().position(|&table| {
+                self.tables[table]
+                    .users
+                    .iter()
+                    .any(|user| user.function == Some(index) && user.operand.place == place)
+            })
+        };
+        let range = function.start..function.end;
+        let mut fields = Vec::new();
+        for operand in &function.decoded.operands {
+            let table = table_at(operand.place).and_then(|table| u32::try_from(table).ok());
+            let kind = match (operand.kind, table) {
+                (OperandKind::IpRelative { .. }, Some(table)) => FieldKind::TableRelative32(table),
+                (OperandKind::Constant { .. }, Some(table)) if operand.width == 8 => {
+                    FieldKind::TableAbsolute64(table)
+                }
+                (OperandKind::Constant { .. }, Some(table)) => FieldKind::TableAbsolute32(table),
+                (OperandKind::IpRelative { target, .. }, None)
+                    if !range.contains(&target) || target == function.start =>
+                {
+                    FieldKind::Fixed
+                }
+                // A call of itself goes through the copy's entry, so that recursion follows the
+                // function when it moves; a loop to the first instruction stays in its copy.
+                (OperandKind::Branch { target, call }, _)
+                    if !range.contains(&target) || (call && target == function.start) =>
+                {
+                    self.branch(target, indices)
+                }
+                _ => continue,
+            };
+            let at = self.image_offset(operand.place) - self.image_offset(function.start);
+            fields.push(Field { at, kind });
+        }
+        fields
+    }
+
+    fn branch(&self, target: u64, indices: &[Option<u32>]) -> FieldKind {
+        match self.movable_at(target, indices) {
+            Some((function, offset)) => FieldKind::Function { function, offset },
+            None => FieldKind::Fixed,
+        }
+    }
+
+    fn table_target(&self, target: u64, indices: &[Option<u32>]) -> TableTarget {
+        match self.movable_at(target, indices) {
+            Some((function, offset)) => TableTarget::Function { function, offset },
+            None => TableTarget::Image(self.image_offset(target)),
+        }
+    }
+
+    fn movable_at(&self, target: u64, indices: &[Option<u32>]) -> Option<(u32, u32)> {
+        let (index, function) = self.survey.function_at(target)?;
+        let offset = u32::try_from(target - function.start).ok()?;
+        Some((indices[index]?, offset))
+    }
+
+    fn image_offset(&self, address: u64) -> u32 {
+        // Functions beyond `MAX_IMAGE_OFFSET` are pinned before anything is emitted.
+        u32::try_from(address.wrapping_sub(self.image.link_base)).unwrap_or(u32::MAX >> 2)
+    }
+}
+
+/// Links the functions that enter one another's middle into rings of movable indices.
+fn units(count: usize, dependencies: &[Dependency], indices: &[Option<u32>]) -> Vec<u32> {
+    let mut leader: Vec<usize> = (0..count).collect();
+    let find = |leader: &mut Vec<usize>, mut index: usize| {
+        while leader[index] != index {
+            leader[index] = leader[leader[index]];
+            index = leader[index];
+        }
+        index
+    };
+    for dependency in dependencies {
+        if indices[dependency.user].is_some() && indices[dependency.target].is_some() {
+            let (a, b) = (find(&mut leader, dependency.user), find(&mut leader, dependency.target));
+            leader[a.max(b)] = a.min(b);
+        }
+    }
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for index in 0..count {
+        let root = find(&mut leader, index);
+        members.entry(root).or_default().push(index);
+    }
+    let mut next = vec![0; count];
+    for unit in members.values() {
+        for (position, &index) in unit.iter().enumerate() {
+            let following = unit[(position + 1) % unit.len()];
+            next[index] = indices[following].unwrap_or(0);
+        }
+    }
+    next
+}
