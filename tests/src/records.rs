@@ -22,6 +22,12 @@ pub struct Log {
     pub code_bytes_live: u64,
     pub code_bytes_retained: u64,
     pub exhausted: bool,
+    #[serde(default)]
+    pub heap_refused: Option<String>,
+    #[serde(default)]
+    pub stack: Option<Stack>,
+    #[serde(default)]
+    pub heap: Option<Heap>,
 }
 
 /// What was randomized.
@@ -40,6 +46,29 @@ pub struct Functions {
     pub total: u64,
     pub movable: u64,
     pub pinned: u64,
+}
+
+/// What was done to the stack.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Stack {
+    pub functions: u64,
+    pub mean_pad_bytes: u64,
+    pub refills: u64,
+    pub room_bytes: u64,
+}
+
+/// What was done to the heap.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Heap {
+    pub allocations: u64,
+    pub frees: u64,
+    pub classes: u64,
+    pub large: u64,
+    pub peak_bytes: u64,
+    pub base: String,
+    pub n: u32,
 }
 
 impl Log {
