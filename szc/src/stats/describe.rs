@@ -55,7 +55,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::calibration::{LARGE_COUNT, MAIZE, SLEEP, close, large_sample};
+    use crate::stats::calibration::data::{LARGE_COUNT, MAIZE, SLEEP, close, large_sample};
 
     #[test]
     fn mean_and_spread_agree_with_scipy() {

@@ -3,11 +3,43 @@
 //! The unit of replication is the layout. Every function that takes
 //! `differences` takes one number per block, the log ratio between two programs
 //! that were each given fresh layouts in that block, so its length is the n of
-//! every formula. Reference values in the tests come from `reference.py`.
+//! every formula. Reference values in the tests come from the scripts in `reference`.
+//!
+//! | question | module |
+//! | --- | --- |
+//! | is B faster | [`fixed`], [`sequential`], [`decision`], [`stopping`] |
+//! | are they the same within δ | [`decision`], [`equivalence`] |
+//! | how many blocks does it take | [`planning`] |
+//! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
+//! | samples without common blocks | [`groups`], [`ranks`] |
+//! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
+//! | layouts or noise | [`levels`] |
+//! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
+//! | since when | [`change_points`] |
 #![forbid(unsafe_code)]
 
+pub mod anova;
+pub mod bootstrap;
+pub mod change_points;
+pub mod data;
+pub mod decision;
 pub mod describe;
+pub mod equivalence;
 pub mod fixed;
+pub mod groups;
+pub mod levels;
+pub mod multiplicity;
+pub mod planning;
+pub mod quantile;
+mod random;
+pub mod ranks;
+pub mod sequential;
+pub mod serial;
+pub mod shape;
+pub mod shapiro_wilk;
+pub mod stopping;
+pub mod tail;
+pub mod trend;
 
 #[cfg(test)]
 mod calibration;

@@ -1,7 +1,7 @@
-//! Reference values of scipy (`reference.py`), edge cases, and symmetries that must hold.
+//! Reference values of scipy (`reference/fixed.py`), edge cases, and symmetries that must hold.
 
 use super::*;
-use crate::stats::calibration::{MAIZE, SLEEP, close, large_sample};
+use crate::stats::calibration::data::{MAIZE, SLEEP, close, large_sample};
 use proptest::prelude::*;
 
 #[test]

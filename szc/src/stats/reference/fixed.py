@@ -1,6 +1,6 @@
 """Prints the reference values that the unit tests of this folder hold as literals.
 
-Run with Python 3 and scipy (values in the tests: scipy 1.17):  python3 reference.py
+Run with Python 3 and scipy (values in the tests: scipy 1.17):  python3 fixed.py
 """
 
 import math
