@@ -48,8 +48,8 @@ fn set_mark() {
     }
 }
 
-/// Takes charge of a child that was made without libc's `fork`, at its first trap. All signals must
-/// be blocked.
+/// Takes charge of a child that was made without libc's `fork`, when it first resolves a call. All
+/// signals must be blocked.
 ///
 /// Its parent may have begun epochs since. The child is safe unless it has already followed a jump
 /// into one of them.

@@ -310,6 +310,9 @@ pub fn register_core_synchronization() -> Result<(), Errno> {
 
 /// Makes every thread of the process execute a serializing instruction before it runs on: code
 /// written before is what they fetch after.
+///
+/// The calling thread is one of them since Linux 5.11. Before, it relies on processors comparing what
+/// they store with what they fetch by physical address, as they do.
 pub fn synchronize_cores() {
     // SAFETY: no memory is involved. Registered at start, so the only failure is a seccomp filter
     // installed since; x86 instruction fetch is coherent enough that the entry protocol then rests
@@ -333,17 +336,9 @@ impl SignalAction {
 }
 
 pub const SIG_DFL: usize = 0;
-pub const SIG_IGN: usize = 1;
-pub const SIGTRAP: i32 = 5;
 pub const SA_SIGINFO: u64 = 4;
 pub const SA_RESTORER: u64 = 0x0400_0000;
-pub const SA_RESTART: u64 = 0x1000_0000;
 pub const SA_RESETHAND: u64 = 0x8000_0000;
-
-/// The bit of a signal in a mask.
-pub fn signal_bit(signal: i32) -> u64 {
-    1 << (signal - 1)
-}
 
 /// `rt_sigaction(2)`; returns the action before.
 ///

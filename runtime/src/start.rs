@@ -113,10 +113,9 @@ fn begin(settings: &Settings<'_>) {
 }
 
 fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), Refused> {
-    handlers::install_trap().map_err(|_| Refused::Signal)?;
-    // SAFETY: the program has one thread, which is here; the handler is installed.
-    let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }
-        .inspect_err(|_| handlers::release_trap())?;
+    // SAFETY: the program has one thread, which is here and enters no function of the program before
+    // the result is set.
+    let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }?;
     let table = code.image().table();
     let counts = (table.movable_count() as u32, table.pinned_count() as u32);
     LOCATOR.set(code.locator());

@@ -1,6 +1,7 @@
 //! The one instance of everything, and the lock that guards it.
 
-use crate::code::{Code, Locator};
+use crate::code::Code;
+use crate::code::origin::Locator;
 use crate::os::Lock;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -58,8 +59,8 @@ impl Guarded {
         unsafe { *self.code.get() = Some(code) };
     }
 
-    /// Runs `action` on the code under the lock. All signals must be blocked: a handler that traps
-    /// on the same thread would wait for itself.
+    /// Runs `action` on the code under the lock. All signals must be blocked: a handler that calls
+    /// something for the first time on the same thread would wait for itself.
     pub fn with<T>(&self, action: impl FnOnce(&mut Code) -> T) -> Option<T> {
         // SAFETY: the lock makes this the only reference.
         self.lock.with(|| unsafe { (*self.code.get()).as_mut().map(action) })

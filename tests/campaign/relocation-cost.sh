@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What does one relocation cost, the trap included? First calls of 2,048 functions, less second
+# What does one relocation cost? First calls of 2,048 functions, less second
 # calls, less the same without randomization; the median over interleaved pairs.
 #
 #   tests/campaign/relocation-cost.sh [--pairs N]     N pairs (default 15)

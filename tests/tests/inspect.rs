@@ -99,7 +99,7 @@ fn functions_are_listed_when_asked_for() {
         "{}",
         line("_start")
     );
-    assert!(line("szc_rt_trap").contains("pinned: is part of szc's runtime"), "{shown}");
+    assert!(line("szc_rt_resolve").contains("pinned: is part of szc's runtime"), "{shown}");
 }
 
 #[test]

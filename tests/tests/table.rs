@@ -94,7 +94,7 @@ fn the_runtime_and_the_c_library_stay() {
         let function = report.functions.iter().find(|function| function.name == name);
         function.unwrap_or_else(|| panic!("no function is called {name}")).pinned
     };
-    assert_eq!(pinned("szc_rt_trap"), Some(Reason::Runtime.text()));
+    assert_eq!(pinned("szc_rt_resolve"), Some(Reason::Runtime.text()));
     assert_eq!(pinned("abort"), Some(Reason::CLibrary.text()));
     assert_eq!(pinned("dense"), None);
     assert_eq!(pinned("main"), None);

@@ -41,10 +41,11 @@ pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
 /// Symbols through which other code enters the runtime. Whatever is reachable from them runs
-/// inside the trap handler or on the maintenance task, and so must never be moved itself.
+/// inside the resolver or on the maintenance task, and so must never be moved itself.
 pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     RUNTIME_START_SYMBOL,
-    "szc_rt_trap",
+    "szc_rt_stub",
+    "szc_rt_resolve",
     "szc_rt_fatal",
     "szc_rt_find_fde",
     "szc_rt_restorer",
@@ -54,21 +55,13 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "_Exit",
     "sigaction",
     "signal",
-    "sigprocmask",
-    "pthread_sigmask",
-    "sigblock",
-    "sigsetmask",
-    "sigsuspend",
-    "ppoll",
-    "pselect",
-    "epoll_pwait",
 ];
 
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
 
-/// Bytes of the head in front of a copy's body, where the copy is entered: one `nop`, which can become
-/// a `jmp rel32` while threads run, because no thread can stand inside it.
+/// Bytes of the head in front of a copy's body, where the copy is entered: one instruction, a `nop` or a
+/// `jmp rel32`, that changes while threads run.
 pub const SLOT_HEAD_BYTES: u32 = 5;
 
 /// Grain of placement of a copy's body, in bytes.

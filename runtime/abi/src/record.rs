@@ -245,6 +245,7 @@ macro_rules! reasons {
     };
 }
 
+// 11 was a reason once and means nothing else.
 reasons! {
     /// Fewer bytes than the jump that would replace its entry.
     TooShort = 1, "shorter than the jump that would replace its entry";
@@ -266,22 +267,21 @@ reasons! {
     InteriorInData = 9, "an address of its middle lies in data that cannot be retargeted";
     /// It calls into its own middle to learn its own address.
     CallsItsMiddle = 10, "calls into its own middle";
-    /// It contains a breakpoint, which the trap handler could not tell from its own.
-    Breakpoint = 11, "contains a breakpoint instruction";
     /// The image's entry point runs before the runtime.
     EntryPoint = 12, "runs before the runtime starts";
     /// It lies in a section that the C runtime start-up falls through.
     StartupSection = 13, "lies in a section that start-up code runs through";
     /// The runtime itself, or something it calls.
     Runtime = 14, "is part of szc's runtime or called by it";
-    /// The C library runs parts of itself with SIGTRAP blocked.
-    CLibrary = 15, "belongs to the C library, which runs parts of itself with signals blocked";
+    /// The C library runs parts of itself before the runtime starts, and holds locks of its own where it
+    /// calls others.
+    CLibrary = 15, "belongs to the C library, parts of which run before the runtime";
     /// Chosen by the dynamic loader before the runtime starts.
     IfuncResolver = 16, "is an ifunc resolver, which the loader calls";
     /// libc looks at the return address of its caller and would not know a copy.
     CallerMatters = 18, "asks the loader for the next symbol behind the caller";
-    /// libc runs the allocator with all signals blocked when a thread ends.
-    Allocator = 19, "is an allocator, which the C library calls with signals blocked";
+    /// The loader and libc call the allocator before the runtime starts, and when threads begin and end.
+    Allocator = 19, "is an allocator, which the C library calls before the runtime starts";
     /// It lies too far from the image's start for the table.
     OutOfRange = 17, "lies more than 1 GiB from the start of the image";
     /// `naked` in the source.

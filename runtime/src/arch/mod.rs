@@ -1,4 +1,4 @@
-//! What differs between processors: system calls, machine code, signal frames.
+//! What differs between processors: system calls, machine code, how copies are entered.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

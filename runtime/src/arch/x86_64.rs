@@ -1,7 +1,9 @@
-//! x86-64 on Linux: system calls, machine code templates, signal frames, the raw task's birth.
+//! x86-64 on Linux: system calls, machine code templates, the raw task's birth.
 //!
 //! Rules of this file: no libc, no allocation, no thread-local storage.
 //! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
+
+pub mod entry;
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
@@ -27,10 +29,6 @@ pub mod nr {
     pub const PRCTL: usize = 157;
     pub const GETTID: usize = 186;
     pub const TKILL: usize = 200;
-    pub const RT_SIGSUSPEND: usize = 130;
-    pub const PSELECT6: usize = 270;
-    pub const PPOLL: usize = 271;
-    pub const EPOLL_PWAIT: usize = 281;
     pub const WAITID: usize = 247;
     pub const READ: usize = 0;
     pub const BRK: usize = 12;
@@ -107,16 +105,8 @@ pub unsafe fn fill_bytes(to: *mut u8, value: u8, count: usize) {
     }
 }
 
-/// `int3`.
+/// `int3`: fills what holds no code.
 pub const TRAP: u8 = 0xcc;
-/// First byte of `jmp rel32`.
-pub const JUMP: u8 = 0xe9;
-/// Bytes of `jmp rel32`.
-pub const JUMP_BYTES: usize = 5;
-/// `nop dword ptr [rax+rax+0]`: one instruction as long as a jump.
-pub const HEAD_NOP: [u8; JUMP_BYTES] = [0x0f, 0x1f, 0x44, 0x00, 0x00];
-
-const _: () = assert!(HEAD_NOP.len() == szc_abi::SLOT_HEAD_BYTES as usize);
 
 /// The displacement of a PC-relative field that ends at `end` and means `target`.
 ///
@@ -297,45 +287,6 @@ pub fn weak_dlopen() -> usize {
 pub fn weak_find_fde() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_find_fde }
-}
-
-/// The registers that a signal interrupted (`struct ucontext`).
-#[derive(Clone, Copy)]
-pub struct SignalFrame(*mut u8);
-
-/// Offset of `uc_mcontext.gregs[REG_RIP]`.
-const RIP_OFFSET: usize = 168;
-/// Offset of `uc_sigmask`.
-const SIGMASK_OFFSET: usize = 296;
-
-impl SignalFrame {
-    /// Wraps the third argument of a handler.
-    ///
-    /// # Safety
-    /// `context` must be the context that the kernel gave to the handler that is running.
-    pub unsafe fn new(context: *mut c_void) -> Self {
-        Self(context.cast())
-    }
-
-    /// Address of the next instruction.
-    #[must_use]
-    pub fn program_counter(self) -> usize {
-        // SAFETY: `new` was promised a live context; the offset is the kernel's ABI.
-        unsafe { self.0.add(RIP_OFFSET).cast::<usize>().read() }
-    }
-
-    /// Sets the address at which the program continues.
-    pub fn set_program_counter(self, address: usize) {
-        // SAFETY: as `program_counter`.
-        unsafe { self.0.add(RIP_OFFSET).cast::<usize>().write(address) }
-    }
-
-    /// Signals that were blocked when the signal arrived.
-    #[must_use]
-    pub fn signal_mask(self) -> u64 {
-        // SAFETY: as `program_counter`.
-        unsafe { self.0.add(SIGMASK_OFFSET).cast::<u64>().read() }
-    }
 }
 
 #[cfg(test)]

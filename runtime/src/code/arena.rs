@@ -82,6 +82,11 @@ impl Arena {
         (self.bytes / self.place_bytes) as u32
     }
 
+    /// Bytes of a place, a multiple of the page.
+    pub fn place_bytes(&self) -> usize {
+        self.place_bytes
+    }
+
     /// Address at which code in a place runs.
     pub fn address(&self, place: u32, offset: u32) -> usize {
         self.executable as usize + place as usize * self.place_bytes + offset as usize

@@ -91,8 +91,8 @@ impl Image {
     pub fn set_pointer(&self, index: u32, address: usize) {
         // SAFETY: the array has an entry for each function.
         let pointer = unsafe { &*self.pointers.add(index as usize) };
-        // Release: whoever jumps through the pointer finds at least a trap at `address`, which was
-        // written before.
+        // Release: whoever jumps through the pointer finds a head at `address`, which was written
+        // before.
         pointer.store(address, Ordering::Release);
     }
 

@@ -1,6 +1,6 @@
 //! Code randomization: the functions of an image, copied to a fresh layout in every epoch.
 //!
-//! Who may call what: [`Code::resolve`] runs in the trap handler of any thread, [`Code::plan`] and
+//! Who may call what: [`Code::resolve`] runs at a first call on any thread, [`Code::plan`] and
 //! [`Code::publish`] on the maintenance task, all under one lock. Between the two the maintenance
 //! task runs [`Plan::prepare`] without the lock, on a place of the arena that no thread knows yet.
 //! [`Locator::origin`] runs anywhere, without the lock.
@@ -8,23 +8,25 @@
 pub mod arena;
 pub mod image;
 pub mod layout;
+pub mod origin;
 pub mod region;
 pub mod table;
 
-use crate::arch::TRAP;
+use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted};
 use crate::os;
 use crate::rng::Stream;
 use arena::{Arena, Unavailable};
 use core::sync::atomic::AtomicUsize;
 use image::{Image, RedirectFailed};
+use origin::Locator;
 use region::Region;
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
 /// its first call: a function that is no longer used is found out and costs nothing after a while.
 const WAIT_ONE_IN: u32 = 8;
 
-/// Most entries of old copies that lead to new ones at a time.
+/// Most slots of old epochs that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
 
 /// Why code is not randomized.
@@ -42,8 +44,8 @@ pub enum Refused {
     Text,
     /// Not enough memory.
     Memory,
-    /// The kernel does not let the runtime handle SIGTRAP.
-    Signal,
+    /// The processor compares return addresses with a stack of its own.
+    ShadowStack,
 }
 
 impl Refused {
@@ -63,7 +65,7 @@ impl Refused {
             Self::Membarrier => "the kernel has no membarrier for code",
             Self::Text => "the kernel does not allow writing to /proc/self/mem",
             Self::Memory => "not enough memory",
-            Self::Signal => "the kernel did not give SIGTRAP to the runtime",
+            Self::ShadowStack => "the program runs with a shadow stack (CET)",
         }
     }
 }
@@ -83,6 +85,13 @@ pub struct Counts {
     pub exhausted: bool,
 }
 
+/// The slot of a function at a place of the arena.
+#[derive(Clone, Copy)]
+struct Slot {
+    place: u32,
+    function: u32,
+}
+
 /// The state of code randomization.
 pub struct Code {
     image: Image,
@@ -91,28 +100,32 @@ pub struct Code {
     seed: u64,
     /// By place of the arena.
     regions: *mut Region,
-    /// Entries of old copies that lead to the current epoch.
-    redirects: *mut usize,
+    /// Slots of old epochs that lead to the current one.
+    redirects: *mut Slot,
     redirect_count: usize,
     counts: Counts,
 }
 
 impl Code {
-    /// Takes over the running program: from here on each of its movable functions traps when it is
-    /// first called.
+    /// Takes over the running program: from here on each of its movable functions asks the resolver
+    /// when it is first called.
     ///
     /// # Safety
-    /// Only the calling thread may exist, no movable function may have been entered, and the caller
-    /// must handle the traps from now on.
+    /// Only the calling thread may exist, no movable function may have been entered, and the result
+    /// must be where the resolver looks before any is.
     pub unsafe fn start(base: usize, seed: u64, budget_bytes: usize) -> Result<Self, Refused> {
         let table = table::map_own().map_err(Refused::Table)?;
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
         }
+        if !arch::is_simulated() && entry::has_shadow_stack() {
+            return Err(Refused::ShadowStack);
+        }
         os::register_core_synchronization().map_err(|_| Refused::Membarrier)?;
         let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
         let layout_bytes = layout::max_bytes(functions().map(|function| function.copy_bytes()))
             .ok_or(Refused::Arena(Unavailable::Budget))?;
+        let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
         let budget_bytes = budget_bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
         // The pointers of the entries stand before the first layout, within reach of the image.
@@ -120,7 +133,7 @@ impl Code {
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
-            layout_bytes as usize,
+            place_bytes,
             budget_bytes,
             pointer_bytes,
         )
@@ -130,7 +143,7 @@ impl Code {
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();
-        let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<usize>())
+        let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<Slot>())
             .map_err(|_| Refused::Memory)?
             .cast();
         let epochs = Epochs::first(arena.places());
@@ -146,6 +159,8 @@ impl Code {
             counts: Counts::default(),
         };
         code.install(first);
+        // The stubs and heads of the first epoch were written through the other view of the memory.
+        os::synchronize_cores();
         // SAFETY: the caller's promise.
         match unsafe { code.image.redirect_entries() } {
             // Entries that lead through their pointers are served like all others.
@@ -191,20 +206,17 @@ impl Code {
         }
     }
 
-    /// Serves a trap at `address`: copies the function meant and says where to continue. Nothing if
-    /// the trap is not one of the runtime's.
+    /// Serves a call that came through the stub that contains `address`: copies the function meant
+    /// and says where it is entered now. Nothing if there is no such stub.
     pub fn resolve(&mut self, address: usize) -> Option<usize> {
         let (place, offset) = self.arena.locate(address)?;
         if u64::from(place) > self.epochs.current() {
             return None;
         }
-        let function = self.region(place).function_at(&self.image, offset)?;
-        if address != self.region(place).entry(&self.arena, function) {
-            return None;
-        }
-        if region::entry_byte(&self.arena, address) != TRAP {
-            // Another thread served the same trap first.
-            return Some(address);
+        let (function, _) = self.region(place).stub_at(&self.arena, offset)?;
+        if !self.region(place).is_closed(&self.arena, function) {
+            // Another thread called it at the same time and was served first.
+            return Some(self.region(place).entry(&self.arena, function));
         }
         let current = self.current_place();
         // SAFETY: as `region`; the lock makes this the only reference.
@@ -213,35 +225,28 @@ impl Code {
         let (copied, bytes) = region.copy_unit(&self.image, &self.arena, function);
         self.counts.relocations += u64::from(copied);
         self.counts.live_bytes += bytes;
-        let target = region.entry(&self.arena, function);
         // In a forked child copies may wait to be entered again.
-        let reopen = copied == 0 && region::entry_byte(&self.arena, target) == TRAP;
-        if reopen {
-            region::set_head_tail(&self.arena, target);
+        if region.is_closed(&self.arena, function) {
+            os::synchronize_cores();
+            region.open_copies(&self.arena, from);
+            region.open(&self.arena, function);
         }
+        let target = region.entry(&self.arena, function);
         if place != current {
-            region::set_jump_tail(&self.arena, address, target);
-        }
-        os::synchronize_cores();
-        if reopen {
-            region::open_head(&self.arena, target);
-        }
-        self.region(current).open_entries(&self.arena, from);
-        if place != current && self.remember_redirect(address) {
-            region::open_jump(&self.arena, address);
+            self.send_on(Slot { place, function }, target);
         }
         Some(target)
     }
 
-    /// An entry that is not remembered stays a trap: slower, and as correct.
-    fn remember_redirect(&mut self, entry: usize) -> bool {
-        if self.redirect_count == MAX_REDIRECTS {
-            return false;
+    /// Makes an old slot lead to the current epoch. One that cannot be remembered stays closed:
+    /// slower, and as correct.
+    fn send_on(&mut self, slot: Slot, target: usize) {
+        if self.redirect_count < MAX_REDIRECTS {
+            // SAFETY: below the array's length.
+            unsafe { self.redirects.add(self.redirect_count).write(slot) };
+            self.redirect_count += 1;
+            self.region(slot.place).send_on(&self.arena, slot.function, target);
         }
-        // SAFETY: below the array's length.
-        unsafe { self.redirects.add(self.redirect_count).write(entry) };
-        self.redirect_count += 1;
-        true
     }
 
     /// What the next epoch needs to know of this one.
@@ -255,36 +260,26 @@ impl Code {
     }
 
     /// Begins the epoch that was prepared.
+    ///
+    /// A thread that fetched an older head goes where that one led: to a copy that stays.
     pub fn publish(&mut self, prepared: &Prepared) {
         let old_place = self.current_place();
         let old = *self.region(old_place);
-        let entry = |code: &Self, function| old.entry(&code.arena, function);
-        for index in 0..old.copied_count() {
-            region::set_entry_byte(&self.arena, entry(self, old.copied(index)), TRAP);
-        }
         for index in 0..self.redirect_count {
-            // SAFETY: below the number of entries written.
-            let redirect = unsafe { self.redirects.add(index).read() };
-            region::set_entry_byte(&self.arena, redirect, TRAP);
+            // SAFETY: below the number of slots written.
+            let slot = unsafe { self.redirects.add(index).read() };
+            self.region(slot.place).close(&self.arena, slot.function);
         }
         self.redirect_count = 0;
         self.install(prepared.region);
         self.epochs.advance();
-        // No thread may be inside an instruction whose tail is about to change.
-        os::synchronize_cores();
         let new = *self.region(self.current_place());
         for index in 0..old.copied_count() {
             let function = old.copied(index);
+            old.close(&self.arena, function);
             if new.is_copied(function) {
                 let target = new.entry(&self.arena, function);
-                region::set_jump_tail(&self.arena, entry(self, function), target);
-            }
-        }
-        os::synchronize_cores();
-        for index in 0..old.copied_count() {
-            let function = old.copied(index);
-            if new.is_copied(function) && self.remember_redirect(entry(self, function)) {
-                region::open_jump(&self.arena, entry(self, function));
+                self.send_on(Slot { place: old_place, function }, target);
             }
         }
         self.counts.epochs += 1;
@@ -300,7 +295,7 @@ impl Code {
 
     /// Finds where copies come from, for as long as the program runs.
     pub fn locator(&self) -> Locator {
-        Locator { image: self.image, arena: self.arena, regions: self.regions }
+        Locator::new(self.image, self.arena, self.regions)
     }
 
     /// Calls `visit` with epoch, function, address and bytes of every copy.
@@ -315,30 +310,26 @@ impl Code {
         }
     }
 
-    /// In a forked child: gives it its own copies, and makes every function trap again.
+    /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
     ///
-    /// The parent may have been copying, or have changed entries, while the memory was copied. Bodies
+    /// The parent may have been copying, or have changed heads, while the memory was copied. Bodies
     /// of what was copied before stay as they are: the child may be inside them.
     ///
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
+        let current = self.current_place();
         // SAFETY: the caller's promise.
-        unsafe { self.arena.unshare(self.current_place() + 1)? };
+        unsafe { self.arena.unshare(current + 1)? };
         self.redirect_count = 0;
-        for place in 0..=self.current_place() {
+        for place in 0..current {
             let region = *self.region(place);
             for index in 0..region.copied_count() {
-                let entry = region.entry(&self.arena, region.copied(index));
-                region::set_entry_byte(&self.arena, entry, TRAP);
+                region.close(&self.arena, region.copied(index));
             }
         }
-        let current = *self.region(self.current_place());
         for function in 0..self.image.count() {
-            if !current.is_copied(function) {
-                let entry = current.entry(&self.arena, function);
-                region::set_entry_byte(&self.arena, entry, TRAP);
-            }
+            self.region(current).close(&self.arena, function);
         }
         Ok(())
     }
@@ -372,7 +363,7 @@ impl Plan {
             }
         }
         os::synchronize_cores();
-        region.open_entries(&self.arena, 0);
+        region.open_copies(&self.arena, 0);
         Some(Prepared { region, bytes })
     }
 }
@@ -381,39 +372,4 @@ impl Plan {
 pub struct Prepared {
     region: Region,
     bytes: u64,
-}
-
-/// Finds where an address in a copy comes from. Valid for as long as the program runs, on any
-/// thread, without a lock: the layout of a region never changes once code runs in it.
-#[derive(Clone, Copy)]
-pub struct Locator {
-    image: Image,
-    arena: Arena,
-    regions: *const Region,
-}
-
-impl Locator {
-    /// The origin of an address, if it lies in a copy.
-    pub fn origin(&self, address: usize) -> Option<Origin> {
-        let (place, offset) = self.arena.locate(address)?;
-        // SAFETY: below the number of places; a region is written before any address in it runs.
-        let region = unsafe { self.regions.add(place as usize).read_volatile() };
-        if region.bytes() == 0 {
-            return None;
-        }
-        let function = region.function_at(&self.image, offset)?;
-        let body = region.body(&self.arena, function);
-        let original = self.image.original(&self.image.function(function));
-        // In the head nothing of the function has run yet: that is its first instruction.
-        Some(Origin { original: original + address.saturating_sub(body), body })
-    }
-}
-
-/// Where an address in a copy comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The corresponding address in the original function.
-    pub original: usize,
-    /// Start of the copy's body.
-    pub body: usize,
 }

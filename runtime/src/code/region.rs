@@ -1,12 +1,17 @@
 //! One epoch's layout and what has been copied into it.
+//!
+//! Each function has a slot: a head, which is where it is entered, and behind it room for its body. A
+//! head is *closed*, and leads to the resolver by way of the function's stub; *open*, and leads into
+//! the body behind it; or *sent on* to a newer copy. Bodies and heads are written by whoever holds the
+//! lock, or in a region that no thread knows yet by the maintenance task.
 
 use super::arena::Arena;
 use super::image::Image;
 use super::layout;
-use crate::arch::{self, HEAD_NOP, JUMP, JUMP_BYTES};
+use crate::arch::entry::{self, Head, OPEN_HEAD, STUB_BYTES};
 use crate::os;
 use crate::rng::Stream;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::{FieldKind, Movable, SLOT_HEAD_BYTES, TableTarget};
 
 /// The layout of one epoch at one place of the arena.
@@ -27,7 +32,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Draws the layout of an epoch and fills its place with traps. Nothing is copied yet.
+    /// Draws the layout of an epoch and fills its place with traps and closed heads. Nothing is
+    /// copied yet.
     pub fn draw(image: &Image, arena: &Arena, place: u32, seed: u64, epoch: u64) -> Option<Self> {
         let count = image.count();
         let n = count as usize;
@@ -56,6 +62,13 @@ impl Region {
         let size = |function| image.function(function).copy_bytes();
         region.bytes = layout::draw(&mut stream, size, order, offsets);
         arena.open(place, region.bytes as usize).ok()?;
+        for function in 0..count {
+            let stub = region.stub(arena, function);
+            let bytes = entry::stub(stub)?;
+            // SAFETY: the stubs lie behind the layout, in the place that was opened.
+            unsafe { arena.writable(stub).cast::<[u8; STUB_BYTES]>().write(bytes) };
+            region.close(arena, function);
+        }
         Some(region)
     }
 
@@ -83,6 +96,24 @@ impl Region {
     /// Address at which a function is called.
     pub fn entry(&self, arena: &Arena, function: u32) -> usize {
         self.body(arena, function) - SLOT_HEAD_BYTES as usize
+    }
+
+    /// Address of a function's stub. The stubs end where the place ends.
+    fn stub(&self, arena: &Arena, function: u32) -> usize {
+        self.stubs_end(arena) - (self.count - function) as usize * STUB_BYTES
+    }
+
+    fn stubs_end(&self, arena: &Arena) -> usize {
+        arena.address(self.place, 0) + arena.place_bytes()
+    }
+
+    /// The function whose stub contains an offset of the place, and the address of the stub.
+    pub fn stub_at(&self, arena: &Arena, offset: u32) -> Option<(u32, usize)> {
+        let end = self.stubs_end(arena);
+        let from_end = end - arena.address(self.place, offset);
+        let behind = u32::try_from(from_end.div_ceil(STUB_BYTES)).ok()?;
+        let function = self.count.checked_sub(behind)?;
+        Some((function, self.stub(arena, function)))
     }
 
     /// The function whose slot contains an offset of the place.
@@ -120,10 +151,8 @@ impl Region {
         unsafe { self.copied.add(index as usize).read() }
     }
 
-    /// Copies a function and whatever shares its unit, and opens their entries. Returns the number
-    /// of functions copied and their bytes.
-    ///
-    /// Until the last step each entry is a trap; before it all threads are made to see the bytes.
+    /// Copies a function and whatever shares its unit. Returns the number of functions copied and
+    /// their bytes. Their heads stay closed until [`Self::open_copies`].
     pub fn copy_unit(&mut self, image: &Image, arena: &Arena, function: u32) -> (u32, u64) {
         let mut bytes = 0;
         let first = self.copied_count;
@@ -148,20 +177,43 @@ impl Region {
         (self.copied_count - first, bytes)
     }
 
-    /// Opens the entries of the functions copied since the first `from`. All cores must have been
+    /// Opens the heads of the functions copied since the first `from`. All cores must have been
     /// synchronized since their bytes were written.
-    pub fn open_entries(&self, arena: &Arena, from: u32) {
+    pub fn open_copies(&self, arena: &Arena, from: u32) {
         for index in from..self.copied_count {
-            open_head(arena, self.entry(arena, self.copied(index)));
+            self.open(arena, self.copied(index));
         }
+    }
+
+    /// Opens the head of a function that was copied; as [`Self::open_copies`].
+    pub fn open(&self, arena: &Arena, function: u32) {
+        set_head(arena, self.entry(arena, function), OPEN_HEAD);
+    }
+
+    /// Makes calls of a function's slot go to `target`.
+    pub fn send_on(&self, arena: &Arena, function: u32, target: usize) {
+        let entry = self.entry(arena, function);
+        set_head(arena, entry, entry::jumping_head(entry, target));
+    }
+
+    /// Makes the next call of a function's slot ask the resolver.
+    pub fn close(&self, arena: &Arena, function: u32) {
+        self.send_on(arena, function, self.stub(arena, function));
+    }
+
+    /// Whether calls of a function's slot ask the resolver.
+    pub fn is_closed(&self, arena: &Arena, function: u32) -> bool {
+        let entry = self.entry(arena, function);
+        let word = head_word(arena, entry).load(Ordering::Relaxed);
+        let closed = entry::jumping_head(entry, self.stub(arena, function));
+        entry::head_in_word(word, entry) == closed
     }
 
     fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let body = self.body(arena, index);
         let to = arena.writable(body);
-        set_head_tail(arena, body - SLOT_HEAD_BYTES as usize);
         // SAFETY: the layout gave the slot `copy_bytes` from the body on, all inside the place; no
-        // thread runs there, because the entry is a trap.
+        // thread runs there, because the head is closed.
         unsafe { image.copy_body(index, function, to) };
         self.patch(image, arena, function, body);
     }
@@ -242,44 +294,22 @@ impl Region {
     }
 }
 
-/// Changes the byte that decides what happens at an entry.
-pub fn set_entry_byte(arena: &Arena, entry: usize, byte: u8) {
-    // SAFETY: entries lie in the arena, whose writable view stays mapped; a byte is always aligned.
-    let place = unsafe { AtomicU8::from_ptr(arena.writable(entry)) };
-    // Release: a thread that fetches the new byte finds the bytes written before it.
-    place.store(byte, Ordering::Release);
+/// The word that the head at `entry` lies in, in the writable view.
+fn head_word(arena: &Arena, entry: usize) -> &AtomicU64 {
+    let word = arena.writable(entry & !(entry::WORD_BYTES - 1));
+    // SAFETY: heads lie in the arena, whose writable view stays mapped; both views begin on a page, so
+    // the word is aligned in both.
+    unsafe { AtomicU64::from_ptr(word.cast()) }
 }
 
-/// The byte at an entry.
-pub fn entry_byte(arena: &Arena, entry: usize) -> u8 {
-    // SAFETY: as `set_entry_byte`.
-    unsafe { AtomicU8::from_ptr(arena.writable(entry)) }.load(Ordering::Acquire)
-}
-
-/// Writes the tail of the head's `nop` behind an entry whose first byte is a trap.
-pub fn set_head_tail(arena: &Arena, entry: usize) {
-    let tail = &HEAD_NOP[1..];
-    // SAFETY: each slot has a head from its entry on.
-    unsafe { arch::copy_bytes(arena.writable(entry + 1), tail.as_ptr(), tail.len()) };
-}
-
-/// Turns a trap whose head was written into the `nop`.
-pub fn open_head(arena: &Arena, entry: usize) {
-    set_entry_byte(arena, entry, HEAD_NOP[0]);
-}
-
-/// Writes the tail of `jmp rel32` behind an entry whose first byte is a trap.
-///
-/// No thread can stand between the first byte and the last: the head is one instruction.
-pub fn set_jump_tail(arena: &Arena, entry: usize, target: usize) {
-    let tail = (target.wrapping_sub(entry + JUMP_BYTES) as u32).to_le_bytes();
-    // SAFETY: each slot has a head from its entry on, as long as a jump.
-    unsafe { arch::copy_bytes(arena.writable(entry + 1), tail.as_ptr(), tail.len()) };
-}
-
-/// Turns a trap whose tail was written into the jump.
-pub fn open_jump(arena: &Arena, entry: usize) {
-    set_entry_byte(arena, entry, JUMP);
+/// Replaces a head. The other bytes of its word are the end of another slot or fill: only the holder
+/// of the lock writes either, so none of them changes between the load and the store.
+fn set_head(arena: &Arena, entry: usize, head: Head) {
+    let word = head_word(arena, entry);
+    let changed = entry::word_with_head(word.load(Ordering::Relaxed), entry, head);
+    // Release: pairs with the fetch of the head by any thread, which finds what was written before it
+    // where the head leads.
+    word.store(changed, Ordering::Release);
 }
 
 /// Offset of a jump table of a function in the tables of a copy.

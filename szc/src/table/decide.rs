@@ -135,7 +135,7 @@ impl Pins {
         }
     }
 
-    /// Pins whatever the runtime can reach: it runs in the trap handler, which must never trap.
+    /// Pins whatever the runtime can reach: the resolver must never call itself.
     fn by_runtime(&mut self, survey: &Survey<'_>) {
         let mut edges: HashMap<usize, Vec<usize>> = HashMap::new();
         let branches = survey.branches.iter().map(|branch| (branch.function, branch.target));

@@ -4,9 +4,7 @@
 //! relaxes them but not the relocation beside them, and fields between functions of one input
 //! section have no relocation at all.
 
-use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register,
-};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use szc_abi::Reason;
 
 /// An operand of an instruction that is or may be an address.
@@ -112,9 +110,6 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
 
 /// What the instruction alone forbids.
 fn refuse(instruction: &Instruction, start: u64, end: u64) -> Option<Reason> {
-    if instruction.code() == Code::Int3 {
-        return Some(Reason::Breakpoint);
-    }
     if instruction.memory_base() == Register::EIP {
         return Some(Reason::Undecodable);
     }
@@ -241,8 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn a_breakpoint_or_an_undefined_byte_pins_the_function() {
-        assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, Some(Reason::Breakpoint));
+    fn an_undefined_byte_pins_the_function_and_a_breakpoint_does_not() {
+        assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, None);
         assert_eq!(decode_function(START, &[0x06, 0xc3]).pinned, Some(Reason::Undecodable));
     }
 

@@ -1,5 +1,5 @@
 //#Variants: -O2 | -O0 | -O2 -mavx2 | gcc -O2 -no-pie
-/* A first call passes through a trap: no register that carries an argument or a result and no flag
+/* A first call passes through the resolver: no register that carries an argument or a result and no flag
  * of the caller may change, nor may errno. */
 #include "../rounds.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 //#Variants: -O2 | -static | -O2 -no-pie
 //#Flags: -pthread
-/* All signals are blocked, by every call there is, while functions trap. */
+/* All signals are blocked, by the usual calls, while functions are called for the first time. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ int main(void)
     pthread_t id;
     CHECK(pthread_create(&id, NULL, thread, NULL) == 0);
     pthread_join(id, NULL);
-    /* The mask of a whole wait: a handler runs inside and traps. */
+    /* The mask of a whole wait: a handler runs inside. */
     CHECK(sigprocmask(SIG_BLOCK, &one, NULL) == 0);
     raise(SIGUSR1);
     sigset_t all_but_one = all;

@@ -1,5 +1,5 @@
 //#Variants: -O2 | -O0 | -static | -O2 -no-pie
-/* The program has a SIGTRAP handler of its own; its traps and the runtime's are told apart. */
+/* The program has a SIGTRAP handler of its own, and gets all of its traps and no others. */
 #include "../rounds.h"
 #include <signal.h>
 #include <string.h>

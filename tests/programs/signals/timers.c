@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | -static | -O2 -no-pie | gcc -O2
 //#Movable: 8
 /* SIGALRM and SIGPROF every millisecond, some with all signals blocked in the handler; handlers call
- * functions that trap, and interrupt functions that have just been copied. */
+ * functions for the first time, and interrupt functions that have just been copied. */
 #include "../rounds.h"
 #include <errno.h>
 #include <signal.h>

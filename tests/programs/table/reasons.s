@@ -130,10 +130,10 @@ middle_from_one_that_stays:
         leaq 2(%rdi,%rdi), %rax
         ret
 END InteriorReferenced__from_one_that_stays
-FUNCTION Breakpoint__jumps_into_another
-        int3
+FUNCTION Undecodable__jumps_into_another
         {disp32} jmp middle_from_one_that_stays
-END Breakpoint__jumps_into_another
+        .byte 0x06, 0xc3
+END Undecodable__jumps_into_another
 
 # Functions that jump into one another's middle move together.
 FUNCTION moves__with_a_middle
@@ -160,11 +160,11 @@ FUNCTION CallsItsMiddle__
         ret
 END CallsItsMiddle__
 
-FUNCTION Breakpoint__
+FUNCTION moves__breakpoint
         leaq 1(%rdi,%rdi), %rax
         int3
         ret
-END Breakpoint__
+END moves__breakpoint
 
 # A switch whose table is known to lead into this function alone.
 FUNCTION moves__switch

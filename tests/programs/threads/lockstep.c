@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | -static | -O2 -no-pie | gcc -O2
 //#Flags: -pthread
 //#Movable: 40
-/* Eight threads reach the entry of the same function at the same time, so that they trap together,
+/* Eight threads reach the entry of the same function at the same time, so that they resolve it together,
  * while epochs begin between and during their calls. */
 #include "../rounds.h"
 #include <pthread.h>

@@ -1,0 +1,267 @@
+//! x86-64: how a copy is entered. Heads in front of bodies, stubs for what is not there yet, and the
+//! code that saves a call's registers while the resolver finds its target.
+//!
+//! A head is one instruction of 5 bytes, and all of it lies in one aligned word of 8 bytes. It changes
+//! by one store of that word while threads run: no thread can stand inside it, and every fetch finds
+//! one of its forms (AMD64 APM volume 2, 7.6.1: naturally aligned stores of up to 8 bytes are safe
+//! for asynchronous cross-modification).
+//!
+//! A stub moves the stack pointer before it pushes anything: one half of a split function may jump to
+//! the head of the other half with data of its own in the red zone below the stack pointer.
+
+use super::displacement;
+use core::arch::{asm, global_asm};
+use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+
+/// Bytes of a head.
+pub const HEAD_BYTES: usize = SLOT_HEAD_BYTES as usize;
+
+/// The instruction of a head.
+pub type Head = [u8; HEAD_BYTES];
+
+/// `nop dword ptr [rax+rax+0]`: the head of a copy that is entered.
+pub const OPEN_HEAD: Head = [0x0f, 0x1f, 0x44, 0x00, 0x00];
+
+/// Bytes of the word that a head lies in.
+pub const WORD_BYTES: usize = 8;
+
+// A body begins on the grain and its head ends there: the head's first and last byte share a word.
+const _: () = assert!(
+    (PLACEMENT_GRAIN_BYTES as usize - HEAD_BYTES) / WORD_BYTES
+        == (PLACEMENT_GRAIN_BYTES as usize - 1) / WORD_BYTES
+);
+
+/// `jmp rel32` from a head at `at`. The target must be within reach, as all of the arena is.
+#[must_use]
+pub fn jumping_head(at: usize, target: usize) -> Head {
+    let [a, b, c, d] = (target.wrapping_sub(at + HEAD_BYTES) as u32).to_le_bytes();
+    [
+        0xe9, // jmp rel32
+        a, b, c, d,
+    ]
+}
+
+/// A word whose part from the byte `at & 7` on is replaced by a head. Bytes are numbered as they lie
+/// in memory.
+#[must_use]
+pub fn word_with_head(word: u64, at: usize, head: Head) -> u64 {
+    let mut bytes = word.to_le_bytes();
+    let first = at % WORD_BYTES;
+    bytes[first..first + HEAD_BYTES].copy_from_slice(&head);
+    u64::from_le_bytes(bytes)
+}
+
+/// The head in a word.
+#[must_use]
+pub fn head_in_word(word: u64, at: usize) -> Head {
+    let bytes = word.to_le_bytes();
+    let first = at % WORD_BYTES;
+    let mut head = [0; HEAD_BYTES];
+    head.copy_from_slice(&bytes[first..first + HEAD_BYTES]);
+    head
+}
+
+/// Bytes of a stub, the rest of the last instruction's grain included.
+pub const STUB_BYTES: usize = 16;
+
+/// Bytes that the System V ABI lets a function use below its stack pointer.
+const RED_ZONE_BYTES: usize = 128;
+
+/// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
+/// touched while signals are still open, so that a stack that overflows here does so as in any call.
+pub const RESOLVER_STACK_BYTES: usize = 1024;
+
+/// Offset of the displacement in a stub, which is its last field.
+const STUB_FIELD_OFFSET: usize = 6;
+
+// szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its address.
+// szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind the red zone
+// lies what the program called with. To the program this is an instruction that changes nothing: all
+// registers and flags are kept, because compilers know which ones a function of their own leaves alone
+// (gcc's -fipa-ra). The upper parts of vector registers are kept because no code of the runtime has
+// instructions that write them.
+global_asm!(
+    ".text",
+    ".globl szc_rt_stub",
+    ".hidden szc_rt_stub",
+    ".type szc_rt_stub, @function",
+    ".p2align 4",
+    "szc_rt_stub:",
+    ".cfi_startproc",
+    "lea rsp, [rsp - {red_zone}]",
+    ".cfi_adjust_cfa_offset {red_zone}",
+    "call szc_rt_resolve",
+    ".cfi_endproc",
+    ".p2align 4, 0xcc",
+    ".size szc_rt_stub, . - szc_rt_stub",
+    //
+    ".globl szc_rt_resolve",
+    ".hidden szc_rt_resolve",
+    ".type szc_rt_resolve, @function",
+    ".p2align 4",
+    "szc_rt_resolve:",
+    ".cfi_startproc",
+    // To unwinders the program called this: its return address lies above stub and red zone.
+    ".cfi_def_cfa_offset {entry_cfa}",
+    "push rbp",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset rbp, 0",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "pushfq",
+    // Flags as the kernel starts a program with: forwards, no alignment checks, and no single steps,
+    // whose signal would find itself blocked.
+    "push 2",
+    "popfq",
+    "push rax", // number of vector registers of a variadic call
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
+    "push r8",
+    "push r9",
+    "push r10", // static chain
+    "push r11",
+    "lea rsp, [rsp - 256]",
+    "and rsp, -16",
+    "movaps [rsp], xmm0",
+    "movaps [rsp + 16], xmm1",
+    "movaps [rsp + 32], xmm2",
+    "movaps [rsp + 48], xmm3",
+    "movaps [rsp + 64], xmm4",
+    "movaps [rsp + 80], xmm5",
+    "movaps [rsp + 96], xmm6",
+    "movaps [rsp + 112], xmm7",
+    "movaps [rsp + 128], xmm8",
+    "movaps [rsp + 144], xmm9",
+    "movaps [rsp + 160], xmm10",
+    "movaps [rsp + 176], xmm11",
+    "movaps [rsp + 192], xmm12",
+    "movaps [rsp + 208], xmm13",
+    "movaps [rsp + 224], xmm14",
+    "movaps [rsp + 240], xmm15",
+    "lea rsp, [rsp - {stack}]",
+    "mov al, [rsp]",
+    "lea rsp, [rsp + {stack}]",
+    "mov rdi, [rbp + 8]",
+    "call szc_rt_resolve_call",
+    "mov [rbp + 8], rax",
+    "movaps xmm0, [rsp]",
+    "movaps xmm1, [rsp + 16]",
+    "movaps xmm2, [rsp + 32]",
+    "movaps xmm3, [rsp + 48]",
+    "movaps xmm4, [rsp + 64]",
+    "movaps xmm5, [rsp + 80]",
+    "movaps xmm6, [rsp + 96]",
+    "movaps xmm7, [rsp + 112]",
+    "movaps xmm8, [rsp + 128]",
+    "movaps xmm9, [rsp + 144]",
+    "movaps xmm10, [rsp + 160]",
+    "movaps xmm11, [rsp + 176]",
+    "movaps xmm12, [rsp + 192]",
+    "movaps xmm13, [rsp + 208]",
+    "movaps xmm14, [rsp + 224]",
+    "movaps xmm15, [rsp + 240]",
+    "lea rsp, [rbp - 80]",
+    "pop r11",
+    "pop r10",
+    "pop r9",
+    "pop r8",
+    "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "pop rax",
+    "popfq",
+    "pop rbp",
+    ".cfi_def_cfa rsp, {entry_cfa}",
+    ".cfi_restore rbp",
+    // To the target, and back above the red zone, in one instruction: a signal in between would
+    // find either all of it done or nothing.
+    "ret {red_zone}",
+    ".cfi_endproc",
+    ".size szc_rt_resolve, . - szc_rt_resolve",
+    red_zone = const RED_ZONE_BYTES,
+    entry_cfa = const RED_ZONE_BYTES + 16,
+    stack = const RESOLVER_STACK_BYTES,
+);
+
+unsafe extern "C" {
+    fn szc_rt_stub();
+}
+
+/// Address of the stubs' pattern, whose unwind information holds for all of them.
+#[must_use]
+pub fn stub_pattern() -> usize {
+    szc_rt_stub as *const () as usize
+}
+
+/// The stub that lies at `at`; nothing if the resolver is out of its reach.
+#[must_use]
+pub fn stub(at: usize) -> Option<[u8; STUB_BYTES]> {
+    let pattern = stub_pattern();
+    // SAFETY: the pattern is as long as a stub, in text that stays mapped, and is not movable.
+    let mut bytes = unsafe { (pattern as *const [u8; STUB_BYTES]).read() };
+    let field = &mut bytes[STUB_FIELD_OFFSET..STUB_FIELD_OFFSET + 4];
+    let old = i32::from_le_bytes([field[0], field[1], field[2], field[3]]);
+    let end = STUB_FIELD_OFFSET + 4;
+    let target = (pattern + end).wrapping_add_signed(old as isize);
+    field.copy_from_slice(&displacement(at + end, target)?.to_le_bytes());
+    Some(bytes)
+}
+
+/// Whether the processor keeps a second stack of return addresses (CET), which the resolver's last
+/// instruction would contradict. Linkers mark a program for it only if each of its objects is marked,
+/// and the runtime's is not.
+#[must_use]
+pub fn has_shadow_stack() -> bool {
+    let pointer: usize;
+    // SAFETY: where there is no shadow stack the instruction is a nop and rax stays 0.
+    unsafe {
+        asm!(
+            ".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8", // rdsspq rax
+            inlateout("rax") 0usize => pointer,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    pointer != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stands in for the resolver, which these tests do not enter.
+    #[unsafe(no_mangle)]
+    extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
+        address
+    }
+
+    #[test]
+    fn a_head_replaces_its_own_bytes_of_a_word_and_no_others() {
+        let word = u64::from_le_bytes([1, 2, 3, 4, 5, 6, 7, 8]);
+        let changed = word_with_head(word, 0x1_100b, OPEN_HEAD);
+        assert_eq!(changed.to_le_bytes(), [1, 2, 3, 0x0f, 0x1f, 0x44, 0, 0]);
+        assert_eq!(head_in_word(changed, 0x1_100b), OPEN_HEAD);
+    }
+
+    #[test]
+    fn a_jumping_head_reaches_forwards_and_backwards() {
+        assert_eq!(jumping_head(0x100b, 0x1110), [0xe9, 0, 1, 0, 0]);
+        assert_eq!(jumping_head(0x100b, 0x1010 - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff]);
+    }
+
+    #[test]
+    fn every_stub_calls_what_the_pattern_calls_and_differs_in_nothing_else() {
+        let pattern = stub_pattern();
+        let here = stub(pattern).unwrap();
+        let there = stub(pattern + 0x1000).unwrap();
+        assert_eq!(here[..STUB_FIELD_OFFSET], there[..STUB_FIELD_OFFSET]);
+        let field =
+            |bytes: [u8; STUB_BYTES]| i32::from_le_bytes(*bytes[6..].first_chunk().unwrap());
+        assert_eq!(field(here) - field(there), 0x1000);
+        assert_eq!(here[5], 0xe8, "the call's field is where it is taken to be");
+        assert_eq!(here[10..], [0xcc; 6]);
+        assert_eq!(stub(pattern + (1 << 32)), None);
+    }
+}

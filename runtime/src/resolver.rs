@@ -1,0 +1,33 @@
+//! The resolver: what a call runs through whose target has no copy in the current epoch yet.
+//!
+//! It runs on the stack of any thread of the program, in place of the first instruction of the function
+//! that is called. Rules of this file, and of whatever it calls: no libc, no allocation, no thread-local
+//! storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`] of stack, no
+//! instruction that writes the upper parts of vector registers.
+
+use crate::state::CODE;
+use crate::{fork, os, report};
+
+/// Finds where the call goes that came through the stub of the address.
+///
+/// All signals are blocked meanwhile: a handler that called something for the first time would wait for
+/// the lock that its own thread holds. A handler that runs before that resolves its own calls.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
+    let before = os::signal_mask(2, Some(u64::MAX));
+    fork::adopt_unannounced_child();
+    let target = CODE.with(|code| code.resolve(address));
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
+    }
+    match target {
+        Some(Some(target)) => target,
+        _ => lost(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn lost() -> ! {
+    report::stop(70, &[b"internal error in the runtime: a call came from no stub"])
+}
