@@ -1,18 +1,36 @@
-//! The LLVM plugin of szc: loaded by clang 22 (`-fpass-plugin=`) and opt
-//! (`-load-pass-plugin=`).
+//! The LLVM plugin of szc: loaded by clang 22 and flang 22 (`-fpass-plugin=`), opt
+//! (`-load-pass-plugin=`), and lld for link-time optimization (`--load-pass-plugin=`).
 //!
 //! It registers one module pass behind all others, where what it sees is what will be
-//! emitted. Today that pass leaves every module as it is.
+//! emitted. The pass first decides about every function (`plan`), then inserts stack pads (`stack`)
+//! and leaves function records (`records`). It does nothing else to a module.
 //!
 //! The interface is that of `llvm/Plugins/PassPlugin.h`. The entry point has to be Rust's:
 //! a `cdylib` exports no symbol of the C++ shim. LLVM itself is the one in the program that
 //! loads the plugin; the plugin brings no copy of its own, since two cannot share a module.
 
 pub mod llvm;
+mod mode;
+mod plan;
+mod records;
+mod stack;
 
-use llvm::ModuleRef;
+use llvm::Module;
+use mode::Mode;
 
-/// The pass: looks at a module and says whether it changed it.
-pub(crate) fn run(_module: ModuleRef) -> bool {
-    false
+/// The pass: changes a module and says whether it did.
+pub(crate) fn run(module: Module) -> bool {
+    let mode = Mode::of_this_plugin();
+    let Some(plan) = plan::plan(module, mode) else { return false };
+    plan::print(module.name(), &plan);
+    let pads = stack::Pads::new(module, mode);
+    for function in &plan.functions {
+        if plan.records {
+            records::record(function);
+        }
+        if let Ok(sites) = &function.pad {
+            pads.insert(function.function, sites);
+        }
+    }
+    !plan.functions.is_empty()
 }

@@ -29,7 +29,8 @@ unsafe extern "C" {
 /// Signals that glibc keeps for itself (SIGCANCEL, SIGSETXID).
 const LIBC_SIGNALS: core::ops::RangeInclusive<i32> = 32..=33;
 
-fn fail(error: Errno) -> c_int {
+/// Sets `errno` and returns -1.
+pub fn fail(error: Errno) -> c_int {
     // SAFETY: libc gives every thread of the program its errno; the maintenance task never gets here.
     unsafe { *__errno_location() = error.0 };
     -1

@@ -8,6 +8,7 @@
 use crate::maintenance;
 use crate::os;
 use crate::report;
+use crate::stack;
 use crate::state::CODE;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -84,15 +85,17 @@ extern "C" fn child() {
     let _ = os::signal_mask(2, Some(before));
 }
 
-/// Gives a child copies of its own. The parent must still be told, if it knows of the child.
+/// Gives a child copies of code of its own, if code moves. The parent must still be told, if it knows of the child.
 fn become_separate() -> bool {
     set_mark();
     CODE.lock().reset();
     report::expect_log();
+    stack::become_child();
     let separate = CODE.with(|code| {
         code.reset_counts();
         // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
         unsafe { code.unshare() }
     });
-    separate == Some(Ok(()))
+    // A program whose code stays shares nothing with its child.
+    separate.is_none_or(|unshared| unshared.is_ok())
 }

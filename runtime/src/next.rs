@@ -2,6 +2,7 @@
 
 use crate::arch;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Address of the next definition of a symbol in the order of loading; 0 if there is none, as in
 /// static programs.
@@ -36,5 +37,28 @@ fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
         let dlsym: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void =
             core::mem::transmute(dlsym);
         dlsym(handle, name.as_ptr()) as usize
+    }
+}
+
+/// The next definition of a symbol, looked for once.
+pub struct Next {
+    name: &'static CStr,
+    address: AtomicUsize,
+}
+
+/// No address is this one, and none has been looked for.
+const UNKNOWN: usize = usize::MAX;
+
+impl Next {
+    pub const fn new(name: &'static CStr) -> Self {
+        Self { name, address: AtomicUsize::new(UNKNOWN) }
+    }
+
+    /// Its address, if there is one.
+    pub fn get(&self) -> Option<usize> {
+        let known = self.address.load(Ordering::Relaxed);
+        let address = if known == UNKNOWN { next_symbol(self.name) } else { known };
+        self.address.store(address, Ordering::Relaxed);
+        (address != 0).then_some(address)
     }
 }

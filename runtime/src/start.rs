@@ -1,6 +1,5 @@
 //! Start: runs before every constructor of the program.
 
-use crate::code::table::Missing;
 use crate::code::{Code, Refused};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
@@ -8,8 +7,10 @@ use crate::state::{CODE, LOCATOR};
 use crate::{arch, fork, handlers, heap, maintenance, os, stack};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-/// Tag of the auxiliary vector: the program has more rights than its caller (set-user-ID).
+/// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
+/// path it was started by.
 const AT_SECURE: usize = 23;
+const AT_EXECFN: usize = 31;
 
 unsafe extern "C" {
     fn __cxa_atexit(
@@ -39,21 +40,25 @@ unsafe extern "C" fn szc_rt_start(
 ) {
     // SAFETY: the loader's vector: strings up to a null, and behind it the auxiliary vector.
     let environment = unsafe { Environment::new(environment) };
-    if environment.is_secure() {
+    let above_frames =
+        (environment.next as usize, environment.auxiliary(AT_EXECFN).unwrap_or_default());
+    if environment.auxiliary(AT_SECURE).is_some_and(|secure| secure != 0) {
         // Whoever starts a program with more rights than their own must not choose its layout or
         // make it write files.
-        begin(&Settings::default());
+        begin(&Settings::default(), above_frames);
         return;
     }
     match settings::read(environment) {
-        Ok(settings) => begin(&settings),
+        Ok(settings) => begin(&settings, above_frames),
         Err(bad) => {
             stop(EXIT_CONFIG, &[b"found ", bad.found, b"; needed is ", bad.needed.as_bytes()])
         }
     }
 }
 
-fn begin(settings: &Settings<'_>) {
+/// `above_frames`: the environment and the program's path, both in the memory of the main thread's
+/// stack.
+fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     let log = settings.log.map(|path| writable(path, b"SZC_LOG"));
     let map = settings.map.map(|path| writable(path, b"SZC_MAP"));
     // Without the kernel's random numbers the clock is the only source left.
@@ -67,7 +72,7 @@ fn begin(settings: &Settings<'_>) {
         interval_ms: if once { 0 } else { settings.interval_ms },
         code: false,
         refused: None,
-        stack: settings.stack && stack::start(seed),
+        stack: stack::start(settings.stack, seed, above_frames.0, above_frames.1),
         heap: false,
         heap_refused: None,
         movable: 0,
@@ -79,15 +84,15 @@ fn begin(settings: &Settings<'_>) {
             Some(Err(reason)) => facts.heap_refused = Some(reason),
             None => {}
         }
+    } else {
+        facts.heap_refused = heap::leave(seed);
     }
-    if settings.code {
+    if settings.code && !arch::keeps_code() {
         match start_code(seed, settings.code_budget_mib) {
             Ok((movable, pinned)) => {
                 facts.code = true;
                 (facts.movable, facts.pinned) = (movable, pinned);
             }
-            // The program was built to keep its code where it is.
-            Err(Refused::Table(Missing::Section)) => {}
             Err(reason) => facts.refused = Some(reason.text()),
         }
     }
@@ -161,7 +166,8 @@ impl Environment {
         Self { next: vector }
     }
 
-    fn is_secure(&self) -> bool {
+    /// The value of a tag of the auxiliary vector.
+    fn auxiliary(&self, tag: usize) -> Option<usize> {
         // SAFETY: the vector ends with a null, behind which the auxiliary vector lies, which ends
         // with the tag 0.
         unsafe {
@@ -171,13 +177,13 @@ impl Environment {
             }
             let mut pair = at.add(1).cast::<[usize; 2]>();
             while (*pair)[0] != 0 {
-                if (*pair)[0] == AT_SECURE {
-                    return (*pair)[1] != 0;
+                if (*pair)[0] == tag {
+                    return Some((*pair)[1]);
                 }
                 pair = pair.add(1);
             }
         }
-        false
+        None
     }
 }
 

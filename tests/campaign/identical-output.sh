@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Do real programs compute the same under constant re-randomization?
+# Do real programs compute the same under constant re-randomization of code, stack and heap?
 #
 # Builds each program with clang and, in several ways, with szc; runs every szc
 # build once per seed at a very short interval; compares standard output and exit
@@ -45,6 +45,8 @@ one_run() {
         verdict=output-differs
     elif [[ ! -s $log ]]; then
         verdict=no-log
+    elif ! grep -q "$(randomized "$label")" "$log"; then
+        verdict=not-randomized
     fi
     local relocations epochs
     relocations=$(number relocations "$log")
@@ -55,6 +57,14 @@ one_run() {
     [[ $verdict != ok ]] || rm -f "$errors" "$log"
     # One short write, so that lines of parallel runs do not mix.
     printf '%s %s %s %s\n' "$seed" "$verdict" "$relocations" "$epochs" >>"$RESULTS/$label.runs"
+}
+
+# randomized LABEL: what the log of a run must say. Objects of gcc have no stack pads.
+randomized() {
+    case $1 in
+    *-gcc) echo '"code":true,"stack":false,"heap":true' ;;
+    *) echo '"code":true,"stack":true,"heap":true' ;;
+    esac
 }
 
 # number NAME FILE: a number from the log of a run, 0 if there is none.

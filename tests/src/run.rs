@@ -20,6 +20,10 @@ const VARIABLES: &[&str] = &[
     "SZC_ONCE",
     "SZC_CODE",
     "SZC_CODE_BUDGET_MIB",
+    "SZC_STACK",
+    "SZC_HEAP",
+    "SZC_HEAP_SHUFFLE",
+    "SZC_HEAP_BASE",
     "SZC_LOG",
     "SZC_MAP",
 ];

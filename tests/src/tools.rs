@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
@@ -17,9 +17,13 @@ const SZC_VARIABLE: &str = "SZC";
 pub fn szc() -> PathBuf {
     let path = env::var_os(SZC_VARIABLE).map_or_else(
         || {
-            // TARGET/PROFILE/deps/driver-HASH
+            // A test is TARGET/PROFILE/deps/driver-HASH; a tool lies beside szc.
             let own = env::current_exe().expect("the running test has a path");
-            own.parent().and_then(Path::parent).expect("the test lies in deps").join("szc")
+            let beside = own.parent().expect("a file lies in a directory");
+            let deps = beside.ends_with("deps");
+            let profile =
+                if deps { beside.parent().expect("deps lies in PROFILE") } else { beside };
+            profile.join("szc")
         },
         PathBuf::from,
     );

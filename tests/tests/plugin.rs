@@ -1,8 +1,9 @@
-//! The LLVM plugin: clang loads it, and today no module changes under it.
+//! The LLVM plugin: who loads it, and when it runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use szc_abi::stack::{FUNCTIONS_SECTION, PAD_TABLES_SECTION};
 use szc_tests::tools::szc;
 
 const SOURCE: &str = "\
@@ -37,13 +38,37 @@ fn ir(dir: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn clang_loads_the_plugin_and_the_module_stays_as_it_is() {
+fn clang_loads_the_plugin_and_it_pads_what_calls_something() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     fs::write(dir.path().join("x.c"), SOURCE).expect("writable");
     let load = format!("-fpass-plugin={}", plugin().display());
     for level in ["-O0", "-O2", "-O3"] {
-        let without = ir(dir.path(), &[level]);
-        assert_eq!(ir(dir.path(), &[level, &load]), without, "{level}");
+        let padded = ir(dir.path(), &[level, &load]);
+        assert!(padded.contains("@szc_pad_table"), "{level}");
+        assert!(!ir(dir.path(), &[level]).contains("szc"), "{level}");
+    }
+}
+
+#[test]
+fn link_time_optimization_pads_at_the_link() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("x.c"), SOURCE).expect("writable");
+    let load = format!("-fpass-plugin={}", plugin().display());
+    for kind in ["-flto", "-flto=thin"] {
+        let before = ir(dir.path(), &["-O2", kind, &load]);
+        assert!(!before.contains("szc"), "{kind}");
+        let output = Command::new("clang-22")
+            .args(["-O2", kind, "-fuse-ld=lld", "x.c", "-o", "x"])
+            .arg(format!("-Wl,--load-pass-plugin={}", plugin().display()))
+            .current_dir(dir.path())
+            .output()
+            .expect("clang-22 starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let image = fs::read(dir.path().join("x")).expect("linked");
+        let sections = szc_tests::tools::sections(&image);
+        for wanted in [PAD_TABLES_SECTION, FUNCTIONS_SECTION] {
+            assert!(sections.iter().any(|name| name == wanted), "{kind}: {wanted}: {sections:?}");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Every program below `programs/`, built as its directives say by szc and by a plain compiler: the
-//! build whose code moves must behave as the other one does, however often it moves.
+//! build whose layout changes must behave as the other one does, however often and whatever changes.
 //!
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
 //! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2.
@@ -18,7 +18,7 @@ const ATTEMPTS: u32 = 4;
 type Settings = [(&'static str, String)];
 
 #[test]
-fn every_program_behaves_as_ever_while_its_code_moves() {
+fn every_program_behaves_as_ever_while_its_layout_changes() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let wanted = std::env::var("SZC_TEST_PROGRAM").unwrap_or_default();
     let programs: Vec<Program> = Program::all_below(&directory)
@@ -80,7 +80,8 @@ fn check(program: &Program, index: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Fast epochs with several seeds; the slower ways for a program's first variant only.
+/// All randomizations at fast epochs with several seeds; the slower ways, and each randomization alone,
+/// for a program's first variant only.
 fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
     let seeds =
         std::env::var("SZC_TEST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
@@ -92,6 +93,15 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
     if variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));
         all.push(setting(103, "SZC_ONCE", "1"));
+        for (seed, off) in [
+            (104, ["SZC_STACK", "SZC_HEAP"]),
+            (105, ["SZC_CODE", "SZC_HEAP"]),
+            (106, ["SZC_CODE", "SZC_STACK"]),
+        ] {
+            let mut alone = setting(seed, "SZC_INTERVAL_MS", "1");
+            alone.extend(off.map(|name| (name, "0".to_owned())));
+            all.push(alone);
+        }
     }
     all
 }
@@ -122,12 +132,20 @@ fn check_run(
         return Ok(());
     }
     let log = found.log.ok_or("it wrote no log")?;
+    let on = |name| !borrowed.contains(&(name, "0"));
     let moved =
         log.randomize.code && log.relocations > 0 && log.functions.movable >= program.movable;
-    if !moved {
-        return Err(format!("too little moved: {log:?}"));
+    if on("SZC_CODE") != moved {
+        return Err(format!("more or less moved than should: {log:?}"));
     }
-    let fast = borrowed.contains(&("SZC_INTERVAL_MS", "1"));
+    if log.stack.is_some() != log.randomize.stack || (log.randomize.stack && !on("SZC_STACK")) {
+        return Err(format!("the stack is not as it should be: {log:?}"));
+    }
+    let heap = on("SZC_HEAP") && log.heap_refused.is_none();
+    if log.heap.is_some() != heap || log.randomize.heap != heap {
+        return Err(format!("the heap is not as it should be: {log:?}"));
+    }
+    let fast = borrowed.contains(&("SZC_INTERVAL_MS", "1")) && on("SZC_CODE");
     if fast && log.epochs < program.epochs {
         // Other work on the machine can keep the maintenance task from running.
         return if attempts > 1 {

@@ -1,15 +1,29 @@
-//! Where LLVM and Rust meet: the plugin's entry point, the pass it registers, and every raw
-//! handle.
+//! Where LLVM and Rust meet: the plugin's entry point, the pass it registers, and every raw handle
+//! and raw call. One file for each kind of LLVM object.
+//!
+//! A handle is good as long as the pass runs over the module that it came from: the pass deletes
+//! nothing that it has a handle on, and LLVM does nothing meanwhile. That is what the SAFETY comments here mean by *live*.
 
+mod block;
+mod builder;
+mod function;
+mod global;
+mod instruction;
+mod metadata;
+mod module;
+
+pub(crate) use block::Block;
+pub(crate) use builder::{Builder, Integer, Value};
+pub(crate) use function::Function;
+pub(crate) use global::GlobalShape;
+pub(crate) use instruction::{Callee, Instruction, Kind, Width};
+pub(crate) use module::Module;
+
+use llvm_sys::prelude::LLVMModuleRef;
 use std::ffi::{c_char, c_void};
 
 /// `LLVM_PLUGIN_API_VERSION` of LLVM 22; a program with another one refuses the plugin.
 const PLUGIN_API_VERSION: u32 = 2;
-
-/// A handle on a module that LLVM owns (`LLVMModuleRef`).
-#[derive(Debug, Clone, Copy)]
-#[repr(transparent)]
-pub(crate) struct ModuleRef(*mut c_void);
 
 /// `llvm::PassBuilder`, known to C++ only.
 #[repr(C)]
@@ -56,6 +70,39 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
 /// The shim's way into the pass.
 // SAFETY: the shim declares this name with this signature, and nothing else defines it.
 #[unsafe(no_mangle)]
-extern "C" fn szc_pass_run(module: ModuleRef) -> bool {
-    crate::run(module)
+extern "C" fn szc_pass_run(module: LLVMModuleRef) -> bool {
+    // SAFETY: the shim hands over the module that LLVM wants the pass to run over.
+    crate::run(unsafe { Module::new(module) })
+}
+
+/// The file that this plugin was loaded from, as the program that loaded it named it.
+pub(crate) fn plugin_path() -> Option<String> {
+    let mut info = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    let own = llvmGetPassPluginInfo as *const c_void;
+    // SAFETY: any address may be asked about, and `info` is there to be written.
+    let found = unsafe { libc::dladdr(own, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr(3) gives a string that lives as long as the file is loaded.
+    let path = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
+    path.to_str().ok().map(str::to_owned)
+}
+
+/// The text that LLVM keeps at `start`; empty if that is null.
+///
+/// # Safety
+/// `start` is null, or `length` bytes can be read there as long as `'a` lasts.
+unsafe fn text<'a>(start: *const c_char, length: usize) -> &'a str {
+    if start.is_null() {
+        return "";
+    }
+    // SAFETY: promised by the caller.
+    let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
+    std::str::from_utf8(bytes).unwrap_or("")
 }

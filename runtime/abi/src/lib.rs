@@ -34,14 +34,21 @@ pub const ABI_VERSION: u32 = 1;
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
 
+/// Symbol that the link defines, anywhere, in programs whose code is to stay where it is.
+pub const KEEPS_CODE_SYMBOL: &str = "szc_keeps_code";
+
 /// Prefixes of the runtime's definitions of libc functions that belong in programs with this randomization
 /// only: the driver takes the prefix off the names that a program asked for.
 pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
+/// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc has behind
+/// them: not in programs that are linked statically.
+pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
 /// Symbols through which other code enters the runtime. Whatever is reachable from them runs
-/// inside the resolver or on the maintenance task, and so must never be moved itself.
+/// inside the resolver or on the maintenance task, or looks for what lies behind its own image, and so must
+/// never be moved itself.
 pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     RUNTIME_START_SYMBOL,
     "szc_rt_stub",
@@ -51,10 +58,49 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_restorer",
     "szc_rt_maintenance",
     "szc_rt_clone",
+    "szc_rt_thread",
+    "szc_rt_thread_enter",
     "_exit",
     "_Exit",
     "sigaction",
     "signal",
+    "pthread_create",
+    "thrd_create",
+    "pthread_getattr_np",
+    "makecontext",
+    "clone",
+    "szc_rt_thread_ends",
+    "szc_rt_before_fork",
+    "szc_rt_after_fork",
+    // The heap, with its prefix and without it: where a program brings its own, they stay too.
+    "malloc",
+    "szc_rt_heap_malloc",
+    "free",
+    "szc_rt_heap_free",
+    "calloc",
+    "szc_rt_heap_calloc",
+    "realloc",
+    "szc_rt_heap_realloc",
+    "reallocarray",
+    "szc_rt_heap_reallocarray",
+    "aligned_alloc",
+    "szc_rt_heap_aligned_alloc",
+    "posix_memalign",
+    "szc_rt_heap_posix_memalign",
+    "memalign",
+    "szc_rt_heap_memalign",
+    "valloc",
+    "szc_rt_heap_valloc",
+    "pvalloc",
+    "szc_rt_heap_pvalloc",
+    "malloc_usable_size",
+    "szc_rt_heap_malloc_usable_size",
+    "free_sized",
+    "szc_rt_heap_free_sized",
+    "free_aligned_sized",
+    "szc_rt_heap_free_aligned_sized",
+    "cfree",
+    "szc_rt_heap_cfree",
 ];
 
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.

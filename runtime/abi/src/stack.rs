@@ -16,6 +16,11 @@
 /// `__start_szc_functions` and `__stop_szc_functions`.
 pub const FUNCTIONS_SECTION: &str = "szc_functions";
 
+/// The distance of the thread's pad state from the thread pointer, a signed 8-byte number (hidden). Code
+/// that may become part of a shared library reads it, because the state is at a fixed distance in
+/// programs only; 0, which no distance is, stands for an image without pads.
+pub const PAD_STATE_OFFSET_SYMBOL: &str = "szc_pad_state_offset";
+
 /// Section of pad tables: [`PAD_TABLE_BYTES`] each, one of the image or one a function.
 pub const PAD_TABLES_SECTION: &str = "szc_pad_tables";
 
@@ -69,10 +74,16 @@ const _: () = assert!(
 );
 
 /// What the compiler says about one function.
+///
+/// The layout is that of LLVM's PC sections (`!pcsections`): code generation writes such an entry
+/// beside each function that it emits, so that records never keep a function, die with it, and
+/// change nothing else about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionRecord {
     /// Distance of the function's entry from the record itself, in bytes.
     pub entry: i32,
+    /// Size of the function, in bytes.
+    pub size: u32,
     /// See the constants of this type.
     pub flags: u16,
     /// Code of a [`Stay`], 0 if the compiler knows of nothing against moving.
@@ -80,8 +91,8 @@ pub struct FunctionRecord {
 }
 
 impl FunctionRecord {
-    /// Size of the encoded record; its alignment is 4.
-    pub const BYTES: usize = 8;
+    /// Size of the encoded record, in bytes; records follow each other without alignment.
+    pub const BYTES: usize = 12;
 
     /// The function's frame gets a pad.
     pub const FLAG_PADDED: u16 = 1;
@@ -91,9 +102,15 @@ impl FunctionRecord {
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut out = [0; Self::BYTES];
         out[..4].copy_from_slice(&self.entry.to_le_bytes());
-        out[4..6].copy_from_slice(&self.flags.to_le_bytes());
-        out[6] = self.stay;
+        out[4..8].copy_from_slice(&self.size.to_le_bytes());
+        out[8..].copy_from_slice(&Self::word(self.flags, self.stay).to_le_bytes());
         out
+    }
+
+    /// What the pass itself writes of a record; code generation adds the rest.
+    #[must_use]
+    pub const fn word(flags: u16, stay: u8) -> u32 {
+        flags as u32 | (stay as u32) << 16
     }
 
     /// Reads the record at the start of `bytes`.
@@ -102,8 +119,9 @@ impl FunctionRecord {
         let bytes: &[u8; Self::BYTES] = bytes.get(..Self::BYTES)?.try_into().ok()?;
         Some(Self {
             entry: i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
-            flags: u16::from_le_bytes([bytes[4], bytes[5]]),
-            stay: bytes[6],
+            size: u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
+            flags: u16::from_le_bytes([bytes[8], bytes[9]]),
+            stay: bytes[10],
         })
     }
 }
@@ -140,9 +158,14 @@ mod tests {
 
     #[test]
     fn a_record_survives_a_round_trip() {
-        let record = FunctionRecord { entry: -123_456, flags: 0x8001, stay: Stay::Patched as u8 };
+        let record = FunctionRecord {
+            entry: -123_456,
+            size: 70_001,
+            flags: 0x8001,
+            stay: Stay::Patched as u8,
+        };
         assert_eq!(FunctionRecord::read(&record.encode()), Some(record));
-        assert_eq!(FunctionRecord::read(&[0; 7]), None);
+        assert_eq!(FunctionRecord::read(&[0; 11]), None);
     }
 
     #[test]

@@ -4,9 +4,14 @@
 //! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
 
 pub mod entry;
+mod heap;
+pub mod pads;
+mod weak;
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
+pub use heap::{heap_slot, set_heap_slot, zero_grains};
+pub use weak::{WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_symbol};
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).
 pub mod nr {
@@ -17,7 +22,11 @@ pub mod nr {
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
     pub const MUNMAP: usize = 11;
+    pub const MREMAP: usize = 25;
     pub const MADVISE: usize = 28;
+    pub const MINCORE: usize = 27;
+    pub const SIGALTSTACK: usize = 131;
+    pub const MLOCKALL: usize = 151;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const PWRITE64: usize = 18;
@@ -212,28 +221,6 @@ global_asm!(
     ".size szc_rt_clone, . - szc_rt_clone",
 );
 
-// Symbols that may be absent: undefined weak references are null.
-global_asm!(
-    ".section .data.rel.ro.szc_rt_weak, \"aw\", @progbits",
-    ".p2align 3",
-    ".globl szc_rt_weak_dlsym",
-    ".hidden szc_rt_weak_dlsym",
-    ".weak dlsym",
-    "szc_rt_weak_dlsym:",
-    ".quad dlsym",
-    ".globl szc_rt_weak_dlopen",
-    ".hidden szc_rt_weak_dlopen",
-    ".weak dlopen",
-    "szc_rt_weak_dlopen:",
-    ".quad dlopen",
-    ".globl szc_rt_weak_find_fde",
-    ".hidden szc_rt_weak_find_fde",
-    ".weak __real__Unwind_Find_FDE",
-    "szc_rt_weak_find_fde:",
-    ".quad __real__Unwind_Find_FDE",
-    ".text",
-);
-
 unsafe extern "C" {
     fn szc_rt_restorer();
     fn szc_rt_clone(
@@ -242,9 +229,6 @@ unsafe extern "C" {
         entry: extern "C" fn() -> !,
         tls: *mut c_void,
     ) -> isize;
-    static szc_rt_weak_dlsym: usize;
-    static szc_rt_weak_dlopen: usize;
-    static szc_rt_weak_find_fde: usize;
 }
 
 /// Address of the code that a handler returns to.
@@ -266,27 +250,6 @@ pub unsafe fn clone_task(
 ) -> isize {
     // SAFETY: the caller's promise.
     unsafe { szc_rt_clone(flags, stack_top, entry, tls) }
-}
-
-/// Address of `dlsym`, 0 in programs without it.
-#[must_use]
-pub fn weak_dlsym() -> usize {
-    // SAFETY: a constant that the loader filled in before any code of the image ran.
-    unsafe { szc_rt_weak_dlsym }
-}
-
-/// Address of `dlopen`, 0 in programs without it.
-#[must_use]
-pub fn weak_dlopen() -> usize {
-    // SAFETY: a constant that the loader filled in before any code of the image ran.
-    unsafe { szc_rt_weak_dlopen }
-}
-
-/// Address of a statically linked `_Unwind_Find_FDE`, 0 if there is none.
-#[must_use]
-pub fn weak_find_fde() -> usize {
-    // SAFETY: a constant that the loader filled in before any code of the image ran.
-    unsafe { szc_rt_weak_find_fde }
 }
 
 #[cfg(test)]

@@ -1,6 +1,43 @@
 //! Heap randomization: a shuffle layer over a base allocator.
+//!
+//! Layers, each of which knows only those below it:
+//!
+//! ```text
+//! exports    the names of libc's functions, no logic
+//! api        what they mean: sizes, alignments, errors
+//! mod        which heap serves a request: this thread's, the arena before start, the allocator behind
+//! thread     the heap of a thread         large     blocks mapped on their own
+//! shuffle    the shuffle layer of a class
+//! base       segregated, tlsf, diehard
+//! chunk, map, memory, size_class, spread, random
+//! ```
+//!
+//! Source: STABILIZER, section 4.2.2; the base allocators name theirs.
 
+mod api;
+mod base;
+mod behind;
+mod boot;
+mod check;
+mod chunk;
+mod exports;
+mod large;
+mod map;
+mod memory;
+mod random;
+mod shuffle;
+mod size_class;
+mod spread;
+mod thread;
+
+use crate::arch;
+use crate::os;
 use crate::settings::HeapBase;
+use crate::state::Once;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use large::Large;
+use thread::{Heaps, Plan, ThreadHeap};
 
 /// What the log says about the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +58,181 @@ pub struct Counts {
     pub shuffle: u32,
 }
 
+/// Who serves requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Server {
+    /// The arena for what comes before the start.
+    Boot = 0,
+    /// The shuffled heap.
+    Heap,
+    /// The C library's allocator.
+    Behind,
+}
+
+static SERVER: AtomicU8 = AtomicU8::new(Server::Boot as u8);
+static PLAN: Once<Plan> = Once::new();
+static HEAPS: Heaps = Heaps::new();
+static LARGE: Large = Large::new();
+/// libc's key of thread-specific data whose destructor takes heaps back.
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Rounds of destructors at a thread's end (`PTHREAD_DESTRUCTOR_ITERATIONS`): the heap goes in the last.
+const DESTRUCTOR_ROUNDS: u32 = 4;
+
+unsafe extern "C" {
+    fn pthread_key_create(
+        key: *mut u32,
+        destructor: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int;
+    fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+    fn __register_atfork(
+        prepare: extern "C" fn(),
+        parent: extern "C" fn(),
+        child: extern "C" fn(),
+        image: *mut c_void,
+    ) -> c_int;
+}
+
 /// Starts heap randomization, or says why it cannot; nothing if the program was built without it.
-pub fn start(_seed: u64, _base: HeapBase, _shuffle: u32) -> Option<Result<(), &'static str>> {
-    None
+pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'static str>> {
+    if !exports::are_linked() {
+        return None;
+    }
+    if !exports::is_own_malloc() {
+        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+        return Some(Err("the program brings its own allocator"));
+    }
+    if !begin(Plan { seed, base, max_entries: shuffle }) {
+        leave(seed);
+        return Some(Err("no thread-specific data for the ends of threads"));
+    }
+    Some(Ok(()))
+}
+
+/// Leaves the heap to the allocator that the program has without szc. A static program whose malloc is
+/// the runtime's has no other; it gets the base allocator without a shuffle layer, and the reason.
+pub fn leave(seed: u64) -> Option<&'static str> {
+    if !exports::are_linked() || !exports::is_own_malloc() || behind::exists() {
+        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+        return None;
+    }
+    begin(Plan { seed, base: HeapBase::Segregated, max_entries: 1 });
+    Some("the program has no other allocator; its heap is not shuffled")
+}
+
+fn begin(plan: Plan) -> bool {
+    let mut key = 0;
+    // SAFETY: the destructor and the handlers live as long as the program; neither call allocates this early.
+    unsafe {
+        if pthread_key_create(&raw mut key, Some(szc_rt_thread_ends)) != 0 {
+            return false;
+        }
+        __register_atfork(szc_rt_before_fork, szc_rt_after_fork, szc_rt_after_fork, os::null());
+    }
+    KEY.store(key, Ordering::Relaxed);
+    check::set_base(plan.base);
+    PLAN.set(plan);
+    // Release: pairs with the acquire in `server`.
+    SERVER.store(Server::Heap as u8, Ordering::Release);
+    true
 }
 
 /// The counts up to now; nothing if the heap is not randomized.
 pub fn counts() -> Option<Counts> {
-    None
+    let plan = PLAN.get()?;
+    let sums = HEAPS.sums();
+    Some(Counts {
+        allocations: sums.allocations,
+        frees: sums.frees,
+        classes: sums.classes,
+        large: sums.large,
+        peak_bytes: memory::peak_bytes() as u64,
+        base: plan.base,
+        shuffle: plan.max_entries,
+    })
 }
+
+/// Who serves requests now.
+fn server() -> Server {
+    match SERVER.load(Ordering::Acquire) {
+        1 => Server::Heap,
+        2 => Server::Behind,
+        _ => Server::Boot,
+    }
+}
+
+/// The calling thread's slot: 0 before its first request, [`ENDED`] after its end, otherwise its heap.
+const ENDED: usize = 1;
+
+/// The calling thread's heap, if it has one.
+#[inline]
+fn own_heap() -> Option<&'static mut ThreadHeap> {
+    let slot = arch::heap_slot();
+    if slot <= ENDED {
+        return None;
+    }
+    // SAFETY: the slot holds the thread's own heap, and the references of one thread's requests do not overlap: no
+    // function of the heap calls out while it has one, but to kernel and base.
+    Some(unsafe { &mut *core::ptr::with_exposed_provenance_mut::<ThreadHeap>(slot) })
+}
+
+/// Runs `action` on a heap: the thread's, which it gets now if it has none, or one that is nobody's if the thread
+/// has ended as far as libc is concerned. Nothing without memory.
+#[cold]
+fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
+    if let Some(heap) = own_heap() {
+        return Some(action(heap));
+    }
+    let plan = *PLAN.get()?;
+    let ended = arch::heap_slot() == ENDED;
+    let heap = if ended { HEAPS.borrow(plan)? } else { HEAPS.acquire(plan)? };
+    if ended {
+        // SAFETY: the heap is this thread's until it is released.
+        unsafe {
+            let result = action(&mut *heap);
+            HEAPS.release(heap);
+            return Some(result);
+        }
+    }
+    arch::set_heap_slot(heap.expose_provenance());
+    // SAFETY: the key was made at start. libc may allocate for a high key; the slot is set. Without the
+    // destructor the heap would only not be handed on.
+    unsafe { pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast()) };
+    // SAFETY: the heap is this thread's.
+    Some(action(unsafe { &mut *heap }))
+}
+
+/// Called by libc when a thread ends. Destructors of the program may still allocate and free, in this round or
+/// the next, so the heap is kept to the last.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
+    let heap = heap.cast::<ThreadHeap>();
+    // SAFETY: the value that was set for this thread: its heap.
+    unsafe {
+        if !(*heap).is_last_round(DESTRUCTOR_ROUNDS) {
+            pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast());
+            return;
+        }
+        (*heap).drain();
+        arch::set_heap_slot(ENDED);
+        HEAPS.release(heap);
+    }
+}
+
+/// Before fork(2): nobody is inside a lock of the heap's.
+#[unsafe(no_mangle)]
+extern "C" fn szc_rt_before_fork() {
+    HEAPS.lock_all();
+    LARGE.lock().acquire();
+}
+
+/// After fork(2), in parent and child: the locks are the forking thread's.
+#[unsafe(no_mangle)]
+extern "C" fn szc_rt_after_fork() {
+    LARGE.lock().release();
+    HEAPS.unlock_all();
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,21 @@
-//! Stack randomization, the runtime's half: pad tables, their refills, and room for the pads.
+//! Stack randomization, the runtime's half: pad tables and their refills, and room for the pads.
+//!
+//! The compiler pass emits the code that moves a frame; `szc_abi::stack` says what it reads.
+//! Source: Curtsinger and Berger, "STABILIZER" (2013), section 4.2.4.
+
+pub mod exports;
+pub mod pads;
+pub mod region;
+pub mod room;
+pub mod threads;
+
+use crate::arch::pads::sections;
+use crate::os::LIMIT_ADDRESS_BYTES;
+use crate::os::limits::limit;
+use crate::rng::{Purpose, Stream};
+use core::sync::atomic::{AtomicU64, Ordering};
+use pads::Tables;
+use szc_abi::stack::FunctionRecord;
 
 /// What the log says about the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,16 +30,113 @@ pub struct Counts {
     pub room_bytes: u64,
 }
 
-/// Starts stack randomization: fills the tables of epoch 0 and makes room on the main thread's stack.
-/// False if no function of the program is padded.
-pub fn start(_seed: u64) -> bool {
-    false
+/// The epoch whose tables are in place. Written by the maintenance task alone.
+static EPOCH: AtomicU64 = AtomicU64::new(0);
+
+/// Refills of this process: a forked child goes on with its parent's epoch, and counts anew.
+static REFILLS: AtomicU64 = AtomicU64::new(0);
+
+/// The seed, written at start, before there are other threads.
+static SEED: AtomicU64 = AtomicU64::new(0);
+
+/// Where a thread starts in its pad table; the main thread is number 0, the others count from 1 in
+/// the order in which they were created.
+fn first_pad(number: u64) -> u8 {
+    Stream::of(Purpose::FirstPad, SEED.load(Ordering::Relaxed), number).below(256) as u8
+}
+
+/// Starts stack randomization: fills the tables of epoch 0 and makes room on the main thread's
+/// stack, which calls this. `environment` is the loader's vector, which lies above all frames;
+/// `file` the loader's copy of the program's path, the highest thing on the stack, or 0.
+///
+/// Without `pads` the tables stay as they are linked, all zero, and frames lie where they would; room is
+/// made all the same, because a frame that could get a pad takes more than a plain one.
+///
+/// Whether the stack is randomized: false also if no function of the program is padded.
+pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
+    if padded_functions() == 0 {
+        return false;
+    }
+    SEED.store(seed, Ordering::Relaxed);
+    if pads {
+        Tables::of_image().fill(seed, 0);
+    }
+    if let Some(room) = room::make(environment, file) {
+        region::enter(room, first_pad(0));
+        room::remember_main_state();
+    }
+    threads::start();
+    pads
 }
 
 /// Fills the tables anew, while threads read them; on the maintenance task.
-pub fn refill() {}
+pub fn refill() {
+    let epoch = EPOCH.load(Ordering::Relaxed) + 1;
+    Tables::of_image().fill(SEED.load(Ordering::Relaxed), epoch);
+    EPOCH.store(epoch, Ordering::Relaxed);
+    REFILLS.fetch_add(1, Ordering::Relaxed);
+}
 
 /// The counts up to now.
 pub fn counts() -> Counts {
-    Counts::default()
+    Counts {
+        functions: padded_functions(),
+        mean_pad_bytes: Tables::of_image().mean_bytes(),
+        refills: REFILLS.load(Ordering::Relaxed),
+        room_bytes: room::bytes(),
+    }
+}
+
+/// In a forked child: what was counted was the parent's.
+pub fn become_child() {
+    REFILLS.store(0, Ordering::Relaxed);
+    room::remember_process();
+}
+
+fn padded_functions() -> u64 {
+    let sections = sections();
+    let bytes = sections.functions_end as usize - sections.functions as usize;
+    if bytes == 0 {
+        return 0;
+    }
+    // SAFETY: the linker's bounds of a section that is loaded and that nobody writes.
+    let records = unsafe { core::slice::from_raw_parts(sections.functions, bytes) };
+    padded(records)
+}
+
+/// Number of padded functions among encoded records.
+fn padded(records: &[u8]) -> u64 {
+    records
+        .chunks_exact(FunctionRecord::BYTES)
+        .filter_map(FunctionRecord::read)
+        .filter(|record| record.flags & FunctionRecord::FLAG_PADDED != 0)
+        .count() as u64
+}
+
+/// Whether the program's address space is limited; then none of it is spent on room for threads.
+fn address_space_is_limited() -> bool {
+    limit(LIMIT_ADDRESS_BYTES) != usize::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padded_functions_are_counted_and_others_are_not() {
+        let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
+        let records = [record(1), record(0), record(3), record(2)].concat();
+        assert_eq!(padded(&records), 2);
+        assert_eq!(padded(&[]), 0);
+    }
+
+    #[test]
+    fn first_pads_of_many_threads_are_spread_over_the_table() {
+        let mut seen = [false; 256];
+        for number in 0..4096 {
+            seen[usize::from(first_pad(number))] = true;
+        }
+        // A byte stays unseen with probability (255/256)^4096 < 1.1e-7, any of 256 with < 3e-5.
+        assert!(seen.iter().all(|&seen| seen));
+    }
 }

@@ -16,7 +16,10 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
-use szc_abi::{HEAP_EXPORT_PREFIX, RUNTIME_START_SYMBOL, STACK_EXPORT_PREFIX};
+use szc_abi::{
+    HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL, SHARED_STACK_EXPORT_PREFIX,
+    STACK_EXPORT_PREFIX,
+};
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
 /// the symbol in the program.
@@ -128,7 +131,9 @@ pub(super) fn additions(
     request: &Request,
     runtime: Option<&Path>,
 ) -> anyhow::Result<Vec<OsString>> {
-    let mut words = plugin::compile_words(request)?;
+    // A program without the runtime has no use for pads and records.
+    let used = facts.shared || takes_runtime(facts);
+    let mut words = if used { plugin::compile_words(request)? } else { Vec::new() };
     // An invocation may turn out to link nothing (a missing input, say); then clang would
     // warn of every word here, and -Werror would make that an error.
     words.push("--start-no-unused-arguments".into());
@@ -153,6 +158,9 @@ pub(super) fn additions(
         words.extend(["-Xlinker".into(), runtime.into()]);
         if moves {
             words.extend(unwinder_words(facts).iter().map(OsString::from));
+        } else {
+            let keeps = format!("-Wl,--defsym={KEEPS_CODE_SYMBOL}={RUNTIME_START_SYMBOL}");
+            words.push(keeps.into());
         }
     }
     words.push("--end-no-unused-arguments".into());
@@ -177,7 +185,7 @@ pub(super) fn link(
 ) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
     let runtime = takes_runtime(facts)
-        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?, &exports(request)))
+        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?, &exports(facts, request)))
         .transpose()?;
     let runtime_path = runtime.as_ref().map(tempfile::NamedTempFile::path);
     let additions = additions(clang, facts, request, runtime_path)?;
@@ -200,11 +208,18 @@ pub(super) fn link(
 }
 
 /// Prefixes of what the runtime exports for a request.
-fn exports(request: &Request) -> Vec<&'static str> {
-    [(Feature::Stack, STACK_EXPORT_PREFIX), (Feature::Heap, HEAP_EXPORT_PREFIX)]
-        .into_iter()
-        .filter_map(|(feature, prefix)| request.includes(feature).then_some(prefix))
-        .collect()
+fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
+    let mut prefixes = Vec::new();
+    if request.includes(Feature::Stack) {
+        prefixes.push(STACK_EXPORT_PREFIX);
+        if !facts.fully_static {
+            prefixes.push(SHARED_STACK_EXPORT_PREFIX);
+        }
+    }
+    if request.includes(Feature::Heap) {
+        prefixes.push(HEAP_EXPORT_PREFIX);
+    }
+    prefixes
 }
 
 fn run(clang: &Clang, words: &[OsString]) -> anyhow::Result<ExitStatus> {
@@ -282,6 +297,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::super::args::classify;
+    use super::super::features::Word;
     use super::*;
 
     fn facts(line: &str) -> Facts {
@@ -353,5 +369,22 @@ mod tests {
         assert_eq!(code(11), format!("{:?}", ExitCode::from(139)));
         assert_eq!(code(1 << 8), format!("{:?}", ExitCode::from(1)));
         assert_eq!(code(254 << 8), format!("{:?}", ExitCode::from(254)));
+    }
+
+    #[test]
+    fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
+        let mut request = Request::default();
+        request.add(Word::from_flag(b"-Rstack").expect("an own word"));
+        for (line, expected) in [
+            ("x.o", true),
+            ("-pie x.o", true),
+            ("-static-libgcc x.o", true),
+            ("-static x.o", false),
+            ("-static-pie x.o", false),
+        ] {
+            let exported = exports(&facts(line), &request);
+            assert!(exported.contains(&STACK_EXPORT_PREFIX), "{line}");
+            assert_eq!(exported.contains(&SHARED_STACK_EXPORT_PREFIX), expected, "{line}");
+        }
     }
 }

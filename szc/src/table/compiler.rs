@@ -39,11 +39,11 @@ mod tests {
 
     #[test]
     fn a_record_is_read_relative_to_its_own_place() {
-        let record = FunctionRecord { entry: -0x100, flags: 1, stay: Stay::Naked as u8 };
+        let record = FunctionRecord { entry: -0x100, size: 64, flags: 1, stay: Stay::Naked as u8 };
         assert_eq!(
             known((0x2000, &record.encode())),
             Some(Known { entry: 0x1f00, padded: true, stays: Some(Reason::Naked) })
         );
-        assert_eq!(known((0x2000, &[0; 8])), None);
+        assert_eq!(known((0x2000, &[0; FunctionRecord::BYTES])), None);
     }
 }

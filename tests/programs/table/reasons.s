@@ -198,6 +198,48 @@ IfuncResolver__:
         ret
 END IfuncResolver__
 
+        # What the compiler says in its records of functions.
+        .macro RECORD name, stay
+        .section szc_functions, "aw", @progbits
+        .long \name - ., 5, \stay << 16
+        .text
+        .endm
+
+        .text
+FUNCTION Naked__recorded
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END Naked__recorded
+        RECORD Naked__recorded, 1
+
+        .text
+FUNCTION PatchedByOthers__recorded
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END PatchedByOthers__recorded
+        RECORD PatchedByOthers__recorded, 2
+
+        .text
+FUNCTION Interrupt__recorded
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END Interrupt__recorded
+        RECORD Interrupt__recorded, 3
+
+        .text
+FUNCTION Assembly__recorded
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END Assembly__recorded
+        RECORD Assembly__recorded, 4
+
+        .text
+FUNCTION moves__recorded
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__recorded
+        RECORD moves__recorded, 0
+
         .section .init, "ax", @progbits
 FUNCTION StartupSection__
         leaq 1(%rdi,%rdi), %rax

@@ -1,0 +1,255 @@
+//! `llvm::IRBuilder`: the instructions that a pad is made of.
+
+use super::{Block, Function, metadata};
+use llvm_sys::core::{
+    LLVMBuildAdd, LLVMBuildArrayAlloca, LLVMBuildBr, LLVMBuildCall2, LLVMBuildCondBr,
+    LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildIntToPtr, LLVMBuildLoad2, LLVMBuildPtrToInt,
+    LLVMBuildShl, LLVMBuildStore, LLVMBuildSub, LLVMBuildZExt, LLVMConstInt,
+    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetGlobalParent,
+    LLVMGetInlineAsm, LLVMGetIntrinsicDeclaration, LLVMGetMDKindIDInContext, LLVMGetModuleContext,
+    LLVMGlobalGetValueType, LLVMInt8TypeInContext, LLVMInt64TypeInContext, LLVMLookupIntrinsicID,
+    LLVMPointerTypeInContext, LLVMPositionBuilderAtEnd, LLVMSetAlignment, LLVMSetMetadata,
+    LLVMSetOrdering, LLVMVoidTypeInContext,
+};
+use llvm_sys::prelude::{LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
+use llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMIntPredicate};
+
+/// A value of the module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value(LLVMValueRef);
+
+impl Value {
+    /// # Safety
+    /// A live value.
+    pub(super) unsafe fn new(value: LLVMValueRef) -> Self {
+        Self(value)
+    }
+}
+
+/// Integers that pads are computed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Integer {
+    Byte,
+    Word,
+}
+
+/// The address space of pointers relative to the thread pointer, `%fs` (LLVM's code generator
+/// documentation, "X86 Address Spaces").
+const THREAD_SPACE: u32 = 257;
+
+/// Appends instructions without a place in the source to a block.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    builder: LLVMBuilderRef,
+    context: LLVMContextRef,
+    module: LLVMModuleRef,
+}
+
+impl Builder {
+    /// One for this function.
+    pub(crate) fn new(function: Function) -> Self {
+        // SAFETY: the function is live and in a module.
+        unsafe {
+            let module = LLVMGetGlobalParent(function.raw());
+            let context = LLVMGetModuleContext(module);
+            Self { builder: LLVMCreateBuilderInContext(context), context, module }
+        }
+    }
+
+    /// From here on instructions go to the end of `block`.
+    pub(crate) fn at_end(&self, block: Block) {
+        // SAFETY: builder and block are live.
+        unsafe { LLVMPositionBuilderAtEnd(self.builder, block.raw()) };
+    }
+
+    fn integer(&self, kind: Integer) -> LLVMTypeRef {
+        // SAFETY: the context is live.
+        unsafe {
+            match kind {
+                Integer::Byte => LLVMInt8TypeInContext(self.context),
+                Integer::Word => LLVMInt64TypeInContext(self.context),
+            }
+        }
+    }
+
+    /// A number.
+    pub(crate) fn constant(&self, kind: Integer, value: u64) -> Value {
+        // SAFETY: the type is live.
+        Value(unsafe { LLVMConstInt(self.integer(kind), value, 0) })
+    }
+
+    /// The stack pointer.
+    pub(crate) fn stack_pointer(&self) -> Value {
+        const NAME: &str = "llvm.stacksave";
+        // SAFETY: module and context are live; the intrinsic is overloaded by the kind of pointer.
+        let pointer = unsafe {
+            let id = LLVMLookupIntrinsicID(NAME.as_ptr().cast(), NAME.len());
+            let mut kind = LLVMPointerTypeInContext(self.context, 0);
+            let declared = LLVMGetIntrinsicDeclaration(self.module, id, &raw mut kind, 1);
+            let signature = LLVMGlobalGetValueType(declared);
+            let none = std::ptr::null_mut();
+            LLVMBuildCall2(self.builder, signature, declared, none, 0, c"".as_ptr())
+        };
+        // SAFETY: builder, value and type are live.
+        Value(unsafe {
+            LLVMBuildPtrToInt(self.builder, pointer, self.integer(Integer::Word), c"".as_ptr())
+        })
+    }
+
+    /// A pointer to what lies so far from the thread pointer.
+    pub(crate) fn thread_pointer_plus(&self, offset: Value) -> Value {
+        // SAFETY: builder, value and context are live.
+        Value(unsafe {
+            let kind = LLVMPointerTypeInContext(self.context, THREAD_SPACE);
+            LLVMBuildIntToPtr(self.builder, offset.0, kind, c"".as_ptr())
+        })
+    }
+
+    /// `base + offset`, in bytes.
+    pub(crate) fn offset(&self, base: Value, offset: Value) -> Value {
+        let mut indices = [offset.0];
+        // SAFETY: builder and values are live.
+        Value(unsafe {
+            let byte = self.integer(Integer::Byte);
+            LLVMBuildGEP2(self.builder, byte, base.0, indices.as_mut_ptr(), 1, c"".as_ptr())
+        })
+    }
+
+    /// Loads what only this thread writes.
+    pub(crate) fn load(&self, kind: Integer, pointer: Value) -> Value {
+        // SAFETY: builder and pointer are live.
+        Value(unsafe { LLVMBuildLoad2(self.builder, self.integer(kind), pointer.0, c"".as_ptr()) })
+    }
+
+    /// Loads a byte that other threads write at any time. Nothing else is read or written in an
+    /// order with it, so it needs no more than to come in one piece.
+    pub(crate) fn load_shared_byte(&self, pointer: Value) -> Value {
+        let loaded = self.load(Integer::Byte, pointer);
+        // SAFETY: the load is live; atomic accesses have to say how they are aligned.
+        unsafe {
+            LLVMSetOrdering(loaded.0, LLVMAtomicOrdering::LLVMAtomicOrderingUnordered);
+            LLVMSetAlignment(loaded.0, 1);
+        }
+        loaded
+    }
+
+    /// Stores what only this thread reads.
+    pub(crate) fn store(&self, value: Value, pointer: Value) {
+        // SAFETY: builder, value and pointer are live.
+        unsafe { LLVMBuildStore(self.builder, value.0, pointer.0) };
+    }
+
+    /// Stores a byte that other threads read at any time: see [`Builder::load_shared_byte`].
+    pub(crate) fn store_shared_byte(&self, value: Value, pointer: Value) {
+        // SAFETY: builder, value, pointer and the new store are live.
+        unsafe {
+            let stored = LLVMBuildStore(self.builder, value.0, pointer.0);
+            LLVMSetOrdering(stored, LLVMAtomicOrdering::LLVMAtomicOrderingUnordered);
+            LLVMSetAlignment(stored, 1);
+        }
+    }
+
+    /// `a + b`.
+    pub(crate) fn add(&self, a: Value, b: Value) -> Value {
+        // SAFETY: builder and values are live.
+        Value(unsafe { LLVMBuildAdd(self.builder, a.0, b.0, c"".as_ptr()) })
+    }
+
+    /// `a - b`.
+    pub(crate) fn subtract(&self, a: Value, b: Value) -> Value {
+        // SAFETY: builder and values are live.
+        Value(unsafe { LLVMBuildSub(self.builder, a.0, b.0, c"".as_ptr()) })
+    }
+
+    /// `a << b`.
+    pub(crate) fn shift_left(&self, a: Value, b: Value) -> Value {
+        // SAFETY: builder and values are live.
+        Value(unsafe { LLVMBuildShl(self.builder, a.0, b.0, c"".as_ptr()) })
+    }
+
+    /// A byte as a word.
+    pub(crate) fn widen(&self, byte: Value) -> Value {
+        // SAFETY: builder and value are live.
+        Value(unsafe {
+            LLVMBuildZExt(self.builder, byte.0, self.integer(Integer::Word), c"".as_ptr())
+        })
+    }
+
+    /// `a < b`, unsigned.
+    pub(crate) fn below(&self, a: Value, b: Value) -> Value {
+        // SAFETY: builder and values are live.
+        Value(unsafe {
+            LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntULT, a.0, b.0, c"".as_ptr())
+        })
+    }
+
+    /// `a != 0`.
+    pub(crate) fn is_not_zero(&self, a: Value) -> Value {
+        let zero = self.constant(Integer::Word, 0);
+        // SAFETY: builder and values are live.
+        Value(unsafe {
+            LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntNE, a.0, zero.0, c"".as_ptr())
+        })
+    }
+
+    /// Goes on at `to`.
+    pub(crate) fn jump(&self, to: Block) {
+        // SAFETY: builder and block are live.
+        unsafe { LLVMBuildBr(self.builder, to.raw()) };
+    }
+
+    /// Goes on at `likely` if the condition holds, as it almost always does, else at `unlikely`.
+    pub(crate) fn branch(&self, condition: Value, likely: Block, unlikely: Block) {
+        const KIND: &str = "prof";
+        // SAFETY: builder, value, blocks, context and what is made of it here are live.
+        unsafe {
+            let branch = LLVMBuildCondBr(self.builder, condition.0, likely.raw(), unlikely.raw());
+            let length = u32::try_from(KIND.len()).expect("a short name");
+            let kind = LLVMGetMDKindIDInContext(self.context, KIND.as_ptr().cast(), length);
+            let weights = metadata::node(
+                self.context,
+                &mut [
+                    metadata::string(self.context, "branch_weights"),
+                    metadata::number(self.context, 1 << 20),
+                    metadata::number(self.context, 1),
+                ],
+            );
+            LLVMSetMetadata(branch, kind, metadata::value_of(self.context, weights));
+        }
+    }
+
+    /// Takes so many bytes from the stack until the function returns; a multiple of `alignment`.
+    pub(crate) fn take_stack(&self, bytes: Value, alignment: u32) {
+        // SAFETY: builder, value, context and what is made of it here are live.
+        unsafe {
+            let byte = self.integer(Integer::Byte);
+            let taken = LLVMBuildArrayAlloca(self.builder, byte, bytes.0, c"".as_ptr());
+            LLVMSetAlignment(taken, alignment);
+            // Nothing uses the bytes; without a use they would not be taken.
+            let mut pointer = LLVMPointerTypeInContext(self.context, 0);
+            let nothing = LLVMVoidTypeInContext(self.context);
+            let signature = LLVMFunctionType(nothing, &raw mut pointer, 1, 0);
+            let constraint = "r";
+            let use_it = LLVMGetInlineAsm(
+                signature,
+                c"".as_ptr(),
+                0,
+                constraint.as_ptr().cast(),
+                constraint.len(),
+                1,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            let mut operands = [taken];
+            LLVMBuildCall2(self.builder, signature, use_it, operands.as_mut_ptr(), 1, c"".as_ptr());
+        }
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, and given back once.
+        unsafe { LLVMDisposeBuilder(self.builder) };
+    }
+}

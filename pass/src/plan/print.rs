@@ -1,0 +1,88 @@
+//! The plan as text, for `SZC_PASS_PLAN`: one line a function.
+
+use super::{FunctionPlan, Plan, Site, Unpadded};
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use szc_abi::stack::Stay;
+
+/// Where the plan goes: `-` for standard error, else a file that it is appended to.
+const VARIABLE: &str = "SZC_PASS_PLAN";
+
+/// Writes the plan where the user wants to read it, if anywhere.
+pub(crate) fn print(module: &str, plan: &Plan) {
+    let Some(place) = std::env::var_os(VARIABLE).filter(|place| !place.is_empty()) else {
+        return;
+    };
+    let mut text = String::new();
+    for function in &plan.functions {
+        let _ = writeln!(text, "{module}: {}", line(function));
+    }
+    // In one piece, since compilers that run side by side write to the same file.
+    let written = if place == "-" {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        let file = OpenOptions::new().append(true).create(true).open(&place);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+    };
+    if let Err(error) = written {
+        eprintln!("szc: {VARIABLE}: cannot write to {}: {error}", place.display());
+    }
+}
+
+fn line(plan: &FunctionPlan) -> String {
+    let mut line = format!("{}: ", plan.function.name());
+    match &plan.pad {
+        Ok(sites) => {
+            let sites: Vec<String> = sites.iter().map(site_text).collect();
+            let _ = write!(line, "padded {}", sites.join(", "));
+        }
+        Err(reason) => {
+            let _ = write!(line, "not padded: {}", reason.text());
+        }
+    }
+    if let Some(stay) = plan.stay {
+        let _ = write!(line, "; stays: {}", stay_text(stay));
+    }
+    line
+}
+
+fn site_text(site: &Site) -> String {
+    match site {
+        Site::Entry(_) => "at entry".to_owned(),
+        Site::Later(_, block) => format!("in block {block}"),
+        Site::Edge(..) => "between blocks".to_owned(),
+    }
+}
+
+impl Unpadded {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Unpadded::NotAsked => "no pads were asked for",
+            Unpadded::Sanitized => "a sanitizer keeps account of the stack",
+            Unpadded::Naked => "naked",
+            Unpadded::NoCall => "calls nothing that needs a frame",
+            Unpadded::Musttail => "has a call that must become a jump",
+            Unpadded::Coroutine => "a coroutine that is not split yet",
+            Unpadded::Convention => "a calling convention that may use the frame pointer",
+            Unpadded::Registers => "an unusual set of saved registers",
+            Unpadded::Funclets => "its exception handlers are functions of their own",
+            Unpadded::Collected => "its frames are described to somebody",
+            Unpadded::OtherStack => "uses a second or a split stack",
+            Unpadded::StackProbe => "probes the stack by a function",
+            Unpadded::Setjmp => "uses the compiler's own setjmp",
+            Unpadded::AlignedArguments => "passes arguments of more than the stack's alignment",
+            Unpadded::AssemblyStack => "inline assembly names the stack or frame pointer",
+            Unpadded::AssemblyRegisters => "inline assembly needs too many registers",
+        }
+    }
+}
+
+fn stay_text(stay: Stay) -> &'static str {
+    match stay {
+        Stay::Naked => "naked",
+        Stay::Patched => "its entry is prepared for patching",
+        Stay::Interrupt => "entered by the hardware",
+        Stay::Assembly => "inline assembly switches sections or defines symbols",
+    }
+}

@@ -1,0 +1,16 @@
+//! Leaves a record of each function: the compiler's half of the relocation tables.
+//!
+//! Code generation itself writes the records (`!pcsections` in LLVM's documentation): beside the function,
+//! tied to its section and its group of common code, at the distance that the linker computes. A variable
+//! that held the function's address would keep the function, and would look to later passes
+//! as if the program had taken its address.
+
+use crate::plan::FunctionPlan;
+use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord};
+
+/// Leaves the record of a function.
+pub(crate) fn record(plan: &FunctionPlan) {
+    let flags = if plan.pad.is_ok() { FunctionRecord::FLAG_PADDED } else { 0 };
+    let stay = plan.stay.map_or(0, |stay| stay as u8);
+    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags, stay));
+}

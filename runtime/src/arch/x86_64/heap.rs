@@ -1,0 +1,75 @@
+//! The heap's machine code: the word in which a thread keeps its heap, and blocks set to zero.
+
+use super::fill_bytes;
+use core::arch::{asm, global_asm};
+
+// The thread's heap. The runtime is part of the program's image, so its thread-local storage lies at a fixed distance
+// from the thread pointer.
+global_asm!(
+    ".section .tbss.szc_rt_thread_heap, \"awT\", @nobits",
+    ".p2align 3",
+    ".globl szc_rt_thread_heap",
+    ".hidden szc_rt_thread_heap",
+    ".type szc_rt_thread_heap, @object",
+    ".size szc_rt_thread_heap, 8",
+    "szc_rt_thread_heap:",
+    ".zero 8",
+    ".text",
+);
+
+/// What the heap keeps for the calling thread; 0 at first.
+#[inline]
+#[must_use]
+pub fn heap_slot() -> usize {
+    let value: usize;
+    // SAFETY: reads the thread's own word.
+    unsafe {
+        asm!(
+            "mov {}, qword ptr fs:[szc_rt_thread_heap@TPOFF]",
+            out(reg) value,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    value
+}
+
+/// Sets what [`heap_slot`] reads.
+pub fn set_heap_slot(value: usize) {
+    // SAFETY: writes the thread's own word.
+    unsafe {
+        asm!(
+            "mov qword ptr fs:[szc_rt_thread_heap@TPOFF], {}",
+            in(reg) value,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Zeroes grains of 32 bytes, which begin at a multiple of 16, without calling `memset`.
+///
+/// # Safety
+/// The grains must be valid for writing.
+#[inline]
+pub unsafe fn zero_grains(start: *mut u8, grains: usize) {
+    if grains > 32 {
+        // SAFETY: the caller's promise.
+        unsafe { fill_bytes(start, 0, grains * 32) };
+        return;
+    }
+    // SAFETY: the caller's promise; the loop ends behind the last grain, and there is at least one.
+    unsafe {
+        asm!(
+            "xorps {zero}, {zero}",
+            "2:",
+            "movups xmmword ptr [{at}], {zero}",
+            "movups xmmword ptr [{at} + 16], {zero}",
+            "add {at}, 32",
+            "cmp {at}, {end}",
+            "jb 2b",
+            zero = out(xmm_reg) _,
+            at = inout(reg) start => _,
+            end = in(reg) start.add(grains * 32),
+            options(nostack),
+        );
+    }
+}

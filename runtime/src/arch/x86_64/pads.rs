@@ -1,0 +1,218 @@
+//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the few places
+//! where a call goes on in another function without a frame of the runtime's between.
+//!
+//! Sources: System V ABI AMD64 supplement; Drepper, "ELF handling for thread-local storage"
+//! (local-exec model); `szc_abi::stack`.
+
+use core::arch::{asm, global_asm};
+use core::ffi::c_void;
+use szc_abi::stack::PadState;
+
+// The state that padded code reads: `#[thread_local]` is not stable in Rust, so it is defined here.
+// Code that cannot use the local-exec model finds it by its offset from the thread pointer.
+global_asm!(
+    ".section .tbss, \"awT\", @nobits",
+    ".p2align 3",
+    ".globl szc_pad_state",
+    ".hidden szc_pad_state",
+    ".type szc_pad_state, @object",
+    ".size szc_pad_state, {bytes}",
+    "szc_pad_state:",
+    ".zero {bytes}",
+    ".section .rodata.szc_pad_state_offset, \"a\", @progbits",
+    ".p2align 3",
+    ".globl szc_pad_state_offset",
+    ".hidden szc_pad_state_offset",
+    ".type szc_pad_state_offset, @object",
+    ".size szc_pad_state_offset, 8",
+    "szc_pad_state_offset:",
+    ".quad szc_pad_state@tpoff",
+    ".text",
+    bytes = const size_of::<PadState>(),
+);
+
+// The bounds of the sections; both null in a program without the section.
+global_asm!(
+    ".section .data.rel.ro.szc_rt_sections, \"aw\", @progbits",
+    ".p2align 3",
+    ".type szc_rt_pad_sections, @object",
+    ".globl szc_rt_pad_sections",
+    ".hidden szc_rt_pad_sections",
+    ".weak __start_szc_functions",
+    ".hidden __start_szc_functions",
+    ".weak __stop_szc_functions",
+    ".hidden __stop_szc_functions",
+    ".weak __start_szc_pad_tables",
+    ".hidden __start_szc_pad_tables",
+    ".weak __stop_szc_pad_tables",
+    ".hidden __stop_szc_pad_tables",
+    "szc_rt_pad_sections:",
+    ".quad __start_szc_functions",
+    ".quad __stop_szc_functions",
+    ".quad __start_szc_pad_tables",
+    ".quad __stop_szc_pad_tables",
+    ".text",
+);
+
+// First code of a thread that gets pads. It jumps to the program's start routine, so that the
+// thread's frames, its ends and its result are what they would be without szc.
+global_asm!(
+    ".text",
+    ".globl szc_rt_thread",
+    ".hidden szc_rt_thread",
+    ".type szc_rt_thread, @function",
+    ".p2align 4",
+    "szc_rt_thread:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "call {enter}", // rdi: what pthread_create was given; the pair comes back in rax and rdx
+    "mov rdi, rdx",
+    "add rsp, 8",
+    ".cfi_adjust_cfa_offset -8",
+    "jmp rax",
+    ".cfi_endproc",
+    ".size szc_rt_thread, . - szc_rt_thread",
+    enter = sym crate::stack::threads::szc_rt_thread_enter,
+);
+
+/// A function that takes any number of arguments: looks at the first two and goes on in libc's
+/// function with all of them.
+macro_rules! looks_on {
+    ($name:literal, $look:path) => {
+        global_asm!(
+            ".text",
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ", @function"),
+            ".p2align 4",
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push rdi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rsi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rcx",
+            ".cfi_adjust_cfa_offset 8",
+            "push r8",
+            ".cfi_adjust_cfa_offset 8",
+            "push r9",
+            ".cfi_adjust_cfa_offset 8",
+            "push rax", // al: number of vector registers with arguments
+            ".cfi_adjust_cfa_offset 8",
+            "call {look}",
+            "mov r11, rax",
+            "pop rax",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r9",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rcx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rsi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -8",
+            "jmp r11",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            look = sym $look,
+        );
+    };
+}
+
+looks_on!("szc_rt_shared_stack_makecontext", crate::stack::exports::before_makecontext);
+looks_on!("szc_rt_shared_stack_clone", crate::stack::exports::before_clone);
+
+unsafe extern "C" {
+    static szc_rt_pad_sections: Sections;
+    fn szc_rt_thread(slot: *mut c_void) -> *mut c_void;
+}
+
+/// Bounds of the sections that the compiler pass fills.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Sections {
+    /// First function record.
+    pub functions: *const u8,
+    /// Behind the last function record.
+    pub functions_end: *const u8,
+    /// First pad table.
+    pub tables: *mut u8,
+    /// Behind the last pad table.
+    pub tables_end: *mut u8,
+}
+
+/// The bounds of the program's sections.
+#[must_use]
+pub fn sections() -> Sections {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_pad_sections }
+}
+
+/// First code of a thread that gets pads; its argument is a slot of `stack::threads`.
+#[must_use]
+pub fn thread_start() -> usize {
+    szc_rt_thread as *const () as usize
+}
+
+/// Address of the calling thread's pad state.
+#[must_use]
+pub fn pad_state() -> *mut PadState {
+    let state: *mut PadState;
+    // SAFETY: the word at the thread pointer is the thread pointer (the ABI's), and reading it has
+    // no effect; the state lies at a constant distance in the image of the program.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr fs:[0]",
+            "lea {0}, [{0} + szc_pad_state@tpoff]",
+            out(reg) state,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    state
+}
+
+/// Address of the calling thread's block, which glibc also takes for its name.
+#[must_use]
+pub fn thread_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: reads the word at the thread pointer, which is the thread pointer.
+    unsafe {
+        asm!(
+            "mov {}, qword ptr fs:[0]",
+            out(reg) pointer,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    pointer
+}
+
+/// The stack pointer of the caller.
+#[inline]
+#[must_use]
+pub fn stack_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_a_state_of_its_own_that_gives_no_pads_at_first() {
+        let here = pad_state();
+        // SAFETY: the test's own thread's state.
+        assert_eq!(unsafe { here.read() }, PadState::default());
+        let there = std::thread::spawn(|| pad_state() as usize).join().unwrap();
+        assert_ne!(here as usize, there);
+        assert_eq!(here as usize % 8, 0);
+    }
+}

@@ -1,0 +1,157 @@
+//! The DieHard base: blocks at random places of slabs, at most half of which are in use.
+//!
+//! Source: Berger and Zorn, "DieHard: Probabilistic Memory Safety for Unsafe Languages" (2006), with M = 2. A
+//! freed block is one of many that the next probe may hit, so it is rarely reused soon.
+
+use super::Base;
+use super::chunks::Chunks;
+use super::slab::{Place, Slab};
+use crate::heap::memory::map_table;
+use crate::heap::random::Random;
+use crate::heap::size_class::CLASSES;
+use crate::heap::spread::Spread;
+use crate::os;
+
+/// DieHard's M: blocks that there are for each block in use.
+const OVER_PROVISION: usize = 2;
+/// Slabs that a class's table has room for at first: one page of them.
+const FIRST_ROOM: usize = os::PAGE_BYTES / size_of::<*mut Slab>();
+/// Probes before blocks are searched in order. Each hits with a probability of at least one half.
+const PROBES: usize = 64;
+
+/// One class.
+struct Class {
+    /// Its slabs, in a table of its own.
+    table: *mut *mut Slab,
+    slabs: usize,
+    room: usize,
+    blocks: usize,
+    used: usize,
+    spread: Spread,
+}
+
+/// The base.
+pub struct DieHard {
+    chunks: Chunks,
+    random: Random,
+    classes: [Class; CLASSES],
+}
+
+impl DieHard {
+    /// A base in memory of its own.
+    pub fn create(random: &mut Random) -> Option<*mut Self> {
+        let base = map_table(size_of::<Self>())?.cast::<Self>();
+        // SAFETY: zeroed memory; zeros are empty classes, and the rest is set here.
+        unsafe {
+            (&raw mut (*base).random).write(Random::new(random.bits()));
+            for class in 0..CLASSES {
+                let spread = Spread::new(random);
+                (&raw mut (*base).classes[class].spread).write(spread);
+            }
+        }
+        Some(base)
+    }
+
+    fn collect(&mut self) {
+        let Self { chunks, classes, .. } = self;
+        chunks.collect(|_, slab, blocks| {
+            // SAFETY: collected slabs are this base's.
+            classes[unsafe { (*slab).class() }].used -= blocks;
+        });
+    }
+
+    fn grow(&mut self, class: usize) -> Option<()> {
+        let Self { chunks, classes, .. } = self;
+        let slot = &mut classes[class];
+        if slot.slabs == slot.room {
+            slot.enlarge()?;
+        }
+        let slab = chunks.open(class, &mut slot.spread)?;
+        // SAFETY: the slab is this base's; the table has room.
+        unsafe {
+            (*slab).place = Place::Active;
+            slot.table.add(slot.slabs).write(slab);
+            slot.blocks += (*slab).capacity();
+        }
+        slot.slabs += 1;
+        Some(())
+    }
+
+    fn probe(&mut self, class: usize) -> Option<*mut u8> {
+        let Self { random, classes, .. } = self;
+        let class = &mut classes[class];
+        for _ in 0..PROBES {
+            // SAFETY: the index is inside the table.
+            let slab = unsafe { *class.table.add(random.below(class.slabs as u32)) };
+            // SAFETY: slabs in the table are this base's.
+            let block = unsafe {
+                let index = random.below((*slab).capacity() as u32);
+                (*slab).take_if_free(index)
+            };
+            if block.is_some() {
+                return block;
+            }
+        }
+        (0..class.slabs).find_map(|index| {
+            // SAFETY: as above.
+            unsafe { (**class.table.add(index)).take() }
+        })
+    }
+}
+
+impl Class {
+    fn enlarge(&mut self) -> Option<()> {
+        let room = if self.room == 0 { FIRST_ROOM } else { self.room * 2 };
+        let bytes = size_of::<*mut Slab>();
+        let table = map_table(room * bytes)?.cast::<*mut Slab>();
+        for index in 0..self.slabs {
+            // SAFETY: both tables have room for as many.
+            unsafe { table.add(index).write(self.table.add(index).read()) };
+        }
+        if self.room > 0 {
+            // SAFETY: the old table is this class's alone.
+            unsafe { os::unmap(self.table.cast(), self.room * bytes) };
+        }
+        self.table = table;
+        self.room = room;
+        Some(())
+    }
+}
+
+impl Base for DieHard {
+    unsafe fn take(this: *mut Self, class: usize, out: &mut [*mut u8]) -> usize {
+        // SAFETY: the caller owns the base; what others touch of it is atomic.
+        unsafe { (*this).take_at_random(class, out) }
+    }
+
+    unsafe fn give(this: *mut Self, class: usize, block: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let base = &mut *this;
+            if base.chunks.give(class, block).is_some() {
+                base.classes[class].used -= 1;
+            }
+        }
+    }
+}
+
+impl DieHard {
+    fn take_at_random(&mut self, class: usize, out: &mut [*mut u8]) -> usize {
+        self.collect();
+        for (taken, place) in out.iter_mut().enumerate() {
+            while (self.classes[class].used + 1) * OVER_PROVISION > self.classes[class].blocks {
+                if self.grow(class).is_none() {
+                    // Without memory the last free blocks have to do.
+                    break;
+                }
+            }
+            let has_free = self.classes[class].used < self.classes[class].blocks;
+            match has_free.then(|| self.probe(class)).flatten() {
+                Some(block) => *place = block,
+                None => return taken,
+            }
+            self.classes[class].used += 1;
+        }
+        out.len()
+    }
+}

@@ -1,0 +1,158 @@
+//! The default base: slabs of size classes, several of which are open at a time.
+//!
+//! Blocks come from the open slabs in turn, so that neighbours in time lie in different places
+//! ([`crate::heap::spread`]). As many slabs are open as make up half of what the class has, 16 at most: a class
+//! of few blocks stays in few pages.
+
+use super::Base;
+use super::chunks::Chunks;
+use super::slab::{Place, Slab, Waiting};
+use crate::heap::memory::map_table;
+use crate::heap::random::Random;
+use crate::heap::size_class::CLASSES;
+use crate::heap::spread::Spread;
+use crate::os;
+
+/// Most slabs of a class that blocks are taken from in turn.
+const OPEN_SLABS: usize = 16;
+
+/// Slabs without blocks in use that a class keeps, because it will probably need them again; more only if it
+/// has more than three times as many others.
+const KEPT_EMPTY: usize = 16;
+
+/// One class.
+struct Class {
+    /// Slabs that blocks are taken from; the first `open_count` places count, and may be null.
+    open: [*mut Slab; OPEN_SLABS],
+    open_count: usize,
+    turn: usize,
+    /// Slabs with free blocks that are not open.
+    waiting: Waiting,
+    /// Slabs that the class has.
+    slabs: usize,
+    /// Those of them that wait with all blocks free.
+    empty: usize,
+    spread: Spread,
+}
+
+/// The base.
+pub struct Segregated {
+    chunks: Chunks,
+    classes: [Class; CLASSES],
+}
+
+impl Segregated {
+    /// A base in memory of its own.
+    pub fn create(random: &mut Random) -> Option<*mut Self> {
+        let base = map_table(size_of::<Self>())?.cast::<Self>();
+        // SAFETY: zeroed memory; zeros are null pointers and empty lists, and the spreads are set here.
+        unsafe {
+            for class in 0..CLASSES {
+                let spread = Spread::new(random);
+                (&raw mut (*base).classes[class].spread).write(spread);
+                (&raw mut (*base).classes[class].open_count).write(1);
+            }
+        }
+        Some(base)
+    }
+
+    /// Makes free blocks of a slab known to its class.
+    ///
+    /// # Safety
+    /// The slab must be one of `chunks`, and have a free block more than when this was last called.
+    unsafe fn freed(chunks: &mut Chunks, classes: &mut [Class; CLASSES], slab: *mut Slab) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let class = &mut classes[(*slab).class()];
+            if (*slab).place == Place::Full {
+                class.waiting.push(slab);
+            }
+            if (*slab).place == Place::Waiting && (*slab).available() == (*slab).capacity() {
+                class.empty += 1;
+                if class.empty > KEPT_EMPTY.max(class.slabs / 4) {
+                    class.waiting.remove(slab);
+                    class.slabs -= 1;
+                    class.empty -= 1;
+                    chunks.close(slab);
+                }
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        let Self { chunks, classes } = self;
+        // SAFETY: collected slabs are this base's and got free blocks.
+        chunks.collect(|chunks, slab, _| unsafe { Self::freed(chunks, classes, slab) });
+    }
+
+    /// Puts a slab with free blocks into a place of the open ones.
+    fn reopen(&mut self, class: usize, place: usize) -> Option<*mut Slab> {
+        self.collect();
+        let Self { chunks, classes } = self;
+        let class_number = class;
+        let class = &mut classes[class];
+        let slab = match class.waiting.pop() {
+            Some(slab) => {
+                // SAFETY: waiting slabs are this base's.
+                class.empty -= usize::from(unsafe { (*slab).available() == (*slab).capacity() });
+                slab
+            }
+            None => {
+                let slab = chunks.open(class_number, &mut class.spread)?;
+                class.slabs += 1;
+                slab
+            }
+        };
+        // SAFETY: the slab is this base's.
+        unsafe { (*slab).place = Place::Active };
+        class.open[place] = slab;
+        class.open_count = class.open_count.max((class.slabs / 2).min(OPEN_SLABS));
+        Some(slab)
+    }
+}
+
+impl Base for Segregated {
+    unsafe fn take(this: *mut Self, class: usize, out: &mut [*mut u8]) -> usize {
+        // SAFETY: the caller owns the base; what others touch of it is atomic.
+        unsafe { (*this).take_in_turn(class, out) }
+    }
+
+    unsafe fn give(this: *mut Self, class: usize, block: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let base = &mut *this;
+            if let Some(slab) = base.chunks.give(class, block) {
+                Self::freed(&mut base.chunks, &mut base.classes, slab);
+            }
+        }
+    }
+}
+
+impl Segregated {
+    fn take_in_turn(&mut self, class: usize, out: &mut [*mut u8]) -> usize {
+        let mut taken = 0;
+        while taken < out.len() {
+            let turn = self.classes[class].turn;
+            let mut slab = self.classes[class].open[turn];
+            // SAFETY: open slabs are this base's.
+            if slab.is_null() || unsafe { (*slab).available() } == 0 {
+                if !slab.is_null() {
+                    // SAFETY: as above.
+                    unsafe { (*slab).place = Place::Full };
+                    self.classes[class].open[turn] = os::null();
+                }
+                match self.reopen(class, turn) {
+                    Some(found) => slab = found,
+                    None => break,
+                }
+            }
+            // SAFETY: as above.
+            let Some(block) = (unsafe { (*slab).take() }) else { break };
+            out[taken] = block;
+            taken += 1;
+            let class = &mut self.classes[class];
+            class.turn = (turn + 1) % class.open_count;
+        }
+        taken
+    }
+}

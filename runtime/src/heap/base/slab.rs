@@ -1,0 +1,138 @@
+//! A slab: a run of blocks of one class, and lists of slabs.
+//!
+//! Which blocks are free is a bitmap beside the blocks. Blocks that another thread frees go into a second one, by atomic
+//! operations; [`super::chunks`] says how they come back.
+
+use crate::heap::size_class::block_bytes;
+use crate::os;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+/// Most blocks of a slab.
+pub const SLAB_BLOCKS: usize = 128;
+
+/// Where a slab is in its class's bookkeeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Place {
+    /// The unit holds no slab.
+    Nowhere = 0,
+    /// Its blocks are being handed out.
+    Active,
+    /// It has free blocks and waits in a list.
+    Waiting,
+    /// It has no free block.
+    Full,
+}
+
+/// One run of blocks.
+#[repr(C)]
+pub struct Slab {
+    pub(super) free: u128,
+    pub(super) freed_elsewhere: [AtomicU64; 2],
+    pub(super) queued: AtomicBool,
+    /// See [`Place`]; the class's to change.
+    pub place: Place,
+    pub(super) class: u8,
+    pub(super) capacity: u8,
+    pub(super) available: u8,
+    /// Where the search for a free block begins: behind the last one taken.
+    pub(super) cursor: u8,
+    pub(super) group: u16,
+    pub(super) next_queued: AtomicPtr<Slab>,
+    pub(super) next: *mut Slab,
+    pub(super) previous: *mut Slab,
+    pub(super) start: *mut u8,
+}
+
+impl Slab {
+    /// Its class.
+    pub fn class(&self) -> usize {
+        usize::from(self.class)
+    }
+
+    /// Free blocks.
+    pub fn available(&self) -> usize {
+        usize::from(self.available)
+    }
+
+    /// Blocks.
+    pub fn capacity(&self) -> usize {
+        usize::from(self.capacity)
+    }
+
+    /// Takes the next free block.
+    pub fn take(&mut self) -> Option<*mut u8> {
+        if self.free == 0 {
+            return None;
+        }
+        let ahead = self.free.rotate_right(u32::from(self.cursor)).trailing_zeros();
+        let index = (usize::from(self.cursor) + ahead as usize) % SLAB_BLOCKS;
+        Some(self.take_at(index))
+    }
+
+    /// Takes a block if it is free.
+    pub fn take_if_free(&mut self, index: usize) -> Option<*mut u8> {
+        (self.free >> index & 1 != 0).then(|| self.take_at(index))
+    }
+
+    fn take_at(&mut self, index: usize) -> *mut u8 {
+        self.free &= !(1 << index);
+        self.available -= 1;
+        self.cursor = ((index + 1) % SLAB_BLOCKS) as u8;
+        // SAFETY: the block lies in the slab's unit.
+        unsafe { self.start.add(index * block_bytes(self.class())) }
+    }
+}
+
+/// A list of slabs with free blocks.
+#[derive(Clone, Copy)]
+pub struct Waiting(*mut Slab);
+
+impl Waiting {
+    /// Adds a slab.
+    ///
+    /// # Safety
+    /// The slab must be in no list, and this base's.
+    pub unsafe fn push(&mut self, slab: *mut Slab) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*slab).place = Place::Waiting;
+            (*slab).next = self.0;
+            (*slab).previous = os::null();
+            if !self.0.is_null() {
+                (*self.0).previous = slab;
+            }
+        }
+        self.0 = slab;
+    }
+
+    /// Takes a slab out.
+    pub fn pop(&mut self) -> Option<*mut Slab> {
+        let slab = self.0;
+        if slab.is_null() {
+            return None;
+        }
+        // SAFETY: it is in this list.
+        unsafe { self.remove(slab) };
+        Some(slab)
+    }
+
+    /// Takes this slab out.
+    ///
+    /// # Safety
+    /// The slab must be in this list.
+    pub unsafe fn remove(&mut self, slab: *mut Slab) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (next, previous) = ((*slab).next, (*slab).previous);
+            if previous.is_null() {
+                self.0 = next;
+            } else {
+                (*previous).next = next;
+            }
+            if !next.is_null() {
+                (*next).previous = previous;
+            }
+        }
+    }
+}

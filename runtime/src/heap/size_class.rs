@@ -1,0 +1,216 @@
+//! Size classes: which requests share blocks of one size.
+//!
+//! Up to 256 bytes a class every 32, up to 1 KiB four in each doubling, then eight. Powers of two alone, as in the paper, waste a
+//! quarter of the memory on average; blocks of 32 bytes' grain waste what glibc spends on its headers.
+
+/// Blocks begin at multiples of this many bytes in their chunk, so that one byte of state a grain
+/// is enough ([`super::chunk`]).
+pub const GRAIN_BYTES: usize = 32;
+
+/// Largest request that comes from a class, in bytes; what is larger is mapped on its own.
+pub const SMALL_MAX_BYTES: usize = 16 << 10;
+
+/// Number of classes.
+pub const CLASSES: usize = 48;
+
+/// Classes that lie one grain apart.
+const FINE_CLASSES: usize = 8;
+/// Those and the ones that are four in a doubling.
+const MIDDLE_CLASSES: usize = 16;
+
+const fn bytes_of(class: usize) -> usize {
+    if class < FINE_CLASSES {
+        (class + 1) * GRAIN_BYTES
+    } else if class < MIDDLE_CLASSES {
+        let doubling = (class - FINE_CLASSES) / 4;
+        (256 << doubling) + ((class - FINE_CLASSES) % 4 + 1) * (64 << doubling)
+    } else {
+        let doubling = (class - MIDDLE_CLASSES) / 8;
+        (1024 << doubling) + ((class - MIDDLE_CLASSES) % 8 + 1) * (128 << doubling)
+    }
+}
+
+const _: () = assert!(bytes_of(CLASSES - 1) == SMALL_MAX_BYTES);
+
+/// Block size of each class, in bytes.
+static BYTES: [u32; CLASSES] = {
+    let mut bytes = [0; CLASSES];
+    let mut class = 0;
+    while class < CLASSES {
+        bytes[class] = bytes_of(class) as u32;
+        class += 1;
+    }
+    bytes
+};
+
+/// 2³² over the block size, rounded up: turns a distance into a number of blocks without division.
+static RECIPROCAL: [u32; CLASSES] = {
+    let mut reciprocal = [0; CLASSES];
+    let mut class = 0;
+    while class < CLASSES {
+        reciprocal[class] = (1u64 << 32).div_ceil(bytes_of(class) as u64) as u32;
+        class += 1;
+    }
+    reciprocal
+};
+
+/// The class of a request, by its size in grains, rounded up.
+static CLASS_OF: [u8; SMALL_MAX_BYTES / GRAIN_BYTES + 1] = {
+    let mut table = [0; SMALL_MAX_BYTES / GRAIN_BYTES + 1];
+    let mut grains = 0;
+    let mut class = 0;
+    while grains < table.len() {
+        while bytes_of(class) < grains * GRAIN_BYTES {
+            class += 1;
+        }
+        table[grains] = class as u8;
+        grains += 1;
+    }
+    table
+};
+
+/// The class of a request of at most [`SMALL_MAX_BYTES`].
+#[inline]
+pub fn class_of(bytes: usize) -> usize {
+    debug_assert!(bytes <= SMALL_MAX_BYTES);
+    usize::from(CLASS_OF[bytes.div_ceil(GRAIN_BYTES)])
+}
+
+/// Block size of a class, in bytes.
+#[inline]
+pub fn block_bytes(class: usize) -> usize {
+    BYTES[class] as usize
+}
+
+/// The block of a class that contains the byte at `distance` from the first block.
+///
+/// Exact inside a group: what the rounding of the reciprocal adds, less than the block size (≤ 2¹⁴) over 2³² for each
+/// byte of distance (< 2¹⁵), stays below the next block.
+#[inline]
+pub fn block_index(class: usize, distance: usize) -> usize {
+    ((distance as u64 * u64::from(RECIPROCAL[class])) >> 32) as usize
+}
+
+/// A cache line: the grain of colours.
+const LINE_BYTES: usize = 64;
+/// Bytes that the blocks of a group fill at least, about.
+const GROUP_BYTES: usize = 4096;
+/// Bytes of blocks for each byte of colour: what colours may cost.
+const BLOCKS_PER_COLOUR: usize = 16;
+
+/// Bytes after which the address bits repeat that a class's own block size leaves constant: those from bit 6 (a
+/// cache line) up to the size's lowest bit, at most those inside a page. At least a cache line.
+pub const fn colour_period(class: usize) -> usize {
+    let bytes = bytes_of(class);
+    let lowest = bytes & bytes.wrapping_neg();
+    if lowest <= LINE_BYTES {
+        LINE_BYTES
+    } else if lowest > GROUP_BYTES {
+        GROUP_BYTES
+    } else {
+        lowest
+    }
+}
+
+/// Room of a group in which its first block begins: its colour is a multiple of a cache line up to this.
+const fn colour_room(class: usize) -> usize {
+    colour_period(class) - LINE_BYTES
+}
+
+/// Blocks of a class's group: those that one slab manages.
+pub const fn group_blocks(class: usize) -> usize {
+    let by_bytes = GROUP_BYTES / bytes_of(class);
+    let by_colour = (BLOCKS_PER_COLOUR * colour_room(class)).div_ceil(bytes_of(class));
+    let blocks = if by_bytes > by_colour { by_bytes } else { by_colour };
+    if blocks == 0 { 1 } else { blocks }
+}
+
+/// Distance from one group of a class to the next, in bytes: the blocks, and the room for their colour.
+///
+/// Groups follow each other without regard to pages: if blocks could not lie across the ends of pages, or
+/// of anything aligned, the last places before them would be rarer than others, which tests of randomness notice.
+const fn pitch_of(class: usize) -> usize {
+    group_blocks(class) * bytes_of(class) + colour_room(class)
+}
+
+/// Pitch of each class.
+static PITCH: [u32; CLASSES] = {
+    let mut pitch = [0; CLASSES];
+    let mut class = 0;
+    while class < CLASSES {
+        pitch[class] = pitch_of(class) as u32;
+        class += 1;
+    }
+    pitch
+};
+
+/// 2⁴⁰ over the pitch, rounded up.
+static PITCH_RECIPROCAL: [u32; CLASSES] = {
+    let mut reciprocal = [0; CLASSES];
+    let mut class = 0;
+    while class < CLASSES {
+        reciprocal[class] = (1u64 << 40).div_ceil(pitch_of(class) as u64) as u32;
+        class += 1;
+    }
+    reciprocal
+};
+
+/// Distance from one group of a class to the next, in bytes.
+#[inline]
+pub fn pitch_bytes(class: usize) -> usize {
+    PITCH[class] as usize
+}
+
+/// The group that contains the byte at `distance` from the first group. Exact below 2²⁰, as in
+/// [`block_index`].
+#[inline]
+pub fn group_index(class: usize, distance: usize) -> usize {
+    ((distance as u64 * u64::from(PITCH_RECIPROCAL[class])) >> 40) as usize
+}
+
+/// The least pitch of all classes.
+pub const MIN_PITCH_BYTES: usize = {
+    let mut least = usize::MAX;
+    let mut class = 0;
+    while class < CLASSES {
+        if pitch_of(class) < least {
+            least = pitch_of(class);
+        }
+        class += 1;
+    }
+    least
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_gets_the_smallest_class_that_holds_it() {
+        for bytes in 0..=SMALL_MAX_BYTES {
+            let class = class_of(bytes);
+            assert!(block_bytes(class) >= bytes);
+            assert!(class == 0 || block_bytes(class - 1) < bytes, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_multiples_of_the_grain_and_slabs_hold_at_most_128() {
+        for class in 0..CLASSES {
+            assert_eq!(block_bytes(class) % GRAIN_BYTES, 0);
+            assert!((1..=128).contains(&group_blocks(class)));
+        }
+    }
+
+    #[test]
+    fn a_distance_gives_its_group_and_its_block_without_division() {
+        for class in 0..CLASSES {
+            for distance in 0..1usize << 20 {
+                assert_eq!(group_index(class, distance), distance / pitch_bytes(class));
+            }
+            for distance in 0..1usize << 15 {
+                assert_eq!(block_index(class, distance), distance / block_bytes(class));
+            }
+        }
+    }
+}

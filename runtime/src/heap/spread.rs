@@ -1,0 +1,139 @@
+//! Where the fresh memory of a class begins: address bits 6 to 17 of its slabs, spread evenly.
+//!
+//! The shuffle layer exchanges neighbours in time: with N = 256 what it returns comes from the last few hundred
+//! blocks that the base gave. If those lie in one place, high index bits stand still however well they are
+//! shuffled. Independent random places would not do either: of eight pages, one address bit is often the same in six
+//! or seven. So the places of a class are points of a digital sequence over GF(2) with random columns (Niederreiter,
+//! "Random Number Generation and Quasi-Monte Carlo Methods", 1992, chapter 4): the first 2^k points, and each aligned run
+//! of as many, form an affine subspace, hence an orthogonal array. In each 16 points every address bit is set in eight, and
+//! any two bits take each of their four values four times; 64 points lie in 64 different pages.
+
+use super::random::Random;
+
+/// Address bits that a point sets: 6 to 17, the paper's index bits.
+pub const POINT_BITS: u32 = 12;
+/// The lowest of them.
+pub const POINT_SHIFT: u32 = 6;
+
+/// The places of one class, in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    columns: [u16; POINT_BITS as usize],
+    /// The first place.
+    shift: u16,
+    /// Points drawn so far.
+    drawn: u16,
+}
+
+impl Spread {
+    /// A sequence of its own.
+    pub fn new(random: &mut Random) -> Self {
+        loop {
+            if let Some(columns) = draw_columns(random) {
+                return Self { columns, shift: (random.bits() & 0xfff) as u16, drawn: 0 };
+            }
+        }
+    }
+
+    /// The next place: address bits 6 to 17.
+    pub fn next(&mut self) -> usize {
+        let mut point = self.shift;
+        for (bit, column) in self.columns.iter().enumerate() {
+            if self.drawn >> bit & 1 != 0 {
+                point ^= column;
+            }
+        }
+        self.drawn = (self.drawn + 1) & 0xfff;
+        usize::from(point)
+    }
+}
+
+/// Random columns, or nothing if the draw has no luck (about one in 30 has).
+fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
+    let mut columns = [0u16; POINT_BITS as usize];
+    // The first four columns: each address bit gets another nonzero pattern of four, so that any two bits are
+    // independent in 16 points.
+    let mut patterns = [1u16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    for bit in 0..POINT_BITS as usize {
+        let other = bit + random.below((patterns.len() - bit) as u32);
+        patterns.swap(bit, other);
+        for (column, place) in columns[..4].iter_mut().enumerate() {
+            *place |= (patterns[bit] >> column & 1) << bit;
+        }
+    }
+    // Each four neighbouring address bits take all 16 values in 16 points.
+    for field in patterns[..POINT_BITS as usize].chunks(4) {
+        let mut basis = [0u16; POINT_BITS as usize];
+        if !field.iter().all(|&pattern| extend(&mut basis, pattern)) {
+            return None;
+        }
+    }
+    for column in &mut columns[4..] {
+        *column = (random.bits() & 0xfff) as u16;
+    }
+    // 64 points lie in 64 different pages, and 4,096 points are all different.
+    let (mut pages, mut all) = ([0u16; POINT_BITS as usize], [0u16; POINT_BITS as usize]);
+    let independent = columns[..6].iter().all(|column| extend(&mut pages, column >> 6))
+        && columns.iter().all(|&column| extend(&mut all, column));
+    independent.then_some(columns)
+}
+
+/// Adds a vector to a basis in echelon form; false if it depends on those already there.
+fn extend(basis: &mut [u16; POINT_BITS as usize], mut vector: u16) -> bool {
+    for bit in (0..basis.len()).rev() {
+        if vector >> bit & 1 == 0 {
+            continue;
+        }
+        if basis[bit] == 0 {
+            basis[bit] = vector;
+            return true;
+        }
+        vector ^= basis[bit];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_successive_places_balance_every_pair_of_address_bits() {
+        for seed in 0..200 {
+            let mut spread = Spread::new(&mut Random::new(seed));
+            for _ in 0..8 {
+                let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
+                for a in 0..POINT_BITS {
+                    for b in 0..a {
+                        let mut counts = [0; 4];
+                        for place in &places {
+                            counts[(place >> a & 1) * 2 + (place >> b & 1)] += 1;
+                        }
+                        assert_eq!(counts, [4; 4], "seed {seed}, bits {a} and {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sixty_four_successive_places_lie_in_as_many_pages() {
+        for seed in 0..50 {
+            let mut spread = Spread::new(&mut Random::new(seed));
+            let mut seen = [false; 64];
+            for _ in 0..64 {
+                assert!(!core::mem::replace(&mut seen[spread.next() >> 6], true));
+            }
+        }
+    }
+
+    #[test]
+    fn no_place_comes_twice_before_all_came_once() {
+        let mut spread = Spread::new(&mut Random::new(9));
+        let mut seen = [false; 4096];
+        for _ in 0..4096 {
+            let place = spread.next();
+            assert!(!core::mem::replace(&mut seen[place], true));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Files by descriptors that close themselves.
+
+use super::{EINTR, Errno, check};
+use crate::arch::{nr, syscall};
+use core::ffi::CStr;
+
+/// `O_RDONLY | O_CLOEXEC`.
+pub const OPEN_READ: usize = 0o2_000_000;
+/// `O_RDWR | O_CLOEXEC`.
+pub const OPEN_READ_WRITE: usize = 0o2_000_002;
+/// `O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC`.
+pub const OPEN_APPEND: usize = 0o2_002_101;
+
+/// A file descriptor that is closed when it goes out of scope.
+pub struct File(i32);
+
+impl File {
+    /// `open(2)`; new files get mode 0666 less the umask.
+    pub fn open(path: &CStr, flags: usize) -> Result<Self, Errno> {
+        // SAFETY: the path is a NUL-terminated string.
+        let result = unsafe { syscall(nr::OPEN, [path.as_ptr() as usize, flags, 0o666, 0, 0, 0]) };
+        check(result).map(|descriptor| Self(descriptor as i32))
+    }
+
+    /// `memfd_create(2)`, close-on-exec, `bytes` long.
+    pub fn memory(name: &CStr, bytes: usize) -> Result<Self, Errno> {
+        // SAFETY: the name is a NUL-terminated string.
+        let result = unsafe { syscall(nr::MEMFD_CREATE, [name.as_ptr() as usize, 1, 0, 0, 0, 0]) };
+        let file = check(result).map(|descriptor| Self(descriptor as i32))?;
+        // SAFETY: no memory is involved.
+        check(unsafe { syscall(nr::FTRUNCATE, [file.0 as usize, bytes, 0, 0, 0, 0]) })?;
+        Ok(file)
+    }
+
+    /// The number, for `map`.
+    pub fn descriptor(&self) -> i32 {
+        self.0
+    }
+
+    /// Size in bytes (`st_size` of `fstat(2)`).
+    pub fn size(&self) -> Result<usize, Errno> {
+        let mut stat = [0u64; 18]; // struct stat has 144 bytes; st_size is the word at 48
+        // SAFETY: the buffer is as large as struct stat.
+        check(unsafe {
+            syscall(nr::FSTAT, [self.0 as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0])
+        })?;
+        Ok(stat[6] as usize)
+    }
+
+    /// Reads up to the buffer's length.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let arguments = [self.0 as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+        // SAFETY: the buffer is valid for writing.
+        check(unsafe { syscall(nr::READ, arguments) })
+    }
+
+    /// Writes all bytes, or as many as the file takes.
+    pub fn write(&self, mut bytes: &[u8]) -> Result<(), Errno> {
+        while !bytes.is_empty() {
+            let arguments = [self.0 as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
+            // SAFETY: the bytes are valid for reading.
+            match check(unsafe { syscall(nr::WRITE, arguments) }) {
+                Ok(0) => return Err(Errno(5)),
+                Ok(written) => bytes = bytes.get(written..).unwrap_or(&[]),
+                Err(EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes at an offset. Through `/proc/self/mem` the offset is an address.
+    ///
+    /// # Safety
+    /// If the file is `/proc/self/mem`, changing those bytes must be sound.
+    pub unsafe fn write_at(&self, bytes: &[u8], offset: usize) -> Result<(), Errno> {
+        let arguments = [self.0 as usize, bytes.as_ptr() as usize, bytes.len(), offset, 0, 0];
+        // SAFETY: the caller's promise.
+        let written = check(unsafe { syscall(nr::PWRITE64, arguments) })?;
+        if written == bytes.len() { Ok(()) } else { Err(Errno(5)) }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours and used by nobody else.
+        unsafe { syscall(nr::CLOSE, [self.0 as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Writes to standard error.
+pub fn write_error(bytes: &[u8]) {
+    let stderr = core::mem::ManuallyDrop::new(File(2));
+    let _ = stderr.write(bytes);
+}

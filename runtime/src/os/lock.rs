@@ -1,0 +1,67 @@
+//! Waiting in the kernel, and a lock on top of it.
+
+use crate::arch::{self, nr, syscall};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Waits while `*word == expected`, at most about `timeout_ns`. May return early.
+pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: u64, shared: bool) {
+    let time = [timeout_ns / 1_000_000_000, timeout_ns % 1_000_000_000];
+    let operation = if shared { 0 } else { 128 };
+    let arguments =
+        [word.as_ptr() as usize, operation, expected as usize, time.as_ptr() as usize, 0, 0];
+    // SAFETY: the word outlives the call; the timeout is a struct timespec.
+    unsafe { syscall(nr::FUTEX, arguments) };
+}
+
+/// Wakes up to `count` waiters.
+pub fn futex_wake(word: &AtomicU32, count: u32, shared: bool) {
+    let operation = if shared { 1 } else { 129 };
+    // SAFETY: the kernel only uses the address.
+    unsafe { syscall(nr::FUTEX, [word.as_ptr() as usize, operation, count as usize, 0, 0, 0]) };
+}
+
+/// A lock for handlers and the maintenance task. Waiters sleep in the kernel.
+///
+/// The states are free, held, held with waiters (Drepper, "Futexes are tricky", mutex 2).
+pub struct Lock(AtomicU32);
+
+impl Lock {
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Runs `action` while holding the lock.
+    pub fn with<T>(&self, action: impl FnOnce() -> T) -> T {
+        self.acquire();
+        let result = action();
+        self.release();
+        result
+    }
+
+    /// Takes the lock; every acquire must meet a release.
+    pub fn acquire(&self) {
+        for _ in 0..100 {
+            // Acquire: pairs with the release store below; what the last holder wrote is visible.
+            if self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return;
+            }
+            arch::relax();
+        }
+        while self.0.swap(2, Ordering::Acquire) != 0 {
+            futex_wait(&self.0, 2, 1_000_000_000, false);
+        }
+    }
+
+    /// Gives the lock back.
+    pub fn release(&self) {
+        // Release: pairs with the acquire above.
+        if self.0.swap(0, Ordering::Release) == 2 {
+            futex_wake(&self.0, 1, false);
+        }
+    }
+
+    /// Frees the lock in a forked child, where its holder does not exist.
+    pub fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,113 @@
+//! Mappings of memory: `mmap(2)` and its relatives.
+
+use super::{Errno, check};
+use crate::arch::{nr, syscall};
+
+pub const PROT_NONE: usize = 0;
+pub const PROT_READ: usize = 1;
+pub const PROT_WRITE: usize = 2;
+pub const PROT_EXEC: usize = 4;
+pub const MAP_SHARED: usize = 1;
+pub const MAP_PRIVATE: usize = 2;
+pub const MAP_FIXED: usize = 0x10;
+pub const MAP_ANONYMOUS: usize = 0x20;
+pub const MAP_NORESERVE: usize = 0x4000;
+pub const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
+
+/// Bytes of a page; x86-64 has no other base size.
+pub const PAGE_BYTES: usize = 4096;
+/// `mmap(2)`.
+///
+/// # Safety
+/// With `MAP_FIXED` whatever was mapped there is gone; the caller must own that range.
+pub unsafe fn map(
+    address: usize,
+    bytes: usize,
+    protection: usize,
+    flags: usize,
+    descriptor: i32,
+    offset: usize,
+) -> Result<*mut u8, Errno> {
+    let descriptor = descriptor as isize as usize;
+    // SAFETY: the caller's promise covers MAP_FIXED; otherwise the kernel picks unused addresses.
+    let result =
+        unsafe { syscall(nr::MMAP, [address, bytes, protection, flags, descriptor, offset]) };
+    check(result).map(|address| address as *mut u8)
+}
+
+/// Private zeroed memory that takes space only where it is touched.
+pub fn map_anonymous(bytes: usize) -> Result<*mut u8, Errno> {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    unsafe { map(0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) }
+}
+
+/// `munmap(2)`.
+///
+/// # Safety
+/// Nothing may use the range any more.
+pub unsafe fn unmap(address: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { syscall(nr::MUNMAP, [address as usize, bytes, 0, 0, 0, 0]) };
+}
+
+/// `mprotect(2)`.
+///
+/// # Safety
+/// Users of the range must agree with the new protection.
+pub unsafe fn protect(address: *mut u8, bytes: usize, protection: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    check(unsafe { syscall(nr::MPROTECT, [address as usize, bytes, protection, 0, 0, 0]) })
+        .map(drop)
+}
+
+/// Leaves a range out of core dumps (`MADV_DONTDUMP`).
+pub fn leave_out_of_dumps(address: *mut u8, bytes: usize) {
+    let dont_dump = 16;
+    // SAFETY: changes only what a core dump holds.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_dump, 0, 0, 0]) };
+}
+
+/// Keeps a range in pages of the base size (`MADV_NOHUGEPAGE`).
+pub fn advise_small_pages(address: *mut u8, bytes: usize) {
+    let no_huge_page = 15;
+    // SAFETY: changes only how the kernel backs the range; kernels without huge pages refuse.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, no_huge_page, 0, 0, 0]) };
+}
+
+/// Gives the memory of a private range back, which reads as zeros afterwards (`MADV_DONTNEED`).
+///
+/// # Safety
+/// Nobody may need what is in the range.
+pub unsafe fn release_pages(address: *mut u8, bytes: usize) {
+    let dont_need = 4;
+    // SAFETY: the caller's promise.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_need, 0, 0, 0]) };
+}
+
+/// Resizes a private mapping, which may move (`mremap(2)`).
+///
+/// # Safety
+/// The range must be one mapping of the caller's, and nobody may use its old place afterwards.
+pub unsafe fn remap(address: *mut u8, old_bytes: usize, bytes: usize) -> Result<*mut u8, Errno> {
+    let may_move = 1;
+    // SAFETY: the caller's promise.
+    let result =
+        unsafe { syscall(nr::MREMAP, [address as usize, old_bytes, bytes, may_move, 0, 0]) };
+    check(result).map(|address| address as *mut u8)
+}
+
+/// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`).
+pub fn map_wiped_on_fork(bytes: usize) -> Result<*mut u8, Errno> {
+    let memory = map_anonymous(bytes)?;
+    let wipe_on_fork = 18;
+    // SAFETY: our own mapping of a moment ago.
+    check(unsafe { syscall(nr::MADVISE, [memory as usize, bytes, wipe_on_fork, 0, 0, 0]) })?;
+    Ok(memory)
+}
+
+/// `MAP_SHARED` memory that a parent and its forked child both see.
+pub fn map_shared(bytes: usize) -> Result<*mut u8, Errno> {
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    unsafe { map(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) }
+}

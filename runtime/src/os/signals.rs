@@ -1,0 +1,52 @@
+//! Signal actions and masks, as the kernel has them.
+
+use super::{Errno, check};
+use crate::arch::{nr, syscall};
+
+/// A signal action as the kernel has it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalAction {
+    pub handler: usize,
+    pub flags: u64,
+    pub restorer: usize,
+    pub mask: u64,
+}
+
+impl SignalAction {
+    /// `SIG_DFL`.
+    pub const DEFAULT: Self = Self { handler: 0, flags: 0, restorer: 0, mask: 0 };
+}
+
+pub const SIG_DFL: usize = 0;
+pub const SA_SIGINFO: u64 = 4;
+pub const SA_RESTORER: u64 = 0x0400_0000;
+pub const SA_RESETHAND: u64 = 0x8000_0000;
+
+/// `rt_sigaction(2)`; returns the action before.
+///
+/// # Safety
+/// The new handler, if any, must be a function of the right shape.
+pub unsafe fn signal_action(
+    signal: i32,
+    new: Option<&SignalAction>,
+) -> Result<SignalAction, Errno> {
+    let mut old = SignalAction::DEFAULT;
+    let new = new.map_or(0, |action| core::ptr::from_ref(action) as usize);
+    let arguments = [signal as usize, new, (&raw mut old) as usize, 8, 0, 0];
+    // SAFETY: both pointers are to kernel-shaped actions; the handler is the caller's promise.
+    check(unsafe { syscall(nr::RT_SIGACTION, arguments) })?;
+    Ok(old)
+}
+
+/// `rt_sigprocmask(2)`; returns the mask before. `how`: 0 block, 1 unblock, 2 set.
+pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
+    let mut old = 0u64;
+    let value = new.unwrap_or(0);
+    let new = if new.is_some() { (&raw const value) as usize } else { 0 };
+    // SAFETY: both pointers are to masks of eight bytes.
+    check(unsafe {
+        syscall(nr::RT_SIGPROCMASK, [how as usize, new, (&raw mut old) as usize, 8, 0, 0])
+    })?;
+    Ok(old)
+}

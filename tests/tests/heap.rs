@@ -1,0 +1,153 @@
+//! The shuffled heap in programs: its log, its settings, what it refuses, and short torture. That programs behave
+//! as ever is `programs.rs`'s to test, with the programs of `programs/heap` among others.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex};
+use szc_tests::build::moving;
+use szc_tests::directives::Ending;
+use szc_tests::run::{Outcome, run};
+
+const BASES: [&str; 3] = ["segregated", "tlsf", "diehard"];
+
+/// Builds of programs below `programs/heap`, by name and words.
+static BUILDS: LazyLock<Mutex<HashMap<String, (tempfile::TempDir, PathBuf)>>> =
+    LazyLock::new(Mutex::default);
+
+fn built(name: &str, words: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/heap").join(name);
+    let mut builds = BUILDS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let key = format!("{name} {words:?}");
+    let (_, image) = builds.entry(key).or_insert_with(|| {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let image = moving(&source, &[words, &["-w", "-pthread"]].concat(), place.path());
+        (place, image)
+    });
+    image.clone()
+}
+
+fn succeeded(outcome: &Outcome) {
+    assert_eq!(outcome.ending, Ending::Code(0), "{}\n{}", outcome.text(), outcome.stderr);
+}
+
+#[test]
+fn the_log_counts_what_the_program_did() {
+    let image = built("semantics.c", &["-O1", "-fno-builtin"]);
+    for base in BASES {
+        for n in ["1", "256"] {
+            let settings = [("SZC_HEAP_BASE", base), ("SZC_HEAP_SHUFFLE", n)];
+            let outcome = run(&image, &settings, &[]);
+            let log = outcome.log_of_success();
+            let heap = log.heap.as_ref().expect("the heap is randomized");
+            assert!(log.randomize.heap && log.heap_refused.is_none(), "{log:?}");
+            assert_eq!((heap.base.as_str(), heap.n.to_string().as_str()), (base, n));
+            assert!(heap.allocations >= heap.frees && heap.frees > 500, "{heap:?}");
+            // The program frees all but what the C library keeps.
+            assert!(heap.allocations - heap.frees < 20, "{heap:?}");
+            assert!(heap.classes > 30 && heap.large > 50, "{heap:?}");
+            assert!(heap.peak_bytes > 64 << 20, "{heap:?}");
+        }
+    }
+}
+
+#[test]
+fn a_heap_that_is_switched_off_is_that_of_the_c_library() {
+    let outcome = run(&built("semantics.c", &["-O1", "-fno-builtin"]), &[("SZC_HEAP", "0")], &[]);
+    let log = outcome.log_of_success();
+    assert!(!log.randomize.heap && log.heap.is_none() && log.heap_refused.is_none(), "{log:?}");
+}
+
+#[test]
+fn a_program_with_its_own_allocator_keeps_it_and_the_log_says_so() {
+    let outcome = run(&built("own_functions.c", &["-O1"]), &[], &[]);
+    let log = outcome.log_of_success();
+    assert_eq!(outcome.text(), "text 1\n");
+    assert!(!log.randomize.heap && log.heap.is_none(), "{log:?}");
+    assert!(log.heap_refused.as_ref().is_some_and(|why| why.contains("own allocator")), "{log:?}");
+}
+
+#[test]
+fn what_is_not_to_be_freed_ends_the_program_with_a_message() {
+    let image = built("misuse.c", &["-O0"]);
+    succeeded(&run(&image, &[], &[]));
+    let foreign = "szc: free of a pointer that malloc did not return: 0x";
+    let twice = "szc: double free of 0x";
+    for base in BASES {
+        for (kind, message) in [
+            ("interior", foreign),
+            ("static", foreign),
+            ("stack", foreign),
+            ("large", foreign),
+            ("realloc", foreign),
+            ("twice", twice),
+            ("twice large", twice),
+            ("next", "szc: "),
+            ("twice aligned", "szc: "),
+        ] {
+            let outcome = run(&image, &[("SZC_HEAP_BASE", base)], &[kind]);
+            assert_eq!(outcome.ending, Ending::Signal(6), "{base}, {kind}: {}", outcome.stderr);
+            assert!(outcome.stderr.starts_with(message), "{base}, {kind}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn random_operations_of_many_threads_leave_all_contents_intact() {
+    let image = built("torture.c", &["-O2"]);
+    for base in BASES {
+        for (threads, n) in [("1", "256"), ("2", "1"), ("4", "256"), ("8", "1024")] {
+            let settings = [("SZC_HEAP_BASE", base), ("SZC_HEAP_SHUFFLE", n)];
+            let outcome = run(&image, &settings, &[threads, "60000", n]);
+            succeeded(&outcome);
+            assert_eq!(outcome.text(), "ok\n", "{base}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn threads_that_end_and_children_of_threads_find_the_heap_in_order() {
+    let image = built("threads.c", &["-O2"]);
+    for base in BASES {
+        let outcome = run(&image, &[("SZC_HEAP_BASE", base)], &[]);
+        succeeded(&outcome);
+        assert_eq!(outcome.text(), "30 children\n", "{base}");
+    }
+}
+
+#[test]
+fn a_program_that_has_no_memory_left_gets_none_and_goes_on() {
+    let source = r#"
+        #include <errno.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/resource.h>
+        int main(void)
+        {
+            struct rlimit limit = {300 << 20, 300 << 20};
+            setrlimit(RLIMIT_AS, &limit);
+            static void *blocks[4000000];
+            for (size_t bytes = 112; bytes < 3000000; bytes = bytes * 7) {
+                size_t count = 0;
+                errno = 0;
+                while ((blocks[count] = malloc(bytes)))
+                    *(size_t *)blocks[count++] = bytes;
+                if (errno != ENOMEM || count < 20)
+                    return printf("%zu: %zu blocks, error %d\n", bytes, count, errno), 1;
+                for (size_t i = 0; i < count; i++) {
+                    if (*(size_t *)blocks[i] != bytes)
+                        return printf("%zu: block %zu has other contents\n", bytes, i), 1;
+                    free(blocks[i]);
+                }
+            }
+            free(malloc(100));
+            return 0;
+        }
+    "#;
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let file = place.path().join("exhausting.c");
+    std::fs::write(&file, source).expect("writable");
+    let image = moving(&file, &["-O1", "-fno-builtin"], place.path());
+    // The other bases keep what they have: a later class finds no address space.
+    // Without copies of code, whose address space is more than the limit.
+    succeeded(&run(&image, &[("SZC_HEAP_BASE", "segregated"), ("SZC_CODE", "0")], &[]));
+}
