@@ -94,7 +94,7 @@ memory() {
     heading "Peak memory over that with glibc's malloc"
     for program in $programs; do
         mapfile -t command < <("$SCRIPTS/workload.sh" "$program" "$BUILDS/overhead-none/$program" --print)
-        plain=$(peak_kib "${command[@]}")
+        plain=$(for ((seed = 1; seed <= seeds; seed++)); do peak_kib "${command[@]}"; done | median)
         mapfile -t command < <("$SCRIPTS/workload.sh" "$program" "$BUILDS/overhead-heap/$program" --print)
         for ((seed = 1; seed <= seeds; seed++)); do
             value=$(SZC_SEED=$seed peak_kib "${command[@]}")

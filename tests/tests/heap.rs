@@ -67,6 +67,49 @@ fn a_program_with_its_own_allocator_keeps_it_and_the_log_says_so() {
 }
 
 #[test]
+fn the_log_says_that_a_static_program_has_the_c_librarys_malloc() {
+    // The C library's object with malloc is linked in for mallinfo2.
+    let source = "#include <malloc.h>\nint main(void) { return mallinfo2().arena == 1; }\n";
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let file = place.path().join("static.c");
+    std::fs::write(&file, source).expect("writable");
+    let image = moving(&file, &["-O1", "-static"], place.path());
+    let outcome = run(&image, &[], &[]);
+    let log = outcome.log_of_success();
+    assert!(!log.randomize.heap, "{log:?}");
+    let why = log.heap_refused.as_deref().unwrap_or_default();
+    assert_eq!(why, "the C library's own malloc is linked in");
+}
+
+#[test]
+fn a_forked_child_counts_its_own_blocks() {
+    let source = r#"
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(void)
+        {
+            void *volatile block;
+            for (int i = 0; i < 10000; i++)
+                block = malloc(100), free(block);
+            if (fork() == 0)
+                return block = malloc(100), free(block), 0;
+            int status;
+            return wait(&status) < 0 || status != 0;
+        }
+    "#;
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let file = place.path().join("forking.c");
+    std::fs::write(&file, source).expect("writable");
+    let image = moving(&file, &["-O1", "-fno-builtin"], place.path());
+    let outcome = run(&image, &[], &[]);
+    let mut counts: Vec<u64> =
+        outcome.logs.iter().filter_map(|log| Some(log.heap.as_ref()?.allocations)).collect();
+    counts.sort_unstable();
+    assert!(counts.len() == 2 && counts[0] < 100 && counts[1] >= 10_000, "{counts:?}");
+}
+
+#[test]
 fn what_is_not_to_be_freed_ends_the_program_with_a_message() {
     let image = built("misuse.c", &["-O0"]);
     succeeded(&run(&image, &[], &[]));
@@ -82,7 +125,7 @@ fn what_is_not_to_be_freed_ends_the_program_with_a_message() {
             ("twice", twice),
             ("twice large", twice),
             ("next", "szc: "),
-            ("twice aligned", "szc: "),
+            ("twice aligned", twice),
         ] {
             let outcome = run(&image, &[("SZC_HEAP_BASE", base)], &[kind]);
             assert_eq!(outcome.ending, Ending::Signal(6), "{base}, {kind}: {}", outcome.stderr);
@@ -147,7 +190,9 @@ fn a_program_that_has_no_memory_left_gets_none_and_goes_on() {
     let file = place.path().join("exhausting.c");
     std::fs::write(&file, source).expect("writable");
     let image = moving(&file, &["-O1", "-fno-builtin"], place.path());
-    // The other bases keep what they have: a later class finds no address space.
-    // Without copies of code, whose address space is more than the limit.
-    succeeded(&run(&image, &[("SZC_HEAP_BASE", "segregated"), ("SZC_CODE", "0")], &[]));
+    // TLSF keeps what it has: blocks that are mapped on their own find no address space after it.
+    for base in ["segregated", "diehard"] {
+        // Without copies of code, whose address space is more than the limit.
+        succeeded(&run(&image, &[("SZC_HEAP_BASE", base), ("SZC_CODE", "0")], &[]));
+    }
 }

@@ -28,6 +28,13 @@ pub fn exists() -> bool {
     all.into_iter().all(|symbol| arch::weak_symbol(symbol) != 0)
 }
 
+/// Whether the program's malloc is the C library's: in a static program, whose C library's object was linked in for
+/// another of its functions.
+pub fn is_linked_in() -> bool {
+    let malloc = arch::weak_symbol(WeakSymbol::LibcMalloc);
+    malloc != 0 && malloc == arch::weak_symbol(WeakSymbol::Malloc)
+}
+
 /// malloc(3) of the C library.
 pub fn malloc(bytes: usize) -> *mut u8 {
     let address = arch::weak_symbol(WeakSymbol::LibcMalloc);

@@ -2,6 +2,8 @@
 //!
 //! Nothing here is on a fast path: the state of a block ([`super::chunk`]) has already told.
 
+use super::chunk::{self, STATE_ALIGNED_FREED};
+use super::size_class::GRAIN_BYTES;
 use super::{base, map};
 use crate::os::{self, SIG_DFL, SignalAction};
 use crate::report::Buffer;
@@ -34,7 +36,12 @@ pub fn refuse(pointer: *mut u8) -> ! {
         .find(|&kind| kind as u8 == BASE.load(Ordering::Relaxed))
         .unwrap_or(HeapBase::Segregated);
     // SAFETY: the address lies in a chunk of the heap, whose base this is.
-    let block = map::is_chunk(pointer.addr()) && unsafe { base::is_block_start(kind, pointer) };
+    let block = map::is_chunk(pointer.addr())
+        && unsafe {
+            let aligned = pointer.addr().is_multiple_of(GRAIN_BYTES)
+                && chunk::state(pointer).load(Ordering::Relaxed) == STATE_ALIGNED_FREED;
+            aligned || base::is_block_start(kind, pointer)
+        };
     let what = if block { "double free of 0x" } else { NOT_OURS };
     stop(what, pointer)
 }

@@ -27,6 +27,10 @@ pub const STATE_HOLDER: u8 = 0x7f;
 /// Added to the state where the program's pointer is not the block's beginning: it asked for an alignment.
 pub const STATE_ALIGNED: u8 = 0x80;
 
+/// The program held a block by this pointer behind its beginning, and freed it. Means nothing once the block was
+/// handed out again; it only chooses the words of a message.
+pub const STATE_ALIGNED_FREED: u8 = 0xff;
+
 /// The state of a block of this class.
 #[inline]
 pub const fn state_of(class: usize) -> u8 {

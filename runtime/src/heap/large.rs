@@ -3,9 +3,11 @@
 //! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that room: all
 //! index bits of its address are random, and no spare blocks are kept. The room takes address space only. What is known of
 //! a block lies in a table, under a lock; a few mappings that were freed wait there for the next block of about their
-//! size, because a mapping and its page faults cost more than most programs do with such a block.
+//! size, because a mapping and its page faults cost more than most programs do with such a block. The lock is never
+//! held over a system call but those that enlarge a table.
 
-use super::memory::{count_mapped, count_unmapped, map_table};
+use super::large_blocks::Blocks;
+use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
 use crate::os::{self, Lock, PAGE_BYTES};
 use core::cell::UnsafeCell;
@@ -14,49 +16,36 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// Room in which a block begins at random: what address bits 6 to 17 tell apart.
 const COLOUR_BYTES: usize = 256 << 10;
 /// Grain of colours: a cache line.
-const LINE_BYTES: usize = 64;
-/// Most mappings that wait.
-const KEPT: usize = 16;
-/// Largest block whose mapping waits, and bytes that may always wait.
-const KEPT_BLOCK_BYTES: usize = 32 << 20;
-const KEPT_LEAST_BYTES: usize = 1 << 20;
+pub const LINE_BYTES: usize = 64;
+/// Largest block whose mapping waits.
+pub const KEPT_BLOCK_BYTES: usize = 32 << 20;
 /// One of so many blocks gets a new mapping though one waits, so that colours of pages change, too.
 const FRESH_ONE_IN: u32 = 8;
-/// Entries of the first table.
-const FIRST_ENTRIES: usize = 2 * PAGE_BYTES / size_of::<Entry>();
+/// Parked mappings that are unmapped with each block that is freed, when few are left in use.
+const UNMAPPED_AT_A_TIME: usize = 2;
 
 /// A block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Entry {
     /// Address of the block; 0: no entry.
-    block: usize,
-    /// Bytes that were asked for.
-    bytes: usize,
+    pub block: usize,
+    /// The most bytes that a block of this mapping was asked for with: those that may have memory.
+    pub bytes: usize,
     /// Its mapping.
-    start: usize,
-    length: usize,
+    pub start: usize,
+    /// Bytes of the mapping.
+    pub length: usize,
 }
 
 impl Entry {
+    /// No block.
+    pub const NONE: Self = Self { block: 0, bytes: 0, start: 0, length: 0 };
+
     /// Bytes that the block may use.
     pub fn usable(&self) -> usize {
         self.start + self.length - self.block
     }
-}
-
-struct Blocks {
-    /// Linear probing; a power of two of entries, at most half in use.
-    table: *mut Entry,
-    entries: usize,
-    used: usize,
-    /// Mappings that wait, oldest first.
-    kept: [Entry; KEPT],
-    kept_count: usize,
-    kept_bytes: usize,
-    /// Bytes in use now, and at most.
-    live_bytes: usize,
-    peak_bytes: usize,
 }
 
 /// All blocks of a process that are mapped on their own.
@@ -84,19 +73,9 @@ pub enum Freed {
 impl Large {
     /// No blocks.
     pub const fn new() -> Self {
-        const NONE: Entry = Entry { block: 0, bytes: 0, start: 0, length: 0 };
         Self {
             lock: Lock::new(),
-            blocks: UnsafeCell::new(Blocks {
-                table: os::null(),
-                entries: 0,
-                used: 0,
-                kept: [NONE; KEPT],
-                kept_count: 0,
-                kept_bytes: 0,
-                live_bytes: 0,
-                peak_bytes: 0,
-            }),
+            blocks: UnsafeCell::new(Blocks::new()),
             any: AtomicBool::new(false),
         }
     }
@@ -123,23 +102,28 @@ impl Large {
         alignment: usize,
         random: &mut Random,
     ) -> Option<(*mut u8, bool)> {
-        let reused = self.with(|blocks| {
+        let (reused, parked) = self.with(|blocks| {
             if !blocks.make_room_for_entry() {
                 return None;
             }
-            if alignment > LINE_BYTES || random.below(FRESH_ONE_IN) == 0 {
-                return Some(None);
+            let suits = alignment <= LINE_BYTES && random.below(FRESH_ONE_IN) != 0;
+            if suits && let Some(entry) = blocks.reuse(bytes, random) {
+                return Some((Some(entry), false));
             }
-            Some(blocks.reuse(bytes, random))
+            Some((blocks.unpark(bytes, alignment, random), true))
         })?;
         self.any.store(true, Ordering::Relaxed);
         if let Some(entry) = reused {
+            if parked {
+                count_mapped(entry.length);
+            }
+            // Locked memory cannot be emptied, so a parked mapping is perhaps not all zeros.
             return Some((core::ptr::with_exposed_provenance_mut(entry.block), false));
         }
-        self.with(|blocks| blocks.drop_kept(bytes));
+        self.drop_surplus(bytes);
         let entry = map(bytes, alignment, random).or_else(|| {
             // The kernel has nothing left: what waits is worth less than what is asked for.
-            self.with(Blocks::drop_all_kept);
+            self.drop_waiting();
             map(bytes, alignment, random)
         })?;
         let entered = self.with(|blocks| {
@@ -150,7 +134,7 @@ impl Large {
             room
         });
         if !entered {
-            unmap(&entry);
+            self.retire(&entry, false);
             return None;
         }
         Some((core::ptr::with_exposed_provenance_mut(entry.block), true))
@@ -160,21 +144,82 @@ impl Large {
     pub fn free(&self, pointer: *mut u8) -> Freed {
         let removed = self.with(|blocks| {
             let Some(entry) = blocks.remove(pointer.addr()) else {
-                let waits = blocks.kept[..blocks.kept_count]
-                    .iter()
-                    .any(|kept| kept.block == pointer.addr());
+                let waits = blocks.waits(pointer.addr());
                 return Err(if waits { Freed::Before } else { Freed::Unknown });
             };
-            Ok(blocks.keep(entry))
+            Ok((!blocks.keep(entry)).then_some(entry))
         });
         match removed {
-            Ok(Some(entry)) => {
-                unmap(&entry);
+            Ok(gone) => {
+                if let Some(entry) = gone {
+                    self.retire(&entry, self.with(|blocks| blocks.are_many()));
+                }
+                self.drop_surplus(0);
+                self.unmap_parked();
                 Freed::Now
             }
-            Ok(None) => Freed::Now,
             Err(freed) => freed,
         }
+    }
+
+    /// Lets go of mappings that wait, because there are too many or `more` bytes come into use.
+    fn drop_surplus(&self, more: usize) {
+        while let Some((entry, many)) =
+            self.with(|blocks| blocks.surplus(more).map(|entry| (entry, blocks.are_many())))
+        {
+            self.retire(&entry, many);
+        }
+    }
+
+    /// Lets go of mappings that wait, oldest first, until they come to this many bytes.
+    pub fn drop_bytes(&self, bytes: usize) {
+        let mut dropped = 0;
+        while dropped < bytes
+            && let Some((entry, many)) =
+                self.with(|blocks| blocks.oldest_waiting().map(|entry| (entry, blocks.are_many())))
+        {
+            dropped += entry.bytes;
+            self.retire(&entry, many);
+        }
+    }
+
+    /// Gives the kernel everything that waits or is parked.
+    fn drop_waiting(&self) {
+        while let Some((entry, has_memory)) = self.with(Blocks::any_waiting) {
+            if has_memory {
+                self.retire(&entry, false);
+            } else if !unmap(&entry) {
+                self.with(|blocks| blocks.park(entry));
+                return;
+            }
+        }
+    }
+
+    /// Unmaps a few of the parked mappings if few blocks are in use.
+    fn unmap_parked(&self) {
+        for _ in 0..UNMAPPED_AT_A_TIME {
+            let Some(entry) = self.with(Blocks::superfluous) else { return };
+            if !unmap(&entry) {
+                self.with(|blocks| blocks.park(entry));
+                return;
+            }
+        }
+    }
+
+    /// Gives the memory of a mapping back that no block has; its address space, too, unless it is to be parked or the
+    /// kernel cannot divide an area any more.
+    fn retire(&self, entry: &Entry, park: bool) {
+        count_unmapped(entry.length);
+        if !park && unmap(entry) {
+            return;
+        }
+        // SAFETY: the mapping belongs to the entry, which left the table.
+        unsafe {
+            let start = core::ptr::with_exposed_provenance_mut(entry.start);
+            os::release_pages(start, entry.length);
+        }
+        // Without room for the entry the address space is lost, and no memory.
+        self.with(|blocks| blocks.park(*entry));
     }
 
     /// Bytes that a block may use; nothing if there is no such block.
@@ -188,7 +233,7 @@ impl Large {
         let entry = self.with(|blocks| blocks.remove(pointer.addr()))?;
         let colour = entry.block - entry.start;
         // An eighth more, so that a block that grows by little does not need the kernel each time.
-        let more = if bytes > entry.bytes { bytes / 8 } else { 0 };
+        let more = if bytes > entry.usable() { bytes / 8 } else { 0 };
         let length = (colour + bytes + more).next_multiple_of(PAGE_BYTES);
         let start = core::ptr::with_exposed_provenance_mut::<u8>(entry.start);
         // SAFETY: the mapping is this block's; the program gave it up for the new one by calling realloc.
@@ -204,7 +249,7 @@ impl Large {
         };
         // There is room: an entry left a moment ago.
         self.with(|blocks| {
-            if blocks.make_room_for_entry() || blocks.used < blocks.entries - 1 {
+            if blocks.make_room_for_entry() || blocks.has_room() {
                 blocks.enter(new);
             }
         });
@@ -212,189 +257,45 @@ impl Large {
     }
 }
 
-fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
-    let grain = alignment.max(LINE_BYTES);
+/// Bytes of a mapping for a block, its colour included.
+pub fn room_for(bytes: usize, alignment: usize) -> Option<usize> {
+    Some(least_room(bytes, alignment)?.checked_add(COLOUR_BYTES)? & !(PAGE_BYTES - 1))
+}
+
+/// The same without a colour, not yet rounded down to pages.
+fn least_room(bytes: usize, alignment: usize) -> Option<usize> {
     let extra = if alignment > PAGE_BYTES { alignment } else { 0 };
-    let wanted =
-        bytes.checked_add(extra)?.checked_add(COLOUR_BYTES + PAGE_BYTES)? & !(PAGE_BYTES - 1);
-    let (start, length, colours) = match os::map_anonymous(wanted) {
-        Ok(start) => (start.expose_provenance(), wanted, COLOUR_BYTES / grain),
-        Err(_) => {
-            // Little address space is left: without a colour rather than not at all.
-            let least = bytes.checked_add(extra)?.checked_add(PAGE_BYTES - 1)? & !(PAGE_BYTES - 1);
-            (os::map_anonymous(least).ok()?.expose_provenance(), least, 1)
-        }
-    };
-    count_mapped(length);
-    let first = start.next_multiple_of(alignment);
-    let block = first + random.below(colours.max(1) as u32) * grain;
-    Some(Entry { block, bytes, start, length })
+    bytes.checked_add(extra)?.checked_add(PAGE_BYTES)
 }
 
-fn unmap(entry: &Entry) {
+/// A block of a random colour in a mapping of at least [`room_for`] bytes.
+pub fn placed(
+    start: usize,
+    length: usize,
+    bytes: usize,
+    alignment: usize,
+    random: &mut Random,
+) -> Entry {
+    let grain = alignment.max(LINE_BYTES);
+    let colour = random.below((COLOUR_BYTES / grain).max(1) as u32) * grain;
+    Entry { block: start.next_multiple_of(alignment) + colour, bytes, start, length }
+}
+
+fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
+    let wanted = room_for(bytes, alignment)?;
+    if let Ok(start) = os::map_anonymous(wanted) {
+        count_mapped(wanted);
+        return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
+    }
+    // Little address space is left: without a colour rather than not at all.
+    let least = (least_room(bytes, alignment)? - 1) & !(PAGE_BYTES - 1);
+    let start = os::map_anonymous(least).ok()?.expose_provenance();
+    count_mapped(least);
+    Some(Entry { block: start.next_multiple_of(alignment), bytes, start, length: least })
+}
+
+fn unmap(entry: &Entry) -> bool {
+    let start = core::ptr::with_exposed_provenance_mut(entry.start);
     // SAFETY: the mapping belongs to the entry, which left the table.
-    unsafe { os::unmap(core::ptr::with_exposed_provenance_mut(entry.start), entry.length) };
-    count_unmapped(entry.length);
-}
-
-impl Blocks {
-    fn at(&self, index: usize) -> Entry {
-        // SAFETY: callers stay below the number of entries.
-        unsafe { self.table.add(index).read() }
-    }
-
-    fn put(&mut self, index: usize, entry: Entry) {
-        // SAFETY: as `at`.
-        unsafe { self.table.add(index).write(entry) };
-    }
-
-    fn home(&self, block: usize) -> usize {
-        let hash = (block as u64 / LINE_BYTES as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (hash >> 32) as usize & (self.entries - 1)
-    }
-
-    fn find(&self, block: usize) -> Option<usize> {
-        if self.entries == 0 || block == 0 {
-            return None;
-        }
-        let mut index = self.home(block);
-        loop {
-            let found = self.at(index).block;
-            if found == block {
-                return Some(index);
-            }
-            if found == 0 {
-                return None;
-            }
-            index = (index + 1) & (self.entries - 1);
-        }
-    }
-
-    fn enter(&mut self, entry: Entry) {
-        let mut index = self.home(entry.block);
-        while self.at(index).block != 0 {
-            index = (index + 1) & (self.entries - 1);
-        }
-        self.put(index, entry);
-        self.used += 1;
-        self.live_bytes += entry.bytes;
-        self.peak_bytes = self.peak_bytes.max(self.live_bytes);
-    }
-
-    /// Takes an entry out, and moves those behind it that would not be found over the hole (Knuth, "The Art of
-    /// Computer Programming" 3, 6.4, algorithm R).
-    fn remove(&mut self, block: usize) -> Option<Entry> {
-        let mut hole = self.find(block)?;
-        let entry = self.at(hole);
-        let mask = self.entries - 1;
-        let mut index = hole;
-        loop {
-            index = (index + 1) & mask;
-            let moved = self.at(index);
-            if moved.block == 0 {
-                break;
-            }
-            let home = self.home(moved.block);
-            if (index.wrapping_sub(home) & mask) >= (index.wrapping_sub(hole) & mask) {
-                self.put(hole, moved);
-                hole = index;
-            }
-        }
-        self.put(hole, Entry::default());
-        self.used -= 1;
-        self.live_bytes -= entry.bytes;
-        Some(entry)
-    }
-
-    /// Makes sure that one more entry fits; false if there is no memory.
-    fn make_room_for_entry(&mut self) -> bool {
-        if (self.used + 1) * 2 <= self.entries {
-            return true;
-        }
-        let entries = if self.entries == 0 { FIRST_ENTRIES } else { self.entries * 2 };
-        let Some(table) = map_table(entries * size_of::<Entry>()) else { return false };
-        let (old, count) = (self.table, self.entries);
-        (self.table, self.entries) = (table.cast(), entries);
-        self.used = 0;
-        let live = core::mem::take(&mut self.live_bytes);
-        for index in 0..count {
-            // SAFETY: below the old number of entries.
-            let entry = unsafe { old.add(index).read() };
-            if entry.block != 0 {
-                self.enter(entry);
-            }
-        }
-        self.live_bytes = live;
-        if count > 0 {
-            // SAFETY: the old table is this one's alone.
-            unsafe { os::unmap(old.cast(), count * size_of::<Entry>()) };
-        }
-        true
-    }
-
-    /// A mapping that waits and suits, chosen at random among those that do; its block gets another line of its
-    /// page.
-    fn reuse(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
-        let page = |block: usize| block & !(PAGE_BYTES - 1);
-        let suits = |kept: &Entry| {
-            let room = kept.start + kept.length - page(kept.block);
-            bytes + PAGE_BYTES <= room
-                && kept.bytes / 2 <= bytes
-                && bytes <= kept.bytes + kept.bytes / 4
-        };
-        let count = self.kept[..self.kept_count].iter().filter(|kept| suits(kept)).count();
-        if count == 0 {
-            return None;
-        }
-        let chosen = random.below(count as u32);
-        let index = (0..self.kept_count).filter(|&index| suits(&self.kept[index])).nth(chosen)?;
-        let mut entry = self.forget(index);
-        entry.block =
-            page(entry.block) + random.below((PAGE_BYTES / LINE_BYTES) as u32) * LINE_BYTES;
-        entry.bytes = bytes;
-        self.enter(entry);
-        Some(entry)
-    }
-
-    fn forget(&mut self, index: usize) -> Entry {
-        let entry = self.kept[index];
-        for later in index + 1..self.kept_count {
-            self.kept[later - 1] = self.kept[later];
-        }
-        self.kept_count -= 1;
-        self.kept_bytes -= entry.bytes;
-        entry
-    }
-
-    /// Bytes that may wait beside `more` in use: what is not in use of the most ever, and an eighth of that.
-    fn allowance(&self, more: usize) -> usize {
-        let most = self.peak_bytes + self.peak_bytes / 8;
-        most.saturating_sub(self.live_bytes + more).max(KEPT_LEAST_BYTES)
-    }
-
-    /// Lets a mapping wait; the one that has to go instead, if any.
-    fn keep(&mut self, entry: Entry) -> Option<Entry> {
-        if entry.bytes > KEPT_BLOCK_BYTES || entry.bytes > self.allowance(0) {
-            return Some(entry);
-        }
-        let full = self.kept_count == KEPT || self.kept_bytes + entry.bytes > self.allowance(0);
-        let gone = full.then(|| self.forget(0));
-        self.kept[self.kept_count] = entry;
-        self.kept_count += 1;
-        self.kept_bytes += entry.bytes;
-        gone
-    }
-
-    /// Lets go of mappings that wait, because `bytes` more come into use.
-    fn drop_kept(&mut self, bytes: usize) {
-        while self.kept_count > 0 && self.kept_bytes > self.allowance(bytes) {
-            unmap(&self.forget(0));
-        }
-    }
-
-    fn drop_all_kept(&mut self) {
-        while self.kept_count > 0 {
-            unmap(&self.forget(0));
-        }
-    }
+    unsafe { os::try_unmap(start, entry.length).is_ok() }
 }

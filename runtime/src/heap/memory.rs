@@ -9,6 +9,14 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
+/// Chunks mapped up to now. A counter only.
+static CHUNKS: AtomicUsize = AtomicUsize::new(0);
+
+/// Chunks that any thread mapped up to now.
+pub fn chunks_mapped() -> usize {
+    CHUNKS.load(Ordering::Relaxed)
+}
+
 /// Counts bytes that came from the kernel.
 pub fn count_mapped(bytes: usize) {
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -23,6 +31,11 @@ pub fn count_unmapped(bytes: usize) {
 /// The most bytes that the heap held at any time.
 pub fn peak_bytes() -> usize {
     PEAK.load(Ordering::Relaxed)
+}
+
+/// Forgets what was held before now.
+pub fn begin_new_peak() {
+    PEAK.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Zeroed memory for the heap's own tables.
@@ -41,6 +54,7 @@ pub fn map_chunk() -> Option<*mut u8> {
     // Slabs lie at random places of a chunk: huge pages would make each of them take two megabytes.
     os::advise_small_pages(chunk, CHUNK_BYTES);
     count_mapped(CHUNK_BYTES);
+    CHUNKS.fetch_add(1, Ordering::Relaxed);
     Some(chunk)
 }
 

@@ -22,6 +22,7 @@ mod check;
 mod chunk;
 mod exports;
 mod large;
+mod large_blocks;
 mod map;
 mod memory;
 mod random;
@@ -35,7 +36,7 @@ use crate::os;
 use crate::settings::HeapBase;
 use crate::state::Once;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use large::Large;
 use thread::{Heaps, Plan, ThreadHeap};
 
@@ -101,7 +102,11 @@ pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'sta
     }
     if !exports::is_own_malloc() {
         SERVER.store(Server::Behind as u8, Ordering::Relaxed);
-        return Some(Err("the program brings its own allocator"));
+        return Some(Err(if behind::is_linked_in() {
+            "the C library's own malloc is linked in"
+        } else {
+            "the program brings its own allocator"
+        }));
     }
     if !begin(Plan { seed, base, max_entries: shuffle }) {
         leave(seed);
@@ -128,7 +133,12 @@ fn begin(plan: Plan) -> bool {
         if pthread_key_create(&raw mut key, Some(szc_rt_thread_ends)) != 0 {
             return false;
         }
-        __register_atfork(szc_rt_before_fork, szc_rt_after_fork, szc_rt_after_fork, os::null());
+        __register_atfork(
+            szc_rt_before_fork,
+            szc_rt_after_fork,
+            szc_rt_in_forked_child,
+            os::null(),
+        );
     }
     KEY.store(key, Ordering::Relaxed);
     check::set_base(plan.base);
@@ -142,11 +152,12 @@ fn begin(plan: Plan) -> bool {
 pub fn counts() -> Option<Counts> {
     let plan = PLAN.get()?;
     let sums = HEAPS.sums();
+    let before = |count: &AtomicU64| count.load(Ordering::Relaxed);
     Some(Counts {
-        allocations: sums.allocations,
-        frees: sums.frees,
+        allocations: sums.allocations.saturating_sub(before(&INHERITED.allocations)),
+        frees: sums.frees.saturating_sub(before(&INHERITED.frees)),
         classes: sums.classes,
-        large: sums.large,
+        large: sums.large.saturating_sub(before(&INHERITED.large)),
         peak_bytes: memory::peak_bytes() as u64,
         base: plan.base,
         shuffle: plan.max_entries,
@@ -203,6 +214,14 @@ fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
     Some(action(unsafe { &mut *heap }))
 }
 
+/// A thread's heap took a chunk more: memory that is merely kept elsewhere is let go of, as much at a time, so that
+/// what waits for one kind of block does not come on top of what another kind needs.
+#[cold]
+fn heap_grew() {
+    HEAPS.tidy_one();
+    LARGE.drop_bytes(chunk::CHUNK_BYTES);
+}
+
 /// Called by libc when a thread ends. Destructors of the program may still allocate and free, in this round or
 /// the next, so the heap is kept to the last.
 #[unsafe(no_mangle)]
@@ -225,6 +244,30 @@ unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
 extern "C" fn szc_rt_before_fork() {
     HEAPS.lock_all();
     LARGE.lock().acquire();
+}
+
+/// Counts that a forked child has from its parent, and does not report as its own.
+struct Inherited {
+    allocations: AtomicU64,
+    frees: AtomicU64,
+    large: AtomicU64,
+}
+
+static INHERITED: Inherited = Inherited {
+    allocations: AtomicU64::new(0),
+    frees: AtomicU64::new(0),
+    large: AtomicU64::new(0),
+};
+
+/// After fork(2), in the child: as in the parent, and counts begin anew.
+#[unsafe(no_mangle)]
+extern "C" fn szc_rt_in_forked_child() {
+    szc_rt_after_fork();
+    let sums = HEAPS.sums();
+    INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
+    INHERITED.frees.store(sums.frees, Ordering::Relaxed);
+    INHERITED.large.store(sums.large, Ordering::Relaxed);
+    memory::begin_new_peak();
 }
 
 /// After fork(2), in parent and child: the locks are the forking thread's.

@@ -5,7 +5,7 @@
 //! what was there; `free` exchanges the freed block with a random entry, which goes to the base. Each is one step of the
 //! inside-out Fisher–Yates shuffle. The array grows with use up to N, so that a class of few blocks costs little
 //! memory: it has at most [`FIRST_ENTRIES`] entries and two for each allocation so far, and at most the larger of what
-//! fits into [`SPARE_BYTES`] and half of the blocks that the program holds.
+//! fits into [`SPARE_BYTES`] (or [`LARGER_SPARE_BYTES`]) and half of the blocks that the program holds.
 
 use super::base::AnyBase;
 use super::random::Random;
@@ -15,11 +15,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Entries of the stack.
 const STACK_BLOCKS: usize = 64;
 /// Memory of a class that may wait in the array while the program holds few blocks.
-const SPARE_BYTES: usize = 16 << 10;
+const SPARE_BYTES: usize = 8 << 10;
+/// The same for blocks larger than a kilobyte, of which programs have many classes and few blocks.
+const LARGER_SPARE_BYTES: usize = 4 << 10;
 /// Entries that a class begins with, if memory allows.
 const FIRST_ENTRIES: u64 = 32;
 /// Memory of a class that may wait in the stack.
-const STACK_BYTES: usize = 8 << 10;
+const STACK_BYTES: usize = 4 << 10;
 /// Most blocks that are taken from the base at a time.
 const BATCH_BLOCKS: usize = 32;
 /// Allocations between two looks at the length of the array.
@@ -197,7 +199,7 @@ impl Shuffle {
     /// Opens the quick way of `push` exactly if there is an entry to exchange with.
     fn settle(&mut self, class: usize, context: &Context<'_>) {
         let open = self.entries > 0 && context.reuses_at_once;
-        let most = (STACK_BYTES / block_bytes(class)).clamp(4, STACK_BLOCKS);
+        let most = (STACK_BYTES / block_bytes(class)).clamp(1, STACK_BLOCKS);
         self.limit = if open { most as u32 } else { 0 };
     }
 
@@ -205,7 +207,9 @@ impl Shuffle {
     fn look(&mut self, class: usize, context: &mut Context<'_>) {
         let counted = self.counted.load(Ordering::Relaxed);
         let held = self.held().cast_signed().max(0).cast_unsigned();
-        let by_memory = ((SPARE_BYTES / block_bytes(class)) as u64).max(held / 2);
+        let bytes = block_bytes(class);
+        let spare = if bytes > 1 << 10 { LARGER_SPARE_BYTES } else { SPARE_BYTES };
+        let by_memory = ((spare / bytes) as u64).max(held / 2);
         let by_use = FIRST_ENTRIES + 2 * counted;
         let entries = by_use.min(by_memory).clamp(1, u64::from(context.max_entries)) as u32;
         self.grow(class, context, entries);

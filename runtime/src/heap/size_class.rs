@@ -130,14 +130,40 @@ pub const fn group_blocks(class: usize) -> usize {
 /// Groups follow each other without regard to pages: if blocks could not lie across the ends of pages, or
 /// of anything aligned, the last places before them would be rarer than others, which tests of randomness notice.
 const fn pitch_of(class: usize) -> usize {
+    if class >= CLASSES {
+        return NURSERY_PITCH_BYTES[class - CLASSES];
+    }
     group_blocks(class) * bytes_of(class) + colour_room(class)
 }
 
-/// Pitch of each class.
-static PITCH: [u32; CLASSES] = {
-    let mut pitch = [0; CLASSES];
+/// Pools of slabs: the classes', and behind them two nurseries, which the first few slabs of all classes up to
+/// [`NURSERY_SPLIT_BYTES`] and of all others share, so that a class of few blocks needs no chunk of its own.
+pub const POOLS: usize = CLASSES + 2;
+const NURSERY_SPLIT_BYTES: usize = 1024;
+/// A page, and room for the largest block and a colour of up to a page.
+const NURSERY_PITCH_BYTES: [usize; 2] = [4 << 10, 20 << 10];
+const NURSERY_BLOCKS_BYTES: [usize; 2] = [4 << 10, 16 << 10];
+
+/// The nursery of a class.
+pub fn nursery_of(class: usize) -> usize {
+    CLASSES + usize::from(block_bytes(class) > NURSERY_SPLIT_BYTES)
+}
+
+/// Blocks of a class's slab in its nursery, and the number of colours, a cache line each, that its first block may have.
+/// One block less than would fit, where there would be no second colour and blocks are small.
+pub fn nursery_blocks(class: usize) -> (usize, usize) {
+    let (bytes, nursery) = (block_bytes(class), nursery_of(class) - CLASSES);
+    let blocks = NURSERY_BLOCKS_BYTES[nursery] / bytes;
+    let left = NURSERY_PITCH_BYTES[nursery] - blocks * bytes;
+    let spared = usize::from(left < LINE_BYTES && (2 * LINE_BYTES..=512).contains(&bytes));
+    (blocks - spared, (left + spared * bytes) / LINE_BYTES + 1)
+}
+
+/// Pitch of each pool.
+static PITCH: [u32; POOLS] = {
+    let mut pitch = [0; POOLS];
     let mut class = 0;
-    while class < CLASSES {
+    while class < POOLS {
         pitch[class] = pitch_of(class) as u32;
         class += 1;
     }
@@ -145,27 +171,27 @@ static PITCH: [u32; CLASSES] = {
 };
 
 /// 2⁴⁰ over the pitch, rounded up.
-static PITCH_RECIPROCAL: [u32; CLASSES] = {
-    let mut reciprocal = [0; CLASSES];
+static PITCH_RECIPROCAL: [u32; POOLS] = {
+    let mut reciprocal = [0; POOLS];
     let mut class = 0;
-    while class < CLASSES {
+    while class < POOLS {
         reciprocal[class] = (1u64 << 40).div_ceil(pitch_of(class) as u64) as u32;
         class += 1;
     }
     reciprocal
 };
 
-/// Distance from one group of a class to the next, in bytes.
+/// Distance from one group of a pool to the next, in bytes.
 #[inline]
-pub fn pitch_bytes(class: usize) -> usize {
-    PITCH[class] as usize
+pub fn pitch_bytes(pool: usize) -> usize {
+    PITCH[pool] as usize
 }
 
 /// The group that contains the byte at `distance` from the first group. Exact below 2²⁰, as in
 /// [`block_index`].
 #[inline]
-pub fn group_index(class: usize, distance: usize) -> usize {
-    ((distance as u64 * u64::from(PITCH_RECIPROCAL[class])) >> 40) as usize
+pub fn group_index(pool: usize, distance: usize) -> usize {
+    ((distance as u64 * u64::from(PITCH_RECIPROCAL[pool])) >> 40) as usize
 }
 
 /// The least pitch of all classes.
@@ -204,13 +230,25 @@ mod tests {
 
     #[test]
     fn a_distance_gives_its_group_and_its_block_without_division() {
-        for class in 0..CLASSES {
+        for pool in 0..POOLS {
             for distance in 0..1usize << 20 {
-                assert_eq!(group_index(class, distance), distance / pitch_bytes(class));
+                assert_eq!(group_index(pool, distance), distance / pitch_bytes(pool));
             }
+        }
+        for class in 0..CLASSES {
             for distance in 0..1usize << 15 {
                 assert_eq!(block_index(class, distance), distance / block_bytes(class));
             }
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_nursery_stay_inside_their_group_with_every_colour() {
+        for class in 0..CLASSES {
+            let (blocks, colours) = nursery_blocks(class);
+            let end = blocks * block_bytes(class) + (colours - 1) * LINE_BYTES;
+            assert!((1..=128).contains(&blocks));
+            assert!(end <= pitch_bytes(nursery_of(class)), "class {class}");
         }
     }
 }

@@ -46,6 +46,11 @@ impl Spread {
         self.drawn = (self.drawn + 1) & 0xfff;
         usize::from(point)
     }
+
+    /// Skips places, so that the next one begins an aligned run of this many, a power of two.
+    pub fn align(&mut self, run: usize) {
+        self.drawn = usize::from(self.drawn).next_multiple_of(run) as u16 & 0xfff;
+    }
 }
 
 /// Random columns, or nothing if the draw has no luck (about one in 30 has).

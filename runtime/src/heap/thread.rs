@@ -5,8 +5,8 @@
 
 use super::base::{self, AnyBase};
 use super::check;
-use super::chunk::{self, STATE_ALIGNED, STATE_NONE};
-use super::memory::map_table;
+use super::chunk::{self, STATE_ALIGNED, STATE_ALIGNED_FREED, STATE_NONE};
+use super::memory::{chunks_mapped, map_table};
 use super::random::Random;
 use super::shuffle::{Context, Shuffle};
 use super::size_class::{CLASSES, GRAIN_BYTES};
@@ -36,6 +36,8 @@ pub struct ThreadHeap {
     /// Blocks that were mapped on their own, as counted by this heap.
     large: AtomicU64,
     large_frees: AtomicU64,
+    /// Chunks that were mapped when this was last looked at.
+    chunks: usize,
     /// Times that the destructor of the ending thread ran.
     rounds: u32,
     /// The heap that was created before.
@@ -90,6 +92,11 @@ impl ThreadHeap {
     fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
         let (shuffle, mut context) = self.parts(class);
         let Some(block) = shuffle.pop_slowly(class, &mut context) else { return os::null() };
+        let chunks = chunks_mapped();
+        if chunks != self.chunks {
+            self.chunks = chunks;
+            super::heap_grew();
+        }
         // SAFETY: as in `allocate`.
         unsafe { chunk::hold(block, class) };
         block
@@ -131,7 +138,7 @@ impl ThreadHeap {
                 check::refuse(pointer);
             }
             let block = chunk::holder_of(pointer, check::block_phase());
-            state.store(STATE_NONE, Ordering::Relaxed);
+            state.store(STATE_ALIGNED_FREED, Ordering::Relaxed);
             chunk::state(block).store(STATE_NONE, Ordering::Relaxed);
             if !self.classes[class].push(&mut self.random, block) {
                 self.push_slowly(class, block);
@@ -268,6 +275,34 @@ impl Heaps {
             // SAFETY: the caller's promise.
             unsafe { (*heap).next_idle = self.idle.load(Ordering::Relaxed) };
             self.idle.store(heap, Ordering::Relaxed);
+        });
+    }
+
+    /// Lets the heap that has been idle longest take back what other threads freed, so that its memory goes back to the
+    /// kernel while another heap grows.
+    pub fn tidy_one(&self) {
+        if self.idle.load(Ordering::Relaxed).is_null() {
+            return;
+        }
+        self.lock.with(|| {
+            // SAFETY: idle heaps are nobody's but the lock's holder's; so are their links.
+            unsafe {
+                let newest = self.idle.load(Ordering::Relaxed);
+                if newest.is_null() {
+                    return;
+                }
+                let (mut before, mut last) = (os::null::<ThreadHeap>(), newest);
+                while !(*last).next_idle.is_null() {
+                    (before, last) = (last, (*last).next_idle);
+                }
+                (*last).base.tidy();
+                if !before.is_null() {
+                    // To the front: the next time it is another's turn.
+                    (*before).next_idle = os::null();
+                    (*last).next_idle = newest;
+                    self.idle.store(last, Ordering::Relaxed);
+                }
+            }
         });
     }
 

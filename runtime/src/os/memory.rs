@@ -51,6 +51,15 @@ pub unsafe fn unmap(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MUNMAP, [address as usize, bytes, 0, 0, 0, 0]) };
 }
 
+/// `munmap(2)` where it may fail: a part in the middle of an area needs an area more, of which there is a limited number.
+///
+/// # Safety
+/// Nothing may use the range any more.
+pub unsafe fn try_unmap(address: *mut u8, bytes: usize) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    check(unsafe { syscall(nr::MUNMAP, [address as usize, bytes, 0, 0, 0, 0]) }).map(drop)
+}
+
 /// `mprotect(2)`.
 ///
 /// # Safety

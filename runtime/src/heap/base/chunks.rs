@@ -1,6 +1,7 @@
 //! The slabs of one base: how they get blocks' memory, and how blocks come back.
 //!
-//! A chunk belongs to one class and is divided into groups of blocks; a slab manages one group. Blocks that
+//! A chunk belongs to one class, or is a nursery, where the first few slabs of all classes lie, and is divided into groups
+//! of blocks; a slab manages one group. Blocks that
 //! another thread frees go into a bitmap of their own, by atomic operations, and the slab into a list of its
 //! owner, who looks there before it takes fresh memory: no lock, no link inside a block.
 
@@ -12,7 +13,8 @@ use super::slab_chunk::{
 use crate::heap::chunk::chunk_of;
 use crate::heap::memory;
 use crate::heap::size_class::{
-    CLASSES, block_bytes, block_index, colour_period, group_blocks, pitch_bytes,
+    CLASSES, POOLS, block_bytes, block_index, colour_period, group_blocks, nursery_blocks,
+    nursery_of, pitch_bytes,
 };
 use crate::heap::spread::{POINT_SHIFT, Spread};
 use crate::os;
@@ -23,10 +25,13 @@ const RELEASED_GROUPS: u32 = 32;
 /// Memory of free groups that a base keeps, because to give it back and to get it again costs more than most programs
 /// do with it: so much, and so much for each chunk.
 const KEPT_BYTES: usize = 2 << 20;
-const KEPT_CHUNK_BYTES: usize = 128 << 10;
+const KEPT_CHUNK_BYTES: usize = 64 << 10;
 
 /// Chunks of a class that are searched for a free group at the wanted place. A class that has but one gets another.
 const SEARCHED_CHUNKS: usize = 2;
+
+/// Slabs of a class that lie in a nursery.
+const NURSERY_SLABS: usize = 4;
 
 /// What other threads may touch of a base.
 pub struct Shared {
@@ -36,10 +41,10 @@ pub struct Shared {
 
 /// The chunks of one base.
 pub struct Chunks {
-    /// What other threads push to.
-    pub shared: Shared,
-    /// Chunks that have free groups, by class.
-    lists: [*mut SlabChunk; CLASSES],
+    /// What other threads push to: outside of the base, which its owner has to itself.
+    pub shared: *const Shared,
+    /// Chunks that have free groups, by pool.
+    lists: [*mut SlabChunk; POOLS],
     /// Chunks that there are.
     count: usize,
     /// Memory of free groups that was used.
@@ -52,9 +57,7 @@ impl Chunks {
     /// The block must lie in a chunk of slabs.
     unsafe fn owns(&self, block: *mut u8) -> bool {
         // SAFETY: the caller's promise; the owner of a chunk never changes.
-        unsafe {
-            core::ptr::eq((*chunk_of(block).cast::<SlabChunk>()).owner, &raw const self.shared)
-        }
+        unsafe { core::ptr::eq((*chunk_of(block).cast::<SlabChunk>()).owner, self.shared) }
     }
 
     /// Frees a block: of this base, and then its slab is the result; or of another, by the way through its
@@ -65,7 +68,7 @@ impl Chunks {
     pub unsafe fn give(&mut self, class: usize, block: *mut u8) -> Option<*mut Slab> {
         // SAFETY: the caller's promise.
         unsafe {
-            let slab = slab_of(class, block);
+            let slab = slab_of(block);
             // The start of a slab does not change while a block of it is in use.
             let start = (&raw const (*slab).start).read();
             let index = block_index(class, block.addr() - start.addr());
@@ -94,11 +97,13 @@ impl Chunks {
 
     /// Takes back what other threads freed: calls `found` for each slab that got free blocks, with their number.
     pub fn collect(&mut self, mut found: impl FnMut(&mut Self, *mut Slab, usize)) {
-        if self.shared.queue.load(Ordering::Relaxed).is_null() {
+        // SAFETY: made with the base, and never unmapped.
+        let shared = unsafe { &*self.shared };
+        if shared.queue.load(Ordering::Relaxed).is_null() {
             return;
         }
         // Acquire: pairs with the release in `push`; the links of the list are visible.
-        let mut slab = self.shared.queue.swap(os::null(), Ordering::Acquire);
+        let mut slab = shared.queue.swap(os::null(), Ordering::Acquire);
         while !slab.is_null() {
             // SAFETY: a chunk of this base is not unmapped while a slab of it is in the queue.
             unsafe {
@@ -119,28 +124,37 @@ impl Chunks {
         }
     }
 
-    /// A new slab at the class's next place.
-    pub fn open(&mut self, class: usize, spread: &mut Spread) -> Option<*mut Slab> {
+    /// A new slab at the class's next place; `slabs` is the number of those that the class has.
+    pub fn open(&mut self, class: usize, slabs: usize, spread: &mut Spread) -> Option<*mut Slab> {
         let place = spread.next() << POINT_SHIFT;
-        let (chunk, group) = self.take_group(class, place)?;
+        let is_first = slabs < NURSERY_SLABS;
+        let pool = if is_first { nursery_of(class) } else { class };
+        let (chunk, group) = self.take_group(pool, place)?;
         // SAFETY: the chunk is this base's.
-        let distance = unsafe { (*chunk).first } + group * pitch_bytes(class);
-        let capacity = group_blocks(class);
-        // The first block taken is the one at the place, if this is the place's group.
-        let inside = place.wrapping_sub(distance) % SPAN_BYTES;
-        let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
-        let first = (inside - colour) / block_bytes(class);
-        // SAFETY: the group is this base's, and has no slab.
+        let distance = unsafe { (*chunk).first } + group * pitch_bytes(pool);
+        let (capacity, colour, first) = if is_first {
+            let (capacity, colours) = nursery_blocks(class);
+            let line = place >> POINT_SHIFT;
+            (capacity, (line % colours) << POINT_SHIFT, line % capacity)
+        } else {
+            // The first block taken is the one at the place, if this is the place's group.
+            let inside = place.wrapping_sub(distance) % SPAN_BYTES;
+            let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
+            let capacity = group_blocks(class);
+            (capacity, colour, (inside - colour) / block_bytes(class) % capacity)
+        };
+        // SAFETY: the group is this base's, and has no slab. Its atomics are left alone: the last thread that freed a
+        // block of it may still be about to queue it.
         unsafe {
-            let slab = &mut (*chunk).slabs[group];
-            slab.start = chunk.cast::<u8>().add(distance + colour);
-            slab.class = class as u8;
-            slab.group = group as u16;
-            slab.capacity = capacity as u8;
-            slab.available = capacity as u8;
-            slab.free = u128::MAX >> (SLAB_BLOCKS - capacity);
-            slab.cursor = (first % capacity) as u8;
-            slab.place = Place::Active;
+            let slab = (&raw mut (*chunk).slabs).cast::<Slab>().add(group);
+            (*slab).start = chunk.cast::<u8>().add(distance + colour);
+            (*slab).class = class as u8;
+            (*slab).group = group as u16;
+            (*slab).capacity = capacity as u8;
+            (*slab).available = capacity as u8;
+            (*slab).free = u128::MAX >> (SLAB_BLOCKS - capacity);
+            (*slab).cursor = first as u8;
+            (*slab).place = Place::Active;
             Some(slab)
         }
     }
@@ -162,31 +176,33 @@ impl Chunks {
             if !(*chunk).listed {
                 self.link(chunk);
             }
-            self.used_bytes += pitch_bytes((*chunk).class);
+            self.used_bytes += pitch_bytes((*chunk).pool);
             let many = self.used_bytes > KEPT_BYTES + self.count * KEPT_CHUNK_BYTES;
             let used_groups = (*chunk).used_groups;
             let alone = (*chunk).next.is_null() && (*chunk).previous.is_null();
             let whole = (*chunk).free_groups as usize == (*chunk).groups && !alone;
             if whole && (many || used_groups < RELEASED_GROUPS) && is_quiet(chunk) {
-                self.used_bytes -= used_groups as usize * pitch_bytes((*chunk).class);
+                self.used_bytes -= used_groups as usize * pitch_bytes((*chunk).pool);
                 self.count -= 1;
                 self.unlink(chunk);
                 memory::unmap_chunk(chunk.cast());
             } else if many && used_groups >= RELEASED_GROUPS {
-                self.used_bytes -= used_groups as usize * pitch_bytes((*chunk).class);
+                self.used_bytes -= used_groups as usize * pitch_bytes((*chunk).pool);
                 release(chunk);
             }
         }
     }
 
     /// A free group at this place of a span, or if there is none, any near it.
-    fn take_group(&mut self, class: usize, place: usize) -> Option<(*mut SlabChunk, usize)> {
-        let mut chunk = self.lists[class];
-        for _ in 0..SEARCHED_CHUNKS {
+    fn take_group(&mut self, pool: usize, place: usize) -> Option<(*mut SlabChunk, usize)> {
+        let mut chunk = self.lists[pool];
+        // A nursery's chunk is filled, wherever its groups lie, before there is another.
+        let searched = if pool < CLASSES { SEARCHED_CHUNKS } else { 1 };
+        for _ in 0..searched {
             if chunk.is_null() {
                 // Without memory for another chunk, any group will do.
-                let _ = self.add_chunk(class, place);
-                chunk = self.lists[class];
+                let _ = self.add_chunk(pool, place);
+                chunk = self.lists[pool];
             }
             if chunk.is_null() {
                 return None;
@@ -200,7 +216,7 @@ impl Chunks {
                 chunk = (*chunk).next;
             }
         }
-        let chunk = self.lists[class];
+        let chunk = self.lists[pool];
         // SAFETY: as above.
         let group = unsafe { group_near(chunk, place)? };
         self.take_from(chunk, group);
@@ -216,7 +232,7 @@ impl Chunks {
             if (*chunk).used[group / 64] & bit != 0 {
                 (*chunk).used[group / 64] &= !bit;
                 (*chunk).used_groups -= 1;
-                self.used_bytes -= pitch_bytes((*chunk).class);
+                self.used_bytes -= pitch_bytes((*chunk).pool);
             }
             if (*chunk).free_groups == 0 {
                 self.unlink(chunk);
@@ -224,16 +240,16 @@ impl Chunks {
         }
     }
 
-    fn add_chunk(&mut self, class: usize, place: usize) -> Option<()> {
+    fn add_chunk(&mut self, pool: usize, place: usize) -> Option<()> {
         let chunk = memory::map_chunk()?.cast::<SlabChunk>();
-        let groups = BLOCKS_BYTES / pitch_bytes(class);
+        let groups = BLOCKS_BYTES / pitch_bytes(pool);
         // SAFETY: fresh zeroed memory, large enough, which nobody else knows.
         unsafe {
-            (*chunk).owner = &raw const self.shared;
-            (*chunk).class = class;
+            (*chunk).owner = self.shared;
+            (*chunk).pool = pool;
             // The place is as good as a random number for this.
             let room = FIRST_MAX_BYTES - FIRST_MIN_BYTES;
-            let nothing_left = BLOCKS_BYTES.is_multiple_of(pitch_bytes(class));
+            let nothing_left = pool >= CLASSES || BLOCKS_BYTES.is_multiple_of(pitch_bytes(pool));
             let distance =
                 if nothing_left { room } else { (place % room) & !((1 << POINT_SHIFT) - 1) };
             (*chunk).first = FIRST_MIN_BYTES + distance;
@@ -251,14 +267,14 @@ impl Chunks {
     fn link(&mut self, chunk: *mut SlabChunk) {
         // SAFETY: listed chunks are mapped and this base's.
         unsafe {
-            let class = (*chunk).class;
-            let head = self.lists[class];
+            let pool = (*chunk).pool;
+            let head = self.lists[pool];
             (*chunk).next = head;
             (*chunk).previous = os::null();
             if !head.is_null() {
                 (*head).previous = chunk;
             }
-            self.lists[class] = chunk;
+            self.lists[pool] = chunk;
             (*chunk).listed = true;
         }
     }
@@ -268,7 +284,7 @@ impl Chunks {
         unsafe {
             let (next, previous) = ((*chunk).next, (*chunk).previous);
             if previous.is_null() {
-                self.lists[(*chunk).class] = next;
+                self.lists[(*chunk).pool] = next;
             } else {
                 (*previous).next = next;
             }

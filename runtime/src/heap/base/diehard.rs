@@ -4,7 +4,7 @@
 //! freed block is one of many that the next probe may hit, so it is rarely reused soon.
 
 use super::Base;
-use super::chunks::Chunks;
+use super::chunks::{Chunks, Shared};
 use super::slab::{Place, Slab};
 use crate::heap::memory::map_table;
 use crate::heap::random::Random;
@@ -14,6 +14,10 @@ use crate::os;
 
 /// DieHard's M: blocks that there are for each block in use.
 const OVER_PROVISION: usize = 2;
+/// Slabs without blocks in use are given up while there are more than so many blocks for each in use, and a class has
+/// more slabs than so many.
+const TOO_MANY: usize = 4;
+const KEPT_SLABS: usize = 16;
 /// Slabs that a class's table has room for at first: one page of them.
 const FIRST_ROOM: usize = os::PAGE_BYTES / size_of::<*mut Slab>();
 /// Probes before blocks are searched in order. Each hits with a probability of at least one half.
@@ -40,9 +44,10 @@ pub struct DieHard {
 impl DieHard {
     /// A base in memory of its own.
     pub fn create(random: &mut Random) -> Option<*mut Self> {
-        let base = map_table(size_of::<Self>())?.cast::<Self>();
+        let base = map_table(size_of::<Self>() + size_of::<Shared>())?.cast::<Self>();
         // SAFETY: zeroed memory; zeros are empty classes, and the rest is set here.
         unsafe {
+            (&raw mut (*base).chunks.shared).write(base.add(1).cast());
             (&raw mut (*base).random).write(Random::new(random.bits()));
             for class in 0..CLASSES {
                 let spread = Spread::new(random);
@@ -52,11 +57,12 @@ impl DieHard {
         Some(base)
     }
 
-    fn collect(&mut self) {
+    /// Takes back what other threads freed.
+    pub fn collect(&mut self) {
         let Self { chunks, classes, .. } = self;
-        chunks.collect(|_, slab, blocks| {
-            // SAFETY: collected slabs are this base's.
-            classes[unsafe { (*slab).class() }].used -= blocks;
+        // SAFETY: collected slabs are this base's and got free blocks.
+        chunks.collect(|chunks, slab, blocks| unsafe {
+            classes[(*slab).class()].freed(chunks, slab, blocks);
         });
     }
 
@@ -66,10 +72,11 @@ impl DieHard {
         if slot.slabs == slot.room {
             slot.enlarge()?;
         }
-        let slab = chunks.open(class, &mut slot.spread)?;
+        let slab = chunks.open(class, slot.slabs, &mut slot.spread)?;
         // SAFETY: the slab is this base's; the table has room.
         unsafe {
             (*slab).place = Place::Active;
+            (*slab).index = slot.slabs as u32;
             slot.table.add(slot.slabs).write(slab);
             slot.blocks += (*slab).capacity();
         }
@@ -86,7 +93,7 @@ impl DieHard {
             // SAFETY: slabs in the table are this base's.
             let block = unsafe {
                 let index = random.below((*slab).capacity() as u32);
-                (*slab).take_if_free(index)
+                Slab::take_if_free(slab, index)
             };
             if block.is_some() {
                 return block;
@@ -94,12 +101,37 @@ impl DieHard {
         }
         (0..class.slabs).find_map(|index| {
             // SAFETY: as above.
-            unsafe { (**class.table.add(index)).take() }
+            unsafe { Slab::take(*class.table.add(index)) }
         })
     }
 }
 
 impl Class {
+    /// Counts blocks that came back, and gives up slabs if there are too many.
+    ///
+    /// # Safety
+    /// The slab must be one of `chunks`, and have as many free blocks more.
+    unsafe fn freed(&mut self, chunks: &mut Chunks, slab: *mut Slab, blocks: usize) {
+        self.used -= blocks;
+        // SAFETY: slabs in the table are this base's; it has as many.
+        unsafe {
+            let mut empty = slab;
+            while (*empty).available() == (*empty).capacity()
+                && self.slabs > KEPT_SLABS
+                && self.blocks > TOO_MANY * self.used
+            {
+                self.slabs -= 1;
+                self.blocks -= (*empty).capacity();
+                let last = *self.table.add(self.slabs);
+                (*last).index = (*empty).index;
+                self.table.add((*empty).index as usize).write(last);
+                chunks.close(empty);
+                // Another may have become empty while there were not too many.
+                empty = *self.table.add(self.slabs - 1);
+            }
+        }
+    }
+
     fn enlarge(&mut self) -> Option<()> {
         let room = if self.room == 0 { FIRST_ROOM } else { self.room * 2 };
         let bytes = size_of::<*mut Slab>();
@@ -120,7 +152,7 @@ impl Class {
 
 impl Base for DieHard {
     unsafe fn take(this: *mut Self, class: usize, out: &mut [*mut u8]) -> usize {
-        // SAFETY: the caller owns the base; what others touch of it is atomic.
+        // SAFETY: the caller owns the base; what others touch lies outside of it.
         unsafe { (*this).take_at_random(class, out) }
     }
 
@@ -128,8 +160,8 @@ impl Base for DieHard {
         // SAFETY: the caller's promise.
         unsafe {
             let base = &mut *this;
-            if base.chunks.give(class, block).is_some() {
-                base.classes[class].used -= 1;
+            if let Some(slab) = base.chunks.give(class, block) {
+                base.classes[class].freed(&mut base.chunks, slab, 1);
             }
         }
     }

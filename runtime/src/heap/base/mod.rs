@@ -81,6 +81,22 @@ impl AnyBase {
         }
     }
 
+    /// Takes back what other threads freed, and gives memory that nobody needs to the kernel.
+    ///
+    /// # Safety
+    /// The calling thread must own the base.
+    pub unsafe fn tidy(self) {
+        // SAFETY: as `take`.
+        unsafe {
+            match self {
+                Self::Segregated(base) => (*base).collect(),
+                Self::DieHard(base) => (*base).collect(),
+                // Blocks come back at once.
+                Self::Tlsf(_) => {}
+            }
+        }
+    }
+
     /// Takes or gives back the locks of the base, around a fork.
     ///
     /// # Safety

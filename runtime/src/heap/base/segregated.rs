@@ -1,11 +1,12 @@
 //! The default base: slabs of size classes, several of which are open at a time.
 //!
 //! Blocks come from the open slabs in turn, so that neighbours in time lie in different places
-//! ([`crate::heap::spread`]). As many slabs are open as make up half of what the class has, 16 at most: a class
-//! of few blocks stays in few pages.
+//! ([`crate::heap::spread`]). A quarter of the slabs that the class has are open, 16 at most: a class
+//! of few blocks stays in few pages. Their number doubles when all that are open are used up, so that those which are open
+//! together are used up together, and are a whole run of places, which is balanced.
 
 use super::Base;
-use super::chunks::Chunks;
+use super::chunks::{Chunks, Shared};
 use super::slab::{Place, Slab, Waiting};
 use crate::heap::memory::map_table;
 use crate::heap::random::Random;
@@ -15,6 +16,8 @@ use crate::os;
 
 /// Most slabs of a class that blocks are taken from in turn.
 const OPEN_SLABS: usize = 16;
+/// Slabs of a class for each open one, at least.
+const SLABS_PER_OPEN: usize = 4;
 
 /// Slabs without blocks in use that a class keeps, because it will probably need them again; more only if it
 /// has more than three times as many others.
@@ -44,9 +47,10 @@ pub struct Segregated {
 impl Segregated {
     /// A base in memory of its own.
     pub fn create(random: &mut Random) -> Option<*mut Self> {
-        let base = map_table(size_of::<Self>())?.cast::<Self>();
-        // SAFETY: zeroed memory; zeros are null pointers and empty lists, and the spreads are set here.
+        let base = map_table(size_of::<Self>() + size_of::<Shared>())?.cast::<Self>();
+        // SAFETY: zeroed memory; zeros are null pointers and empty lists, and the rest is set here.
         unsafe {
+            (&raw mut (*base).chunks.shared).write(base.add(1).cast());
             for class in 0..CLASSES {
                 let spread = Spread::new(random);
                 (&raw mut (*base).classes[class].spread).write(spread);
@@ -69,7 +73,7 @@ impl Segregated {
             }
             if (*slab).place == Place::Waiting && (*slab).available() == (*slab).capacity() {
                 class.empty += 1;
-                if class.empty > KEPT_EMPTY.max(class.slabs / 4) {
+                if class.empty > KEPT_EMPTY.max(class.slabs / 8) {
                     class.waiting.remove(slab);
                     class.slabs -= 1;
                     class.empty -= 1;
@@ -79,7 +83,8 @@ impl Segregated {
         }
     }
 
-    fn collect(&mut self) {
+    /// Takes back what other threads freed.
+    pub fn collect(&mut self) {
         let Self { chunks, classes } = self;
         // SAFETY: collected slabs are this base's and got free blocks.
         chunks.collect(|chunks, slab, _| unsafe { Self::freed(chunks, classes, slab) });
@@ -98,7 +103,7 @@ impl Segregated {
                 slab
             }
             None => {
-                let slab = chunks.open(class_number, &mut class.spread)?;
+                let slab = chunks.open(class_number, class.slabs, &mut class.spread)?;
                 class.slabs += 1;
                 slab
             }
@@ -106,14 +111,13 @@ impl Segregated {
         // SAFETY: the slab is this base's.
         unsafe { (*slab).place = Place::Active };
         class.open[place] = slab;
-        class.open_count = class.open_count.max((class.slabs / 2).min(OPEN_SLABS));
         Some(slab)
     }
 }
 
 impl Base for Segregated {
     unsafe fn take(this: *mut Self, class: usize, out: &mut [*mut u8]) -> usize {
-        // SAFETY: the caller owns the base; what others touch of it is atomic.
+        // SAFETY: the caller owns the base; what others touch lies outside of it.
         unsafe { (*this).take_in_turn(class, out) }
     }
 
@@ -132,27 +136,64 @@ impl Segregated {
     fn take_in_turn(&mut self, class: usize, out: &mut [*mut u8]) -> usize {
         let mut taken = 0;
         while taken < out.len() {
-            let turn = self.classes[class].turn;
-            let mut slab = self.classes[class].open[turn];
-            // SAFETY: open slabs are this base's.
-            if slab.is_null() || unsafe { (*slab).available() } == 0 {
-                if !slab.is_null() {
-                    // SAFETY: as above.
-                    unsafe { (*slab).place = Place::Full };
-                    self.classes[class].open[turn] = os::null();
+            let slot = &mut self.classes[class];
+            let mut slab = slot.open[slot.turn];
+            if !slot.is_usable(slot.turn) {
+                if slot.grows_by_turn() {
+                    continue;
                 }
+                let turn = slot.turn;
                 match self.reopen(class, turn) {
                     Some(found) => slab = found,
                     None => break,
                 }
             }
-            // SAFETY: as above.
-            let Some(block) = (unsafe { (*slab).take() }) else { break };
+            // SAFETY: open slabs are this base's.
+            let Some(block) = (unsafe { Slab::take(slab) }) else { break };
             out[taken] = block;
             taken += 1;
-            let class = &mut self.classes[class];
-            class.turn = (turn + 1) % class.open_count;
+            let slot = &mut self.classes[class];
+            slot.turn = (slot.turn + 1) % slot.open_count;
         }
         taken
+    }
+}
+
+impl Class {
+    /// Whether an open slab has a block left; it is closed if it has none.
+    fn is_usable(&mut self, turn: usize) -> bool {
+        let slab = self.open[turn];
+        if slab.is_null() {
+            return false;
+        }
+        // SAFETY: open slabs are this base's.
+        unsafe {
+            if (*slab).available() > 0 {
+                return true;
+            }
+            (*slab).place = Place::Full;
+        }
+        self.open[turn] = os::null();
+        false
+    }
+
+    /// If more slabs should be open: goes on to one that is not used up, or if all are, opens more from now on. Whether
+    /// the turn changed that way to one that is not used up.
+    fn grows_by_turn(&mut self) -> bool {
+        let most = (self.slabs / SLABS_PER_OPEN).clamp(1, OPEN_SLABS);
+        if self.open_count * 2 > most {
+            return false;
+        }
+        for step in 1..self.open_count {
+            let turn = (self.turn + step) % self.open_count;
+            if self.is_usable(turn) {
+                self.turn = turn;
+                return true;
+            }
+        }
+        self.open_count *= 2;
+        self.turn = 0;
+        self.spread.align(self.open_count);
+        false
     }
 }

@@ -38,6 +38,8 @@ pub struct Slab {
     /// Where the search for a free block begins: behind the last one taken.
     pub(super) cursor: u8,
     pub(super) group: u16,
+    /// Its place in a table of the class, where the base has one.
+    pub(super) index: u32,
     pub(super) next_queued: AtomicPtr<Slab>,
     pub(super) next: *mut Slab,
     pub(super) previous: *mut Slab,
@@ -61,26 +63,39 @@ impl Slab {
     }
 
     /// Takes the next free block.
-    pub fn take(&mut self) -> Option<*mut u8> {
-        if self.free == 0 {
-            return None;
+    ///
+    /// # Safety
+    /// The slab must be the calling base's. A pointer, because other threads may free its blocks meanwhile; likewise
+    /// below.
+    pub unsafe fn take(slab: *mut Self) -> Option<*mut u8> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if (*slab).free == 0 {
+                return None;
+            }
+            let ahead = (*slab).free.rotate_right(u32::from((*slab).cursor)).trailing_zeros();
+            let index = (usize::from((*slab).cursor) + ahead as usize) % SLAB_BLOCKS;
+            Some(Self::take_at(slab, index))
         }
-        let ahead = self.free.rotate_right(u32::from(self.cursor)).trailing_zeros();
-        let index = (usize::from(self.cursor) + ahead as usize) % SLAB_BLOCKS;
-        Some(self.take_at(index))
     }
 
     /// Takes a block if it is free.
-    pub fn take_if_free(&mut self, index: usize) -> Option<*mut u8> {
-        (self.free >> index & 1 != 0).then(|| self.take_at(index))
+    ///
+    /// # Safety
+    /// As [`Slab::take`].
+    pub unsafe fn take_if_free(slab: *mut Self, index: usize) -> Option<*mut u8> {
+        // SAFETY: the caller's promise.
+        unsafe { ((*slab).free >> index & 1 != 0).then(|| Self::take_at(slab, index)) }
     }
 
-    fn take_at(&mut self, index: usize) -> *mut u8 {
-        self.free &= !(1 << index);
-        self.available -= 1;
-        self.cursor = ((index + 1) % SLAB_BLOCKS) as u8;
-        // SAFETY: the block lies in the slab's unit.
-        unsafe { self.start.add(index * block_bytes(self.class())) }
+    unsafe fn take_at(slab: *mut Self, index: usize) -> *mut u8 {
+        // SAFETY: the caller's promise; the block lies in the slab's group.
+        unsafe {
+            (*slab).free &= !(1 << index);
+            (*slab).available -= 1;
+            (*slab).cursor = ((index + 1) % SLAB_BLOCKS) as u8;
+            (*slab).start.add(index * block_bytes(usize::from((*slab).class)))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::chunks::Shared;
 use super::slab::Slab;
 use crate::heap::chunk::{CHUNK_BYTES, States, chunk_of};
 use crate::heap::size_class::{
-    MIN_PITCH_BYTES, block_bytes, block_index, group_blocks, group_index, pitch_bytes,
+    MIN_PITCH_BYTES, block_bytes, block_index, group_index, pitch_bytes,
 };
 use crate::heap::spread::{POINT_BITS, POINT_SHIFT};
 use crate::os;
@@ -21,14 +21,15 @@ pub const BLOCKS_BYTES: usize = CHUNK_BYTES - FIRST_MAX_BYTES;
 /// Most groups of a chunk.
 pub const CHUNK_GROUPS: usize = BLOCKS_BYTES / MIN_PITCH_BYTES;
 pub const WORDS: usize = CHUNK_GROUPS.div_ceil(64);
-/// A chunk of slabs of one class.
+/// A chunk of slabs of one pool: a class, or a nursery.
 #[repr(C)]
 pub struct SlabChunk {
     pub _states: States,
     pub owner: *const Shared,
     /// Threads that are giving a block of this chunk to its owner: until they are done it must stay mapped.
     pub visitors: AtomicU32,
-    pub class: usize,
+    /// Its class, or a nursery.
+    pub pool: usize,
     /// Distance of the first group from the chunk's beginning.
     pub first: usize,
     pub groups: usize,
@@ -44,17 +45,18 @@ pub struct SlabChunk {
 }
 
 const _: () = assert!(size_of::<SlabChunk>() <= FIRST_MIN_BYTES);
-/// The slab of a block of this class.
+/// The slab of a block.
 ///
 /// # Safety
-/// The block must lie in a chunk of slabs of the class.
+/// The block must lie in a chunk of slabs.
 #[inline]
-pub unsafe fn slab_of(class: usize, block: *mut u8) -> *mut Slab {
+pub unsafe fn slab_of(block: *mut u8) -> *mut Slab {
     let chunk = chunk_of(block).cast::<SlabChunk>();
-    // SAFETY: the caller's promise; the first group's place never changes.
+    // SAFETY: the caller's promise; pool and place of the first group never change.
     unsafe {
         let first = (&raw const (*chunk).first).read();
-        let group = group_index(class, block.addr() - chunk.addr() - first);
+        let pool = (&raw const (*chunk).pool).read();
+        let group = group_index(pool, block.addr() - chunk.addr() - first);
         (&raw mut (*chunk).slabs).cast::<Slab>().add(group)
     }
 }
@@ -65,20 +67,22 @@ pub unsafe fn slab_of(class: usize, block: *mut u8) -> *mut Slab {
 /// The address must lie in a chunk of slabs.
 pub unsafe fn is_block_start(address: *mut u8) -> bool {
     let chunk = chunk_of(address).cast::<SlabChunk>();
-    // SAFETY: the caller's promise; class, first and number of groups never change, and the start of a slab is
-    // only compared.
+    // SAFETY: the caller's promise; pool, first and number of groups never change, and what is read of the slab only
+    // chooses the words of a message.
     unsafe {
         let distance = (address.addr() - chunk.addr()).checked_sub((*chunk).first);
         let Some(distance) = distance else { return false };
-        let class = (*chunk).class;
-        let group = group_index(class, distance);
+        let group = group_index((*chunk).pool, distance);
         if group >= (*chunk).groups {
             return false;
         }
-        let start = (&raw const (*chunk).slabs[group].start).read();
+        let slab = (&raw mut (*chunk).slabs).cast::<Slab>().add(group);
+        let (class, start) = (usize::from((*slab).class), (*slab).start);
         let Some(inside) = address.addr().checked_sub(start.addr()) else { return false };
         let index = block_index(class, inside);
-        !start.is_null() && index < group_blocks(class) && index * block_bytes(class) == inside
+        !start.is_null()
+            && index < usize::from((*slab).capacity)
+            && index * block_bytes(class) == inside
     }
 }
 /// Groups of a chunk at this place, one in each span.
@@ -87,10 +91,10 @@ pub unsafe fn is_block_start(address: *mut u8) -> bool {
 /// The chunk must be the calling base's; likewise below.
 pub unsafe fn groups_at(chunk: *mut SlabChunk, place: usize) -> impl Iterator<Item = usize> {
     // SAFETY: the caller's promise.
-    let (class, first, groups) = unsafe { ((*chunk).class, (*chunk).first, (*chunk).groups) };
+    let (pool, first, groups) = unsafe { ((*chunk).pool, (*chunk).first, (*chunk).groups) };
     let distance = place.wrapping_sub(first) % SPAN_BYTES;
     (0..BLOCKS_BYTES / SPAN_BYTES)
-        .map(move |span| group_index(class, distance + span * SPAN_BYTES))
+        .map(move |span| group_index(pool, distance + span * SPAN_BYTES))
         .filter(move |&group| group < groups)
 }
 
@@ -115,6 +119,11 @@ pub unsafe fn group_near(chunk: *mut SlabChunk, place: usize) -> Option<usize> {
 
 /// Whether no other thread touches a chunk any more, all of whose blocks are free: none is on its way to the queue
 /// with one of its slabs, and none of them is in the queue.
+///
+/// Other threads touch a chunk to free a block of it, and while they do they are counted. A visitor is counted before
+/// its block's bit is set (release), and the owner, who found all blocks free, took each bit (acquire): so it sees all
+/// visitors of these blocks counted, and there are no other blocks. If it sees the count at 0 (acquire, with the release
+/// of each visitor's end), all of them have left, and the flags that they set are visible.
 pub unsafe fn is_quiet(chunk: *mut SlabChunk) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
@@ -132,7 +141,7 @@ pub unsafe fn is_quiet(chunk: *mut SlabChunk) -> bool {
 pub unsafe fn release(chunk: *mut SlabChunk) {
     // SAFETY: the caller's promise; no block of a free group is in use.
     unsafe {
-        let (pitch, origin) = (pitch_bytes((*chunk).class), (*chunk).first);
+        let (pitch, origin) = (pitch_bytes((*chunk).pool), (*chunk).first);
         let groups = (*chunk).groups;
         let mut group = 0;
         while group < groups {
