@@ -142,7 +142,9 @@ pub(super) fn additions(
         path.push(clang.find_lld()?);
         words.extend(["-fuse-ld=lld".into(), path]);
     }
-    words.extend(plugin::link_words(facts, request)?);
+    if used {
+        words.extend(plugin::link_words(facts, request)?);
+    }
     let moves = request.includes(Feature::Code);
     if moves {
         words.push("-Wl,--emit-relocs".into());
