@@ -5,7 +5,7 @@
 
 use crate::handlers;
 use crate::os::{self, EINVAL, Errno, SignalAction};
-use crate::{arch, report};
+use crate::{arch, errno, report};
 use core::ffi::c_int;
 
 /// `struct sigaction` of glibc; the kernel's has the same fields in another order.
@@ -21,7 +21,6 @@ pub struct LibcAction {
 type LibcMask = [u64; 16];
 
 unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
     /// Another name of signal(2) in glibc.
     fn ssignal(signal: c_int, handler: usize) -> usize;
 }
@@ -31,8 +30,7 @@ const LIBC_SIGNALS: core::ops::RangeInclusive<i32> = 32..=33;
 
 /// Sets `errno` and returns -1.
 pub fn fail(error: Errno) -> c_int {
-    // SAFETY: libc gives every thread of the program its errno; the maintenance task never gets here.
-    unsafe { *__errno_location() = error.0 };
+    errno::set(error.0);
     -1
 }
 

@@ -12,6 +12,7 @@
 mod arch;
 mod code;
 mod epoch;
+mod errno;
 mod exports;
 mod fork;
 mod handlers;

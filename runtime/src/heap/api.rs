@@ -6,8 +6,8 @@ use super::random::Random;
 use super::size_class::{GRAIN_BYTES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::ThreadHeap;
 use super::{LARGE, Server, behind, boot, check, map, own_heap, server, with_any_heap};
-use crate::arch;
 use crate::os::{self, PAGE_BYTES};
+use crate::{arch, errno};
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
@@ -21,7 +21,7 @@ const MAX_BYTES: usize = isize::MAX as usize;
 /// Null, with errno set.
 #[cold]
 fn no_memory() -> *mut u8 {
-    behind::set_errno(ENOMEM);
+    errno::set(ENOMEM);
     os::null()
 }
 
@@ -231,7 +231,7 @@ pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
         return malloc(bytes);
     }
     let Some(alignment) = alignment.checked_next_power_of_two() else {
-        behind::set_errno(EINVAL);
+        errno::set(EINVAL);
         return os::null();
     };
     let (block, _) = aligned(alignment, bytes);

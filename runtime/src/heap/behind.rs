@@ -4,17 +4,7 @@
 use crate::arch::{self, WeakSymbol};
 use crate::next::Next;
 use crate::os;
-use core::ffi::{c_int, c_void};
-
-unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
-}
-
-/// Sets errno.
-pub fn set_errno(error: c_int) {
-    // SAFETY: libc gives every thread of the program its errno; the maintenance task never gets here.
-    unsafe { *__errno_location() = error };
-}
+use core::ffi::c_void;
 
 /// Whether there is one. Static programs whose malloc is the runtime's have none.
 pub fn exists() -> bool {
