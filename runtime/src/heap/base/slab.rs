@@ -70,12 +70,13 @@ impl Slab {
     pub unsafe fn take(slab: *mut Self) -> Option<*mut u8> {
         // SAFETY: the caller's promise.
         unsafe {
-            if (*slab).free == 0 {
+            let free = (*slab).free;
+            if free == 0 {
                 return None;
             }
-            let ahead = (*slab).free.rotate_right(u32::from((*slab).cursor)).trailing_zeros();
-            let index = (usize::from((*slab).cursor) + ahead as usize) % SLAB_BLOCKS;
-            Some(Self::take_at(slab, index))
+            let ahead = free & (u128::MAX << (*slab).cursor);
+            let index = if ahead == 0 { free } else { ahead }.trailing_zeros();
+            Some(Self::take_at(slab, index as usize))
         }
     }
 
