@@ -67,6 +67,45 @@ fn a_program_with_its_own_allocator_keeps_it_and_the_log_says_so() {
 }
 
 #[test]
+fn a_static_program_with_threads_and_children_has_the_shuffled_heap() {
+    // Fork and the ends of threads refer to the C library's malloc, but weakly: its object is not linked in for them.
+    let source = r#"
+        #include <pthread.h>
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void *allocate(void *unused)
+        {
+            void *volatile block;
+            for (int i = 0; i < 1000; i++)
+                block = malloc(100), free(block);
+            return unused;
+        }
+        int main(void)
+        {
+            pthread_t thread;
+            int status;
+            if (pthread_create(&thread, NULL, allocate, NULL) || pthread_join(thread, NULL))
+                return 1;
+            if (fork() == 0)
+                return allocate(NULL) != NULL;
+            return wait(&status) < 0 || status != 0;
+        }
+    "#;
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let file = place.path().join("static.c");
+    std::fs::write(&file, source).expect("writable");
+    let image = moving(&file, &["-O1", "-fno-builtin", "-pthread", "-static"], place.path());
+    let outcome = run(&image, &[], &[]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.stderr);
+    assert_eq!(outcome.logs.len(), 2);
+    for log in &outcome.logs {
+        let heap = log.heap.as_ref().expect("the heap is randomized");
+        assert!(heap.allocations >= 1000 && log.heap_refused.is_none(), "{log:?}");
+    }
+}
+
+#[test]
 fn the_log_says_that_a_static_program_has_the_c_librarys_malloc() {
     // The C library's object with malloc is linked in for mallinfo2.
     let source = "#include <malloc.h>\nint main(void) { return mallinfo2().arena == 1; }\n";

@@ -186,12 +186,12 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
             return no_memory();
         }
         let is_large = !map::is_chunk(pointer.addr()) && !boot::contains(pointer);
-        // What fits and uses at least half stays where it is; a large block's colour may be most of its mapping.
-        let least = if is_large { (usable / 2).max(SMALL_MAX_BYTES + 1) } else { usable / 2 };
-        if bytes <= usable && (bytes >= least || usable <= GRAIN_BYTES) {
-            return pointer;
-        }
-        if is_large && bytes > SMALL_MAX_BYTES {
+        if !is_large {
+            // What fits and uses at least half stays where it is.
+            if bytes <= usable && (bytes >= usable / 2 || usable <= GRAIN_BYTES) {
+                return pointer;
+            }
+        } else if bytes > SMALL_MAX_BYTES {
             if let Some(resized) = LARGE.resize(pointer, bytes) {
                 return resized;
             }
@@ -204,7 +204,8 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
             // glibc never fails to make a block smaller.
             return if bytes <= usable { pointer } else { moved };
         }
-        arch::copy_bytes(moved, pointer, usable.min(bytes));
+        // Blocks consist of whole words.
+        arch::copy_words(moved, pointer, usable.min(bytes));
         free(pointer);
         moved
     }

@@ -30,7 +30,9 @@ const UNMAPPED_AT_A_TIME: usize = 2;
 pub struct Entry {
     /// Address of the block; 0: no entry.
     pub block: usize,
-    /// The most bytes that a block of this mapping was asked for with: those that may have memory.
+    /// Bytes that the program asked for.
+    pub asked: usize,
+    /// The most that a block of this mapping was asked for with: those that may have memory.
     pub bytes: usize,
     /// Its mapping.
     pub start: usize,
@@ -40,11 +42,21 @@ pub struct Entry {
 
 impl Entry {
     /// No block.
-    pub const NONE: Self = Self { block: 0, bytes: 0, start: 0, length: 0 };
+    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
 
     /// Bytes that the block may use.
     pub fn usable(&self) -> usize {
         self.start + self.length - self.block
+    }
+
+    /// Bytes that may have memory and were not asked for.
+    pub fn slack(&self) -> usize {
+        self.bytes - self.asked
+    }
+
+    /// Whether a block of so many bytes may stay where this one is: there is room, and it needs at least half of the memory.
+    pub fn suits(&self, bytes: usize) -> bool {
+        bytes <= self.usable() && self.bytes / 2 <= bytes
     }
 }
 
@@ -227,10 +239,22 @@ impl Large {
         self.with(|blocks| blocks.find(pointer.addr()).map(|at| blocks.at(at).usable()))
     }
 
-    /// Makes a block longer or shorter, if the kernel can; its colour stays. The block may move.
+    /// Makes a block longer or shorter: in its mapping, or if the kernel can, in a longer or shorter one, where it keeps its
+    /// colour. The block may move.
     pub fn resize(&self, pointer: *mut u8, bytes: usize) -> Option<*mut u8> {
-        // The entry leaves the table meanwhile: the old address may become another thread's.
-        let entry = self.with(|blocks| blocks.remove(pointer.addr()))?;
+        // The entry leaves the table while the kernel works: the old address may become another thread's.
+        let entry = self.with(|blocks| {
+            let entry = blocks.remove(pointer.addr())?;
+            if !entry.suits(bytes) {
+                return Some(Err(entry));
+            }
+            blocks.enter(Entry { asked: bytes, bytes: entry.bytes.max(bytes), ..entry });
+            Some(Ok(()))
+        })?;
+        let entry = match entry {
+            Ok(()) => return Some(pointer),
+            Err(entry) => entry,
+        };
         let colour = entry.block - entry.start;
         // An eighth more, so that a block that grows by little does not need the kernel each time.
         let more = if bytes > entry.usable() { bytes / 8 } else { 0 };
@@ -243,7 +267,7 @@ impl Large {
                 count_unmapped(entry.length);
                 count_mapped(length);
                 let start = start.expose_provenance();
-                Entry { block: start + colour, bytes, start, length }
+                Entry { block: start + colour, asked: bytes, bytes, start, length }
             }
             Err(_) => entry,
         };
@@ -278,7 +302,7 @@ pub fn placed(
 ) -> Entry {
     let grain = alignment.max(LINE_BYTES);
     let colour = random.below((COLOUR_BYTES / grain).max(1) as u32) * grain;
-    Entry { block: start.next_multiple_of(alignment) + colour, bytes, start, length }
+    Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
 }
 
 fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
@@ -291,7 +315,13 @@ fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
     let least = (least_room(bytes, alignment)? - 1) & !(PAGE_BYTES - 1);
     let start = os::map_anonymous(least).ok()?.expose_provenance();
     count_mapped(least);
-    Some(Entry { block: start.next_multiple_of(alignment), bytes, start, length: least })
+    Some(Entry {
+        block: start.next_multiple_of(alignment),
+        asked: bytes,
+        bytes,
+        start,
+        length: least,
+    })
 }
 
 fn unmap(entry: &Entry) -> bool {

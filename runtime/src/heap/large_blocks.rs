@@ -14,8 +14,12 @@ use crate::os::{self, PAGE_BYTES};
 const KEPT: usize = 32;
 /// Bytes that may always wait.
 const KEPT_LEAST_BYTES: usize = 128 << 10;
+/// Bytes of memory that all blocks together may have and not need, because their mappings served larger blocks before: so
+/// much, or one part in so many of what is in use.
+const SLACK_BYTES: usize = 256 << 10;
+const BYTES_PER_SLACK: usize = 16;
 /// Entries of the first table.
-const FIRST_ENTRIES: usize = 2 * PAGE_BYTES / size_of::<Entry>();
+const FIRST_ENTRIES: usize = 128;
 /// Blocks in use above which mappings are parked; below half of them parked ones are unmapped.
 const MANY_BLOCKS: usize = 8192;
 /// Parked mappings that are looked at for a block.
@@ -38,6 +42,8 @@ pub struct Blocks {
     /// Bytes in use now, and at most.
     live_bytes: usize,
     peak_bytes: usize,
+    /// Sum of [`Entry::slack`] of those in use.
+    slack_bytes: usize,
 }
 
 impl Blocks {
@@ -55,6 +61,7 @@ impl Blocks {
             parked_count: 0,
             live_bytes: 0,
             peak_bytes: 0,
+            slack_bytes: 0,
         }
     }
 
@@ -101,6 +108,7 @@ impl Blocks {
         self.put(index, entry);
         self.used += 1;
         self.live_bytes += entry.bytes;
+        self.slack_bytes += entry.slack();
         self.peak_bytes = self.peak_bytes.max(self.live_bytes);
     }
 
@@ -126,6 +134,7 @@ impl Blocks {
         self.put(hole, Entry::default());
         self.used -= 1;
         self.live_bytes -= entry.bytes;
+        self.slack_bytes -= entry.slack();
         Some(entry)
     }
 
@@ -139,7 +148,7 @@ impl Blocks {
         let (old, count) = (self.table, self.entries);
         (self.table, self.entries) = (table.cast(), entries);
         self.used = 0;
-        let live = core::mem::take(&mut self.live_bytes);
+        let (live, slack) = (self.live_bytes, self.slack_bytes);
         for index in 0..count {
             // SAFETY: below the old number of entries.
             let entry = unsafe { old.add(index).read() };
@@ -147,7 +156,7 @@ impl Blocks {
                 self.enter(entry);
             }
         }
-        self.live_bytes = live;
+        (self.live_bytes, self.slack_bytes) = (live, slack);
         if count > 0 {
             // SAFETY: the old table is this one's alone.
             unsafe { os::unmap(old.cast(), count * size_of::<Entry>()) };
@@ -161,28 +170,37 @@ impl Blocks {
     }
 
     /// A mapping that waits and suits, chosen at random among those that do; its block gets another line of its
-    /// page.
+    /// page. One of about the block's size, or else a larger one: a block that grows then finds the memory that its
+    /// predecessor had grown to.
     pub fn reuse(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
         let page = |block: usize| block & !(PAGE_BYTES - 1);
-        let suits = |kept: &Entry| {
+        let has_room = |kept: &Entry| {
             let room = kept.start + kept.length - page(kept.block);
-            bytes + PAGE_BYTES <= room
-                && kept.bytes / 2 <= bytes
-                && bytes <= kept.bytes + kept.bytes / 4
+            bytes + PAGE_BYTES <= room && bytes <= kept.bytes + kept.bytes / 4
         };
-        let count = self.kept[..self.kept_count].iter().filter(|kept| suits(kept)).count();
-        if count == 0 {
-            return None;
-        }
-        let chosen = random.below(count as u32);
-        let index = (0..self.kept_count).filter(|&index| suits(&self.kept[index])).nth(chosen)?;
+        let slack = SLACK_BYTES.max(self.live_bytes / BYTES_PER_SLACK);
+        let left = slack.saturating_sub(self.slack_bytes);
+        let is_near = |kept: &Entry| has_room(kept) && kept.bytes / 2 <= bytes;
+        let is_larger = |kept: &Entry| has_room(kept) && kept.bytes.saturating_sub(bytes) <= left;
+        let index = self.any_kept(is_near, random).or_else(|| self.any_kept(is_larger, random))?;
         let mut entry = self.forget(index);
         entry.block =
             page(entry.block) + random.below((PAGE_BYTES / LINE_BYTES) as u32) * LINE_BYTES;
         // What was touched stays so, and counts as long as the mapping lives.
         entry.bytes = entry.bytes.max(bytes);
+        entry.asked = bytes;
         self.enter(entry);
         Some(entry)
+    }
+
+    /// A mapping that waits and suits, each with the same probability.
+    fn any_kept(&self, suits: impl Fn(&Entry) -> bool, random: &mut Random) -> Option<usize> {
+        let suitable = || (0..self.kept_count).filter(|&index| suits(&self.kept[index]));
+        let count = suitable().count();
+        if count == 0 {
+            return None;
+        }
+        suitable().nth(random.below(count as u32))
     }
 
     fn forget(&mut self, index: usize) -> Entry {
@@ -296,5 +314,47 @@ impl Blocks {
         let entry = placed(start, length, bytes, alignment, random);
         self.enter(entry);
         Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(block: usize, bytes: usize) -> Entry {
+        Entry { block, asked: bytes, bytes, start: block, length: bytes + (256 << 10) }
+    }
+
+    /// A new block takes over the mapping of one that was freed.
+    fn follow(blocks: &mut Blocks, number: usize, before: usize, bytes: usize) -> Option<Entry> {
+        assert!(blocks.make_room_for_entry());
+        let at = (number + 1) << 30;
+        blocks.enter(entry(at, before));
+        let freed = blocks.remove(at).expect("it was entered a moment ago");
+        assert!(blocks.keep(freed));
+        blocks.reuse(bytes, &mut Random::new(number as u64))
+    }
+
+    #[test]
+    fn a_block_finds_the_memory_that_its_predecessor_had_grown_to() {
+        let mut blocks = Blocks::new();
+        let found = follow(&mut blocks, 0, 120 << 10, 20 << 10).expect("the larger mapping");
+        assert_eq!((found.asked, found.bytes), (20 << 10, 120 << 10));
+        assert!(found.suits(120 << 10) && found.usable() >= 120 << 10);
+        assert_eq!(blocks.slack_bytes, 100 << 10);
+    }
+
+    #[test]
+    fn memory_that_no_block_needs_stays_within_its_limit() {
+        let mut blocks = Blocks::new();
+        let mut fresh = 0;
+        for number in 0..100 {
+            if follow(&mut blocks, number, 120 << 10, 20 << 10).is_none() {
+                fresh += 1;
+                assert!(blocks.oldest_waiting().is_some());
+            }
+            assert!(blocks.slack_bytes <= SLACK_BYTES.max(blocks.live_bytes / BYTES_PER_SLACK));
+        }
+        assert!(fresh > 90, "{fresh}");
     }
 }

@@ -10,6 +10,7 @@
 use super::base::AnyBase;
 use super::random::Random;
 use super::size_class::block_bytes;
+use crate::arch;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Entries of the stack.
@@ -28,8 +29,9 @@ const BATCH_BLOCKS: usize = 32;
 const LOOK_ALLOCATIONS: core::ops::RangeInclusive<u64> = 8..=256;
 
 /// The shuffle layer of one class. All zero: unused.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Shuffle {
+    // What the quick ways need comes first: one cache line.
     /// Blocks in the stack.
     top: u32,
     /// Blocks in the stack at which the base gets some back. 0 where every block goes straight to the base, and while the
@@ -40,11 +42,14 @@ pub struct Shuffle {
     /// Allocations until the next look. Atomic because the log reads it from another thread.
     left: AtomicU32,
     array: *mut *mut u8,
-    stack: [*mut u8; STACK_BLOCKS],
+    /// The place of the array that the next allocation exchanges with, drawn at the one before: so the address of a block
+    /// does not wait for a random number, and its first line comes from memory meanwhile.
+    next: u32,
     /// Allocations up to the next look.
     counted: AtomicU64,
     /// Blocks taken from bases less blocks given to bases; negative for a class that others allocate.
     balance: AtomicU64,
+    stack: [*mut u8; STACK_BLOCKS],
 }
 
 /// What the slow paths need to know of the heap.
@@ -87,9 +92,15 @@ impl Shuffle {
         }
         self.left.store(left - 1, Ordering::Relaxed);
         self.top -= 1;
-        // SAFETY: the top is at most the stack's length.
-        let block = unsafe { *self.stack.as_ptr().add(self.top as usize) };
-        Some(self.exchange(random, block))
+        // SAFETY: the top is at most the stack's length, and the place is below the number of entries.
+        unsafe {
+            let block = *self.stack.as_ptr().add(self.top as usize);
+            let found = core::mem::replace(&mut *self.array.add(self.next as usize), block);
+            let next = random.below(self.entries);
+            self.next = next as u32;
+            arch::prefetch(*self.array.add(next));
+            Some(found)
+        }
     }
 
     /// Takes a freed block; false if the quick way has no room.
@@ -150,15 +161,13 @@ impl Shuffle {
         }
         if self.limit == 0 {
             let block = self.exchange(context.random, block);
-            self.give(class, context, block);
+            self.give(class, context, &[block]);
             return;
         }
         if self.top >= self.limit {
             // The older half goes, the younger stays.
             let (top, half) = (self.top as usize, (self.limit as usize).div_ceil(2));
-            for index in 0..half {
-                self.give(class, context, self.stack[index]);
-            }
+            self.give(class, context, &self.stack[..half]);
             for index in half..top {
                 self.stack[index - half] = self.stack[index];
             }
@@ -169,14 +178,12 @@ impl Shuffle {
 
     /// Gives everything back to the base: the thread ends.
     pub fn drain(&mut self, class: usize, context: &mut Context<'_>) {
-        for index in 0..self.entries as usize {
+        if self.entries > 0 {
             // SAFETY: entries below the number are blocks.
-            let block = unsafe { *self.array.add(index) };
-            self.give(class, context, block);
+            let array = unsafe { core::slice::from_raw_parts(self.array, self.entries as usize) };
+            self.give(class, context, array);
         }
-        for index in 0..self.top as usize {
-            self.give(class, context, self.stack[index]);
-        }
+        self.give(class, context, &self.stack[..self.top as usize]);
         self.entries = 0;
         self.top = 0;
         self.settle(class, context);
@@ -196,11 +203,15 @@ impl Shuffle {
             .wrapping_sub(u64::from(self.entries) + u64::from(self.top))
     }
 
-    /// Opens the quick way of `push` exactly if there is an entry to exchange with.
+    /// Opens the quick way of `push` exactly if there is an entry to exchange with, and keeps the next place below the
+    /// number of entries.
     fn settle(&mut self, class: usize, context: &Context<'_>) {
         let open = self.entries > 0 && context.reuses_at_once;
         let most = (STACK_BYTES / block_bytes(class)).clamp(1, STACK_BLOCKS);
         self.limit = if open { most as u32 } else { 0 };
+        if self.next >= self.entries {
+            self.next = 0;
+        }
     }
 
     /// Looks at how many entries the array should have now.
@@ -252,10 +263,10 @@ impl Shuffle {
         taken as u32
     }
 
-    fn give(&self, class: usize, context: &Context<'_>, block: *mut u8) {
-        // SAFETY: the block came from a base for this class; the thread owns its own.
-        unsafe { context.base.give(class, block) };
+    fn give(&self, class: usize, context: &Context<'_>, blocks: &[*mut u8]) {
+        // SAFETY: the blocks came from a base for this class; the thread owns its own.
+        unsafe { context.base.give(class, blocks) };
         let balance = self.balance.load(Ordering::Relaxed);
-        self.balance.store(balance.wrapping_sub(1), Ordering::Relaxed);
+        self.balance.store(balance.wrapping_sub(blocks.len() as u64), Ordering::Relaxed);
     }
 }

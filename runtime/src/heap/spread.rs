@@ -15,7 +15,7 @@ pub const POINT_BITS: u32 = 12;
 /// The lowest of them.
 pub const POINT_SHIFT: u32 = 6;
 
-/// The places of one class, in turn.
+/// The places of one class, in turn. All zero: not drawn yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
     columns: [u16; POINT_BITS as usize],
@@ -32,6 +32,15 @@ impl Spread {
             if let Some(columns) = draw_columns(random) {
                 return Self { columns, shift: (random.bits() & 0xfff) as u16, drawn: 0 };
             }
+        }
+    }
+
+    /// Draws the sequence of this number, if that is not done yet: most programs use few of the classes.
+    pub fn draw(&mut self, seed: u64, number: usize) {
+        // Independent columns are not 0.
+        if self.columns[0] == 0 {
+            let mut random = Random::new(seed.wrapping_add((number as u64) << 32));
+            *self = Self { drawn: self.drawn, ..Self::new(&mut random) };
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Plan {
 #[repr(C)]
 pub struct ThreadHeap {
     random: Random,
+    /// Where blocks begin in a grain, in bytes.
+    phase: usize,
     classes: [Shuffle; CLASSES],
     base: AnyBase,
     plan: Plan,
@@ -57,6 +59,7 @@ impl ThreadHeap {
         // SAFETY: zeroed memory, large enough, which nobody else knows; zeros are unused shuffle layers.
         unsafe {
             (&raw mut (*heap).random).write(random);
+            (&raw mut (*heap).phase).write(base::block_phase(plan.base));
             (&raw mut (*heap).base).write(base);
             (&raw mut (*heap).plan).write(plan);
             let arrays = heap.cast::<u8>().add(own).cast::<*mut u8>();
@@ -112,7 +115,7 @@ impl ThreadHeap {
         let state = unsafe { chunk::state(pointer) };
         let class = usize::from(state.load(Ordering::Relaxed).wrapping_sub(1));
         let grain_phase = pointer.addr() % GRAIN_BYTES;
-        if class >= CLASSES || grain_phase != check::block_phase() {
+        if class >= CLASSES || grain_phase != self.phase {
             // SAFETY: as above.
             return unsafe { self.free_slowly(pointer) };
         }
@@ -137,7 +140,7 @@ impl ThreadHeap {
             if found & STATE_ALIGNED == 0 || class >= CLASSES || !aligned {
                 check::refuse(pointer);
             }
-            let block = chunk::holder_of(pointer, check::block_phase());
+            let block = chunk::holder_of(pointer, self.phase);
             state.store(STATE_ALIGNED_FREED, Ordering::Relaxed);
             chunk::state(block).store(STATE_NONE, Ordering::Relaxed);
             if !self.classes[class].push(&mut self.random, block) {

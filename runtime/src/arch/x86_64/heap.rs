@@ -1,6 +1,6 @@
 //! The heap's machine code: the word in which a thread keeps its heap, and blocks set to zero.
 
-use super::fill_bytes;
+use super::{copy_bytes, fill_bytes};
 use core::arch::{asm, global_asm};
 
 // The thread's heap. The runtime is part of the program's image, so its thread-local storage lies at a fixed distance
@@ -41,6 +41,49 @@ pub fn set_heap_slot(value: usize) {
             "mov qword ptr fs:[szc_rt_thread_heap@TPOFF], {}",
             in(reg) value,
             options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Starts to bring the cache line of an address from memory, whether the address is valid or not.
+#[inline]
+pub fn prefetch(address: *const u8) {
+    // SAFETY: a hint, which reads nothing.
+    unsafe {
+        asm!("prefetcht0 byte ptr [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+}
+
+/// Copies whole words of 16 bytes, without calling `memcpy`: at least `bytes`, and at most 15 more.
+///
+/// # Safety
+/// Both ranges must be valid for the bytes rounded up to words, and must not overlap.
+#[inline]
+pub unsafe fn copy_words(to: *mut u8, from: *const u8, bytes: usize) {
+    if bytes > 1024 {
+        // SAFETY: the caller's promise.
+        unsafe { copy_bytes(to, from, bytes) };
+        return;
+    }
+    // SAFETY: the caller's promise; the loop ends with the word in which the last byte lies. Without bytes it copies a
+    // word, too, so it is not entered.
+    unsafe {
+        asm!(
+            "test {left}, {left}",
+            "je 3f",
+            "2:",
+            "movups {word}, xmmword ptr [{from}]",
+            "movups xmmword ptr [{to}], {word}",
+            "add {from}, 16",
+            "add {to}, 16",
+            "sub {left}, 16",
+            "ja 2b",
+            "3:",
+            word = out(xmm_reg) _,
+            from = inout(reg) from => _,
+            to = inout(reg) to => _,
+            left = inout(reg) bytes => _,
+            options(nostack),
         );
     }
 }

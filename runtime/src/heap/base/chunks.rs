@@ -73,8 +73,7 @@ impl Chunks {
             let start = (&raw const (*slab).start).read();
             let index = block_index(class, block.addr() - start.addr());
             if self.owns(block) {
-                (*slab).free |= 1 << index;
-                (*slab).available += 1;
+                Slab::put_back(slab, index);
                 return Some(slab);
             }
             // Before the block is free, so that the owner, who sees the block free, sees the visitor.

@@ -38,6 +38,8 @@ struct Class {
 pub struct DieHard {
     chunks: Chunks,
     random: Random,
+    /// What the places of all classes are drawn from.
+    seed: u64,
     classes: [Class; CLASSES],
 }
 
@@ -45,14 +47,11 @@ impl DieHard {
     /// A base in memory of its own.
     pub fn create(random: &mut Random) -> Option<*mut Self> {
         let base = map_table(size_of::<Self>() + size_of::<Shared>())?.cast::<Self>();
-        // SAFETY: zeroed memory; zeros are empty classes, and the rest is set here.
+        // SAFETY: zeroed memory; zeros are empty classes without places, and the rest is set here.
         unsafe {
             (&raw mut (*base).chunks.shared).write(base.add(1).cast());
             (&raw mut (*base).random).write(Random::new(random.bits()));
-            for class in 0..CLASSES {
-                let spread = Spread::new(random);
-                (&raw mut (*base).classes[class].spread).write(spread);
-            }
+            (&raw mut (*base).seed).write(random.bits());
         }
         Some(base)
     }
@@ -67,11 +66,12 @@ impl DieHard {
     }
 
     fn grow(&mut self, class: usize) -> Option<()> {
-        let Self { chunks, classes, .. } = self;
+        let Self { chunks, classes, seed, .. } = self;
         let slot = &mut classes[class];
         if slot.slabs == slot.room {
             slot.enlarge()?;
         }
+        slot.spread.draw(*seed, class);
         let slab = chunks.open(class, slot.slabs, &mut slot.spread)?;
         // SAFETY: the slab is this base's; the table has room.
         unsafe {
@@ -156,12 +156,14 @@ impl Base for DieHard {
         unsafe { (*this).take_at_random(class, out) }
     }
 
-    unsafe fn give(this: *mut Self, class: usize, block: *mut u8) {
+    unsafe fn give(this: *mut Self, class: usize, blocks: &[*mut u8]) {
         // SAFETY: the caller's promise.
         unsafe {
             let base = &mut *this;
-            if let Some(slab) = base.chunks.give(class, block) {
-                base.classes[class].freed(&mut base.chunks, slab, 1);
+            for &block in blocks {
+                if let Some(slab) = base.chunks.give(class, block) {
+                    base.classes[class].freed(&mut base.chunks, slab, 1);
+                }
             }
         }
     }

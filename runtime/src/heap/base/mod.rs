@@ -25,12 +25,12 @@ pub trait Base {
     /// The calling thread must own the base. A pointer, because other threads may give blocks to it meanwhile.
     unsafe fn take(this: *mut Self, class: usize, out: &mut [*mut u8]) -> usize;
 
-    /// Gives a block back, of this base or of another thread's.
+    /// Gives blocks back, of this base or of another thread's.
     ///
     /// # Safety
-    /// The calling thread must own this base. The block must be one that a base of the same kind gave for this class,
-    /// and nobody may use it.
-    unsafe fn give(this: *mut Self, class: usize, block: *mut u8);
+    /// The calling thread must own this base. The blocks must be ones that a base of the same kind gave for this class,
+    /// and nobody may use them.
+    unsafe fn give(this: *mut Self, class: usize, blocks: &[*mut u8]);
 }
 
 /// The base of one thread's heap.
@@ -70,13 +70,13 @@ impl AnyBase {
     ///
     /// # Safety
     /// As [`Base::give`].
-    pub unsafe fn give(self, class: usize, block: *mut u8) {
+    pub unsafe fn give(self, class: usize, blocks: &[*mut u8]) {
         // SAFETY: as `take`.
         unsafe {
             match self {
-                Self::Segregated(base) => Segregated::give(base, class, block),
-                Self::Tlsf(base) => Tlsf::give(base, class, block),
-                Self::DieHard(base) => DieHard::give(base, class, block),
+                Self::Segregated(base) => Segregated::give(base, class, blocks),
+                Self::Tlsf(base) => Tlsf::give(base, class, blocks),
+                Self::DieHard(base) => DieHard::give(base, class, blocks),
             }
         }
     }

@@ -41,6 +41,8 @@ struct Class {
 /// The base.
 pub struct Segregated {
     chunks: Chunks,
+    /// What the places of all classes are drawn from.
+    seed: u64,
     classes: [Class; CLASSES],
 }
 
@@ -51,9 +53,8 @@ impl Segregated {
         // SAFETY: zeroed memory; zeros are null pointers and empty lists, and the rest is set here.
         unsafe {
             (&raw mut (*base).chunks.shared).write(base.add(1).cast());
+            (&raw mut (*base).seed).write(random.bits());
             for class in 0..CLASSES {
-                let spread = Spread::new(random);
-                (&raw mut (*base).classes[class].spread).write(spread);
                 (&raw mut (*base).classes[class].open_count).write(1);
             }
         }
@@ -85,7 +86,7 @@ impl Segregated {
 
     /// Takes back what other threads freed.
     pub fn collect(&mut self) {
-        let Self { chunks, classes } = self;
+        let Self { chunks, classes, .. } = self;
         // SAFETY: collected slabs are this base's and got free blocks.
         chunks.collect(|chunks, slab, _| unsafe { Self::freed(chunks, classes, slab) });
     }
@@ -93,7 +94,7 @@ impl Segregated {
     /// Puts a slab with free blocks into a place of the open ones.
     fn reopen(&mut self, class: usize, place: usize) -> Option<*mut Slab> {
         self.collect();
-        let Self { chunks, classes } = self;
+        let Self { chunks, classes, seed } = self;
         let class_number = class;
         let class = &mut classes[class];
         let slab = match class.waiting.pop() {
@@ -103,6 +104,7 @@ impl Segregated {
                 slab
             }
             None => {
+                class.spread.draw(*seed, class_number);
                 let slab = chunks.open(class_number, class.slabs, &mut class.spread)?;
                 class.slabs += 1;
                 slab
@@ -121,12 +123,14 @@ impl Base for Segregated {
         unsafe { (*this).take_in_turn(class, out) }
     }
 
-    unsafe fn give(this: *mut Self, class: usize, block: *mut u8) {
+    unsafe fn give(this: *mut Self, class: usize, blocks: &[*mut u8]) {
         // SAFETY: the caller's promise.
         unsafe {
             let base = &mut *this;
-            if let Some(slab) = base.chunks.give(class, block) {
-                Self::freed(&mut base.chunks, &mut base.classes, slab);
+            for &block in blocks {
+                if let Some(slab) = base.chunks.give(class, block) {
+                    Self::freed(&mut base.chunks, &mut base.classes, slab);
+                }
             }
         }
     }
@@ -153,13 +157,18 @@ impl Segregated {
             out[taken] = block;
             taken += 1;
             let slot = &mut self.classes[class];
-            slot.turn = (slot.turn + 1) % slot.open_count;
+            slot.turn = slot.turn_after(1);
         }
         taken
     }
 }
 
 impl Class {
+    /// The place whose turn it is so many places on. Their number is a power of two.
+    fn turn_after(&self, steps: usize) -> usize {
+        (self.turn + steps) & (self.open_count - 1)
+    }
+
     /// Whether an open slab has a block left; it is closed if it has none.
     fn is_usable(&mut self, turn: usize) -> bool {
         let slab = self.open[turn];
@@ -185,7 +194,7 @@ impl Class {
             return false;
         }
         for step in 1..self.open_count {
-            let turn = (self.turn + step) % self.open_count;
+            let turn = self.turn_after(step);
             if self.is_usable(turn) {
                 self.turn = turn;
                 return true;

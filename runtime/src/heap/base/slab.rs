@@ -70,12 +70,19 @@ impl Slab {
     pub unsafe fn take(slab: *mut Self) -> Option<*mut u8> {
         // SAFETY: the caller's promise.
         unsafe {
-            if (*slab).free == 0 {
-                return None;
-            }
-            let ahead = (*slab).free.rotate_right(u32::from((*slab).cursor)).trailing_zeros();
-            let index = (usize::from((*slab).cursor) + ahead as usize) % SLAB_BLOCKS;
-            Some(Self::take_at(slab, index))
+            // The words of the bitmap one by one: shifts of both together would be most of the work.
+            let cursor = usize::from((*slab).cursor);
+            let word = cursor / 64;
+            let behind = *Self::word(slab, word);
+            let ahead = behind & (u64::MAX << (cursor % 64));
+            let other = *Self::word(slab, word ^ 1);
+            let (word, free) = match (ahead, other, behind) {
+                (0, 0, 0) => return None,
+                (0, 0, _) => (word, behind),
+                (0, ..) => (word ^ 1, other),
+                _ => (word, ahead),
+            };
+            Some(Self::take_at(slab, word * 64 + free.trailing_zeros() as usize))
         }
     }
 
@@ -88,10 +95,34 @@ impl Slab {
         unsafe { ((*slab).free >> index & 1 != 0).then(|| Self::take_at(slab, index)) }
     }
 
+    /// Makes a block free that is in use.
+    ///
+    /// # Safety
+    /// As [`Slab::take`]; the index is one of its blocks.
+    #[inline]
+    pub unsafe fn put_back(slab: *mut Self, index: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            *Self::word(slab, index / 64) |= 1 << (index % 64);
+            (*slab).available += 1;
+        }
+    }
+
+    /// A word of the bitmap, the low one first, as the processor stores them.
+    ///
+    /// # Safety
+    /// As [`Slab::take`]; there are two words.
+    #[inline]
+    unsafe fn word(slab: *mut Self, number: usize) -> *mut u64 {
+        // SAFETY: the caller's promise.
+        unsafe { (&raw mut (*slab).free).cast::<u64>().add(number) }
+    }
+
+    #[inline]
     unsafe fn take_at(slab: *mut Self, index: usize) -> *mut u8 {
         // SAFETY: the caller's promise; the block lies in the slab's group.
         unsafe {
-            (*slab).free &= !(1 << index);
+            *Self::word(slab, index / 64) &= !(1 << (index % 64));
             (*slab).available -= 1;
             (*slab).cursor = ((index + 1) % SLAB_BLOCKS) as u8;
             (*slab).start.add(index * block_bytes(usize::from((*slab).class)))
@@ -148,6 +179,36 @@ impl Waiting {
             if !next.is_null() {
                 (*next).previous = previous;
             }
+        }
+    }
+}
+
+const _: () = assert!(SLAB_BLOCKS == 128 && cfg!(target_endian = "little"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_blocks_are_taken_from_the_cursor_on_and_around_the_end() {
+        for (free, cursor) in
+            [(0b1011u128, 1), (1 << 127 | 1 << 70 | 1, 71), (1 << 3 | 1 << 2, 100), (1 << 90, 91)]
+        {
+            // SAFETY: zeros are a slab; the blocks that it hands out are not touched.
+            let mut slab: Slab = unsafe { core::mem::zeroed() };
+            (slab.free, slab.cursor, slab.available) = (free, cursor, free.count_ones() as u8);
+            let mut expected: Vec<usize> = (0..128).filter(|at| free >> at & 1 != 0).collect();
+            let first = expected.iter().filter(|&&at| at < usize::from(cursor)).count();
+            expected.rotate_left(first);
+            // SAFETY: this test's own slab.
+            let taken: Vec<usize> = core::iter::from_fn(|| unsafe { Slab::take(&raw mut slab) })
+                .map(|block| block.addr() / block_bytes(0))
+                .collect();
+            assert_eq!(taken, expected);
+            assert!(slab.free == 0 && slab.available == 0);
+            // SAFETY: as above.
+            unsafe { Slab::put_back(&raw mut slab, taken[0]) };
+            assert!(slab.free == 1 << taken[0] && slab.available == 1);
         }
     }
 }

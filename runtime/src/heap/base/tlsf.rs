@@ -166,19 +166,21 @@ impl Base for Tlsf {
         }
     }
 
-    unsafe fn give(_this: *mut Self, _class: usize, block: *mut u8) {
-        let Some(pointer) = NonNull::new(block) else { return };
-        // SAFETY: the caller's promise: the block lies in a chunk of such a base, whose owner never changes.
-        unsafe {
-            let chunk = chunk_of(block).cast::<TlsfChunk>();
-            let owner = (&raw const (*chunk).owner).read();
-            let piece = (block.addr() - chunk.addr() - FIRST_BYTES) / PIECE_BYTES;
-            let lock = &(*owner).lock;
-            lock.with(|| {
-                let instance = usize::from((*chunk).instances[piece]);
-                let guarded = &mut (*owner).guarded;
-                guarded.instances[instance].pool.deallocate(pointer, BLOCK_ALIGNMENT);
-            });
+    unsafe fn give(_this: *mut Self, _class: usize, blocks: &[*mut u8]) {
+        for &block in blocks {
+            let Some(pointer) = NonNull::new(block) else { continue };
+            // SAFETY: the caller's promise: the block lies in a chunk of such a base, whose owner never changes.
+            unsafe {
+                let chunk = chunk_of(block).cast::<TlsfChunk>();
+                let owner = (&raw const (*chunk).owner).read();
+                let piece = (block.addr() - chunk.addr() - FIRST_BYTES) / PIECE_BYTES;
+                let lock = &(*owner).lock;
+                lock.with(|| {
+                    let instance = usize::from((*chunk).instances[piece]);
+                    let guarded = &mut (*owner).guarded;
+                    guarded.instances[instance].pool.deallocate(pointer, BLOCK_ALIGNMENT);
+                });
+            }
         }
     }
 }
