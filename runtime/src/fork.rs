@@ -5,6 +5,7 @@
 //! runs `prepare` handlers last registered first, the others first registered first, and these are
 //! registered before any of the program's. In between all signals are blocked and the lock is held.
 
+use crate::code::reclaim::gate;
 use crate::maintenance;
 use crate::os;
 use crate::report;
@@ -89,6 +90,7 @@ extern "C" fn child() {
 fn become_separate() -> bool {
     set_mark();
     CODE.lock().reset();
+    gate::reset();
     report::expect_log();
     stack::become_child();
     let separate = CODE.with(|code| {

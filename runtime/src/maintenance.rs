@@ -6,6 +6,7 @@
 
 use crate::arch;
 use crate::code::Code;
+use crate::code::reclaim::Reclaimer;
 use crate::os;
 use crate::report::FACTS;
 use crate::stack;
@@ -76,6 +77,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
     }
     os::set_task_name(c"szc");
     let mut moves_code = FACTS.get().is_some_and(|facts| facts.code);
+    // It opens files, which must not be the program's.
+    let reclaims = moves_code && OWN_FILES.load(Ordering::Relaxed);
+    let mut reclaimer = if reclaims { Reclaimer::new() } else { None };
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
@@ -89,9 +93,14 @@ extern "C" fn szc_rt_maintenance() -> ! {
                 os::exit_task();
             }
         }
-        if moves_code && begin_epoch().is_none() {
-            CODE.with(Code::set_exhausted);
-            moves_code = false;
+        if moves_code {
+            if begin_epoch().is_none() {
+                CODE.with(Code::set_exhausted);
+                moves_code = false;
+            }
+            if let Some(reclaimer) = &mut reclaimer {
+                reclaimer.step(|| children_pending() == 0);
+            }
         }
         if !moves_code && !pads {
             os::exit_task();
@@ -116,9 +125,9 @@ fn program_has_ended() -> bool {
     leader_ended && fields.nth(16) == Some(b"2")
 }
 
-/// Nothing when there can be no further epoch.
+/// Begins an epoch, unless no place is free. Nothing when there can be no further epoch.
 fn begin_epoch() -> Option<()> {
-    let plan = CODE.with(|code| code.plan().ok())??;
+    let Some(plan) = CODE.with(|code| code.plan().ok())? else { return Some(()) };
     let prepared = plan.prepare()?;
     let patience_ends = os::monotonic_ns() + LOOK_NS;
     loop {

@@ -2,6 +2,7 @@
 //!
 //! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
 
+use crate::code::reclaim::stacks::{self, Blocked};
 use crate::os::{self, File, PAGE_BYTES};
 use crate::settings::PATH_BYTES;
 use crate::state::{CODE, Once};
@@ -194,6 +195,8 @@ pub fn expect_log() {
 #[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     code: code::Counts,
+    /// Why copies of code are not freed any more.
+    blocked: Option<&'static str>,
     stack: Option<stack::Counts>,
     heap: Option<heap::Counts>,
 }
@@ -208,6 +211,7 @@ impl Snapshot {
         }
         Self {
             code,
+            blocked: stacks::blocked().map(Blocked::text),
             stack: facts.stack.then(stack::counts),
             heap: facts.heap.then(heap::counts).flatten(),
         }
@@ -240,6 +244,17 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"code_bytes_live\":").decimal(counts.code.live_bytes);
     line.text(",\"code_bytes_retained\":").decimal(counts.code.retained_bytes);
     line.text(",\"exhausted\":").truth(counts.code.exhausted);
+    if facts.code && facts.interval_ms != 0 {
+        line.text(",\"code_reclaim\":{\"freed\":").decimal(counts.code.freed);
+        line.text(",\"kept\":").decimal(counts.code.kept);
+        line.text(",\"skipped\":").decimal(counts.code.skipped);
+        line.text(",\"pauses\":").decimal(counts.code.pauses);
+        line.text(",\"pause_us\":").decimal(counts.code.pause_ns / 1000);
+        if let Some(reason) = counts.blocked {
+            line.text(",\"blocked\":\"").text(reason).text("\"");
+        }
+        line.text("}");
+    }
     if let Some(stack) = &counts.stack {
         line.text(",\"stack\":{\"functions\":").decimal(stack.functions);
         line.text(",\"mean_pad_bytes\":").decimal(stack.mean_pad_bytes);
@@ -333,13 +348,14 @@ mod tests {
     #[test]
     fn the_log_line_has_the_names_that_are_an_interface() {
         let code = code::Counts { epochs: 7, ..code::Counts::default() };
-        let counts = Snapshot { code, ..Snapshot::default() };
+        let counts = Snapshot { code, blocked: Some("why"), ..Snapshot::default() };
         assert_eq!(
             line(&facts(), &counts),
             "{\"abi\":1,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
              \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
-             \"code_bytes_retained\":0,\"exhausted\":false}\n"
+             \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\
+             \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\"blocked\":\"why\"}}\n"
         );
     }
 

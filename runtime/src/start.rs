@@ -1,6 +1,7 @@
 //! Start: runs before every constructor of the program.
 
-use crate::code::{Code, Refused};
+use crate::code::reclaim::stacks;
+use crate::code::{Code, Reclaim, Refused};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::{CODE, LOCATOR};
@@ -65,6 +66,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     let seed =
         settings.seed.unwrap_or_else(|| os::random_u64().unwrap_or_else(|_| os::monotonic_ns()));
     let once = settings.once || settings.interval_ms == 0;
+    let map_is_wanted = map.is_some();
     let mut facts = Facts {
         log,
         map,
@@ -88,7 +90,13 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         facts.heap_refused = heap::leave(seed);
     }
     if settings.code && !arch::keeps_code() {
-        match start_code(seed, settings.code_budget_mib) {
+        // The map lists all copies, also those that could be freed.
+        let reclaim = match settings.code_reclaim {
+            Reclaim::On if map_is_wanted => Reclaim::Late,
+            other => other,
+        };
+        stacks::remember_main(above_frames.0);
+        match start_code(seed, settings.code_budget_mib, reclaim) {
             Ok((movable, pinned)) => {
                 facts.code = true;
                 (facts.movable, facts.pinned) = (movable, pinned);
@@ -117,10 +125,11 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     }
 }
 
-fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), Refused> {
+fn start_code(seed: u64, budget_mib: u32, reclaim: Reclaim) -> Result<(u32, u32), Refused> {
     // SAFETY: the program has one thread, which is here and enters no function of the program before
     // the result is set.
-    let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }?;
+    let code =
+        unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20, reclaim) }?;
     let table = code.image().table();
     let counts = (table.movable_count() as u32, table.pinned_count() as u32);
     LOCATOR.set(code.locator());

@@ -43,6 +43,11 @@ pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
 /// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc has behind
 /// them: not in programs that are linked statically.
 pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
+/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself: in
+/// programs whose frames get pads, and in those whose code moves.
+pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
+/// As [`FRAMES_EXPORT_PREFIX`] and [`SHARED_STACK_EXPORT_PREFIX`].
+pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
@@ -69,6 +74,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "pthread_getattr_np",
     "makecontext",
     "clone",
+    "_Fork",
     "szc_rt_thread_ends",
     "szc_rt_before_fork",
     "szc_rt_after_fork",

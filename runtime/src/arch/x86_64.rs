@@ -42,6 +42,9 @@ pub mod nr {
     pub const READ: usize = 0;
     pub const BRK: usize = 12;
     pub const FUTEX: usize = 202;
+    pub const GETDENTS64: usize = 217;
+    pub const GET_ROBUST_LIST: usize = 274;
+    pub const PROCESS_VM_READV: usize = 310;
     pub const CLOCK_NANOSLEEP: usize = 230;
     pub const EXIT_GROUP: usize = 231;
     pub const CLOCK_GETTIME: usize = 228;

@@ -125,6 +125,11 @@ impl Arena {
         Ok(())
     }
 
+    /// Fills all of a place that nobody can reach any more with traps: whoever could, dies.
+    pub fn poison(&self, place: u32) {
+        self.clear(place, self.place_bytes);
+    }
+
     fn clear(&self, place: u32, bytes: usize) {
         let start = self.writable(self.address(place, 0));
         // SAFETY: the range lies in the place, whose writable view is mapped; no copy is live there.
@@ -132,11 +137,15 @@ impl Arena {
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `places` have meaning. Addresses stay the same.
+    /// the first `places` are accessible and those in use have meaning. Addresses stay the same.
     ///
     /// # Safety
     /// No other thread may run in this process, and the parent must not change the memory meanwhile.
-    pub unsafe fn unshare(&mut self, places: u32) -> Result<(), Errno> {
+    pub unsafe fn unshare(
+        &mut self,
+        places: u32,
+        is_in_use: impl Fn(u32) -> bool,
+    ) -> Result<(), Errno> {
         let file = File::memory(c"szc code", self.bytes)?;
         let own = Self { writable: map_writable(&file, self.bytes)?, ..*self };
         let used_bytes = places as usize * self.place_bytes;
@@ -146,7 +155,14 @@ impl Arena {
         // image's, not the arena's. Both views of the used places are accessible.
         unsafe {
             os::protect(own.writable, used_bytes, os::PROT_READ | os::PROT_WRITE)?;
-            arch::copy_bytes(own.writable, self.writable, used_bytes);
+            for place in (0..places).filter(|&place| is_in_use(place)) {
+                let start = place as usize * self.place_bytes;
+                arch::copy_bytes(
+                    own.writable.add(start),
+                    self.writable.add(start),
+                    self.place_bytes,
+                );
+            }
             os::map(executable, self.bytes, os::PROT_NONE, flags, file.descriptor(), 0)?;
             os::unmap(self.writable, self.bytes);
         }

@@ -9,11 +9,12 @@ pub mod arena;
 pub mod image;
 pub mod layout;
 pub mod origin;
+pub mod reclaim;
 pub mod region;
 pub mod table;
 
 use crate::arch::{self, entry};
-use crate::epoch::{Epochs, Exhausted};
+use crate::epoch::{Epochs, Exhausted, FEWEST_PLACES, Use};
 use crate::os;
 use crate::rng::Stream;
 use arena::{Arena, Unavailable};
@@ -79,10 +80,48 @@ pub struct Counts {
     pub relocations: u64,
     /// Bytes of copies in the current epoch.
     pub live_bytes: u64,
-    /// Bytes of copies of earlier epochs, all kept.
+    /// Bytes of copies of earlier epochs that are kept.
     pub retained_bytes: u64,
-    /// No place was left for another epoch.
+    /// No place was free for the last epoch that was due.
     pub exhausted: bool,
+    /// Epochs that were due when no place was free.
+    pub skipped: u64,
+    /// Layouts that were freed.
+    pub freed: u64,
+    /// Old layouts that are kept.
+    pub kept: u64,
+    /// Times that threads were made to wait so that they could be seen at rest.
+    pub pauses: u64,
+    /// How long that took, in nanoseconds.
+    pub pause_ns: u64,
+}
+
+/// When old copies are freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reclaim {
+    /// Never.
+    Off,
+    /// When they take some memory.
+    On,
+    /// Only when there is no room for another layout.
+    Late,
+    /// At once, and their places are used again first.
+    Stress,
+}
+
+/// Bytes of copies that a program gets along with if old ones can be freed in time, and bounds of the
+/// number of layouts in them.
+const PREFERRED_BYTES: usize = 64 << 20;
+const PREFERRED_PLACES: (usize, usize) = (16, 256);
+
+fn preferred_places(arena: &Arena, reclaim: Reclaim) -> u32 {
+    let (least, most) = PREFERRED_PLACES;
+    let few = (PREFERRED_BYTES / arena.place_bytes()).clamp(least, most) as u32;
+    match reclaim {
+        Reclaim::Off | Reclaim::Late => arena.places(),
+        Reclaim::On => few.min(arena.places()),
+        Reclaim::Stress => FEWEST_PLACES.min(arena.places()),
+    }
 }
 
 /// The slot of a function at a place of the arena.
@@ -96,13 +135,14 @@ struct Slot {
 pub struct Code {
     image: Image,
     arena: Arena,
-    epochs: Epochs,
+    epochs: Epochs<'static>,
     seed: u64,
     /// By place of the arena.
     regions: *mut Region,
     /// Slots of old epochs that lead to the current one.
     redirects: *mut Slot,
     redirect_count: usize,
+    reclaims: bool,
     counts: Counts,
 }
 
@@ -113,7 +153,12 @@ impl Code {
     /// # Safety
     /// Only the calling thread may exist, no movable function may have been entered, and the result
     /// must be where the resolver looks before any is.
-    pub unsafe fn start(base: usize, seed: u64, budget_bytes: usize) -> Result<Self, Refused> {
+    pub unsafe fn start(
+        base: usize,
+        seed: u64,
+        budget_bytes: usize,
+        reclaim: Reclaim,
+    ) -> Result<Self, Refused> {
         let table = table::map_own().map_err(Refused::Table)?;
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
@@ -146,8 +191,12 @@ impl Code {
         let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<Slot>())
             .map_err(|_| Refused::Memory)?
             .cast();
-        let epochs = Epochs::first(arena.places());
-        let first = Region::draw(&image, &arena, 0, seed, 0).ok_or(Refused::Memory)?;
+        let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
+        // SAFETY: zeroed memory of that many bytes, never unmapped; zero is `Use::Fresh`.
+        let uses: &'static mut [Use] =
+            unsafe { core::slice::from_raw_parts_mut(uses.cast(), arena.places() as usize) };
+        let epochs = Epochs::first(uses, preferred_places(&arena, reclaim));
+        let first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
         let mut code = Self {
             image,
             arena,
@@ -156,6 +205,7 @@ impl Code {
             regions,
             redirects,
             redirect_count: 0,
+            reclaims: reclaim != Reclaim::Off,
             counts: Counts::default(),
         };
         code.install(first);
@@ -176,15 +226,14 @@ impl Code {
 
     /// What has happened so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { kept: u64::from(self.epochs.kept()), ..self.counts }
     }
 
     /// Forgets what was counted, for a forked child.
     pub fn reset_counts(&mut self) {
         let live_bytes = self.counts.live_bytes;
         let retained_bytes = self.counts.retained_bytes;
-        let exhausted = self.counts.exhausted;
-        self.counts = Counts { live_bytes, retained_bytes, exhausted, ..Counts::default() };
+        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
     }
 
     fn region(&self, place: u32) -> &Region {
@@ -194,7 +243,7 @@ impl Code {
     }
 
     fn current_place(&self) -> u32 {
-        self.epochs.place_of(self.epochs.current())
+        self.epochs.place()
     }
 
     /// Puts a region at its place and sends all entries there.
@@ -210,7 +259,7 @@ impl Code {
     /// and says where it is entered now. Nothing if there is no such stub.
     pub fn resolve(&mut self, address: usize) -> Option<usize> {
         let (place, offset) = self.arena.locate(address)?;
-        if u64::from(place) > self.epochs.current() {
+        if !self.epochs.is_in_use(place) {
             return None;
         }
         let (function, _) = self.region(place).stub_at(&self.arena, offset)?;
@@ -252,11 +301,16 @@ impl Code {
     /// What the next epoch needs to know of this one.
     ///
     /// # Errors
-    /// [`Exhausted`] when no place is left.
-    pub fn plan(&self) -> Result<Plan, Exhausted> {
-        let (epoch, place) = self.epochs.next()?;
+    /// [`Exhausted`] when no place is free.
+    pub fn plan(&mut self) -> Result<Plan, Exhausted> {
+        let next = self.epochs.next();
+        self.counts.exhausted = next.is_err();
+        self.counts.skipped += u64::from(next.is_err());
+        let (epoch, place) = next?;
         let old = *self.region(self.current_place());
-        Ok(Plan { image: self.image, arena: self.arena, seed: self.seed, epoch, place, old })
+        // A region of zeros where there was none.
+        let last = *self.region(place);
+        Ok(Plan { image: self.image, arena: self.arena, seed: self.seed, epoch, place, old, last })
     }
 
     /// Begins the epoch that was prepared.
@@ -268,11 +322,14 @@ impl Code {
         for index in 0..self.redirect_count {
             // SAFETY: below the number of slots written.
             let slot = unsafe { self.redirects.add(index).read() };
-            self.region(slot.place).close(&self.arena, slot.function);
+            // Where nobody can come any more there may be something else by now.
+            if self.epochs.is_in_use(slot.place) {
+                self.region(slot.place).close(&self.arena, slot.function);
+            }
         }
         self.redirect_count = 0;
         self.install(prepared.region);
-        self.epochs.advance();
+        self.epochs.advance(prepared.region.place());
         let new = *self.region(self.current_place());
         for index in 0..old.copied_count() {
             let function = old.copied(index);
@@ -298,16 +355,21 @@ impl Code {
         Locator::new(self.image, self.arena, self.regions)
     }
 
-    /// Calls `visit` with epoch, function, address and bytes of every copy.
+    /// Calls `visit` with epoch, function, address and bytes of every copy that is there.
     pub fn for_each_copy(&self, mut visit: impl FnMut(u64, u32, usize, u32)) {
-        for epoch in 0..=self.epochs.current() {
-            let region = self.region(self.epochs.place_of(epoch));
+        for region in self.regions_in_use() {
             for index in 0..region.copied_count() {
                 let function = region.copied(index);
                 let bytes = self.image.function(function).size;
-                visit(epoch, function, region.body(&self.arena, function), bytes);
+                visit(region.epoch(), function, region.body(&self.arena, function), bytes);
             }
         }
+    }
+
+    fn regions_in_use(&self) -> impl Iterator<Item = &Region> {
+        (0..self.epochs.opened())
+            .filter(|&place| self.epochs.is_in_use(place))
+            .map(|place| self.region(place))
     }
 
     /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
@@ -318,18 +380,18 @@ impl Code {
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        let current = self.current_place();
+        self.epochs.become_child();
+        let epochs = &self.epochs;
         // SAFETY: the caller's promise.
-        unsafe { self.arena.unshare(current + 1)? };
+        unsafe { self.arena.unshare(epochs.opened(), |place| epochs.is_in_use(place))? };
         self.redirect_count = 0;
-        for place in 0..current {
-            let region = *self.region(place);
+        for region in self.regions_in_use() {
             for index in 0..region.copied_count() {
                 region.close(&self.arena, region.copied(index));
             }
         }
         for function in 0..self.image.count() {
-            self.region(current).close(&self.arena, function);
+            self.region(self.current_place()).close(&self.arena, function);
         }
         Ok(())
     }
@@ -343,6 +405,8 @@ pub struct Plan {
     epoch: u64,
     place: u32,
     old: Region,
+    /// What was at the place before.
+    last: Region,
 }
 
 impl Plan {
@@ -352,7 +416,8 @@ impl Plan {
     /// Works on a place of the arena that no thread knows; of the old region it reads only what was
     /// written before the plan was made.
     pub fn prepare(&self) -> Option<Prepared> {
-        let mut region = Region::draw(&self.image, &self.arena, self.place, self.seed, self.epoch)?;
+        let Self { image, arena, place, seed, epoch, .. } = self;
+        let mut region = Region::draw(image, arena, Some(&self.last), *place, *seed, *epoch)?;
         // Which functions wait must not change where any function lies: a stream of its own.
         let mut waits = Stream::new(!self.seed, self.epoch);
         let mut bytes = 0;

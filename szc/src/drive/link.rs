@@ -17,8 +17,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
 use szc_abi::{
-    HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL, SHARED_STACK_EXPORT_PREFIX,
-    STACK_EXPORT_PREFIX,
+    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL,
+    SHARED_FRAMES_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
@@ -216,6 +216,12 @@ fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
         prefixes.push(STACK_EXPORT_PREFIX);
         if !facts.fully_static {
             prefixes.push(SHARED_STACK_EXPORT_PREFIX);
+        }
+    }
+    if request.includes(Feature::Stack) || request.includes(Feature::Code) {
+        prefixes.push(FRAMES_EXPORT_PREFIX);
+        if !facts.fully_static {
+            prefixes.push(SHARED_FRAMES_EXPORT_PREFIX);
         }
     }
     if request.includes(Feature::Heap) {

@@ -1,0 +1,215 @@
+//! Frees old copies of functions that nobody can reach any more.
+//!
+//! A cycle makes all old layouts candidates, looks once at every thread at a moment when it waits in
+//! the kernel, keeps what its stack refers to, and frees the rest. Why that is enough is in
+//! DESIGN.md, "Reclaiming". Everything here runs on the maintenance task; threads of the program run
+//! on meanwhile, and are asked to wait at the gate only if they do not come to rest by themselves.
+
+mod copies;
+pub mod gate;
+pub mod look;
+pub mod stacks;
+
+use super::Code;
+use crate::os::{self, tasks};
+use crate::state::CODE;
+use core::ops::Range;
+use look::Evidence;
+use stacks::Blocked;
+
+/// Most threads of a program whose copies are freed.
+const MAX_THREADS: usize = 2048;
+
+/// Room for the names of so many threads: at most 32 bytes each.
+const DIRECTORY_BYTES: usize = MAX_THREADS * 32;
+
+/// Words of a stack that are read at a time.
+const STACK_WORDS: usize = 8192;
+
+/// Shortest and longest time for which the gate is shut.
+const SHORTEST_PAUSE_NS: u64 = 250_000;
+const LONGEST_PAUSE_NS: u64 = 4_000_000;
+
+/// Time between two looks while it is shut.
+const LOOK_AGAIN_NS: u64 = 20_000;
+
+/// The gate is open at least so many times as long as it was shut; less if no place is free.
+const OPEN_TIMES: u64 = 50;
+const OPEN_TIMES_IF_EXHAUSTED: u64 = 10;
+
+/// Bytes that are filled with traps in one go.
+const FREED_AT_A_TIME_BYTES: usize = 4 << 20;
+
+/// The part of the maintenance task that frees copies.
+pub struct Reclaimer {
+    /// Number of the maintenance task.
+    own: u32,
+    /// System call filters of this task when it started.
+    filters: Option<u64>,
+    /// Addresses of copies, if a cycle is under way.
+    cycle: Option<Range<usize>>,
+    /// Threads that existed when it began, in no order.
+    known: &'static mut [u32],
+    known_count: usize,
+    /// Those of them that have not been seen at rest since.
+    pending: &'static mut [u32],
+    pending_count: usize,
+    directory: &'static mut [u8],
+    words: &'static mut [u64],
+    pause_ns: u64,
+    next_pause_ns: u64,
+}
+
+impl Reclaimer {
+    /// Made by the maintenance task itself. Nothing if there is not enough memory.
+    pub fn new() -> Option<Self> {
+        let own = tasks::thread_id();
+        os::sleep_exactly();
+        Some(Self {
+            own,
+            filters: tasks::filters(own),
+            cycle: None,
+            known: array(MAX_THREADS)?,
+            known_count: 0,
+            pending: array(MAX_THREADS)?,
+            pending_count: 0,
+            directory: array(DIRECTORY_BYTES)?,
+            words: array(STACK_WORDS)?,
+            pause_ns: SHORTEST_PAUSE_NS,
+            next_pause_ns: 0,
+        })
+    }
+
+    /// Does a part of the work; called once in each interval. `separate` says whether every child has
+    /// copies of its own.
+    pub fn step(&mut self, separate: impl Fn() -> bool) {
+        if stacks::blocked().is_none() {
+            if self.cycle.is_none() && CODE.with(|code| code.wants_cycle()) == Some(true) {
+                self.begin();
+            }
+            if let Some(copies) = self.cycle.clone() {
+                self.look(&copies);
+                if self.pending_count > 0 && os::monotonic_ns() >= self.next_pause_ns {
+                    self.pause(&copies);
+                }
+                if self.pending_count == 0 && stacks::blocked().is_none() {
+                    self.end(separate);
+                }
+            }
+        }
+        free_some();
+    }
+
+    fn begin(&mut self) {
+        if self.filters.is_none() {
+            return stacks::block(Blocked::Hidden);
+        }
+        if tasks::filters(self.own) != self.filters {
+            return stacks::block(Blocked::Filter);
+        }
+        let Some(Some(copies)) = CODE.with(Code::begin_cycle) else { return };
+        // After the cycle began: whoever is not among these started later.
+        match tasks::threads(self.known, self.directory) {
+            Some(count) => {
+                self.known_count = count;
+                self.pending[..count].copy_from_slice(&self.known[..count]);
+                self.pending_count = count;
+                self.cycle = Some(copies);
+            }
+            // Threads come and go, or there are too many: another time.
+            None => {
+                CODE.with(Code::abandon_cycle);
+            }
+        }
+    }
+
+    /// Looks at all threads that have not been seen at rest.
+    fn look(&mut self, copies: &Range<usize>) {
+        let mut left = 0;
+        for index in 0..self.pending_count {
+            let thread = self.pending[index];
+            let evidence = if thread == self.own {
+                Evidence::Seen
+            } else {
+                look::at(thread, copies, self.words, |address| {
+                    CODE.with(|code| code.keep(address));
+                })
+            };
+            if evidence == Evidence::None {
+                self.pending[left] = thread;
+                left += 1;
+            }
+        }
+        self.pending_count = left;
+    }
+
+    /// Shuts the gate and the entries of all functions, so that threads that call anything wait, until
+    /// all have been seen or it takes too long.
+    fn pause(&mut self, copies: &Range<usize>) {
+        let start = os::monotonic_ns();
+        gate::shut();
+        CODE.with(|code| code.shut_entries());
+        loop {
+            os::sleep_until(os::monotonic_ns() + LOOK_AGAIN_NS);
+            self.look(copies);
+            if self.pending_count == 0 || os::monotonic_ns() - start > self.pause_ns {
+                break;
+            }
+        }
+        CODE.with(|code| code.open_entries());
+        gate::open();
+        let taken_ns = os::monotonic_ns() - start;
+        let exhausted = CODE.with(|code| code.count_pause(taken_ns)) == Some(true);
+        let open_times = if exhausted { OPEN_TIMES_IF_EXHAUSTED } else { OPEN_TIMES };
+        self.next_pause_ns = start + taken_ns * (open_times + 1);
+        self.pause_ns = if self.pending_count == 0 {
+            SHORTEST_PAUSE_NS
+        } else {
+            (2 * self.pause_ns).min(LONGEST_PAUSE_NS)
+        };
+    }
+
+    /// Frees what no thread refers to, if no thread has started since in a way that libc does not know.
+    fn end(&mut self, separate: impl Fn() -> bool) {
+        let known = &self.known[..self.known_count];
+        let pending = &mut *self.pending;
+        let Some(count) = tasks::threads(pending, self.directory) else { return };
+        // A thread that libc made begins with an original entry. Others may go on anywhere.
+        let of_libc = |&thread: &u32| match tasks::robust_list(thread) {
+            Ok(descriptor) => descriptor != 0,
+            Err(_) => tasks::look_at(thread) == tasks::Doing::Ended,
+        };
+        if !pending[..count].iter().all(|thread| known.contains(thread) || of_libc(thread)) {
+            return;
+        }
+        // A child that still shares copies may be inside one that its parent has left.
+        let ended = CODE.with(|code| {
+            let separate = separate();
+            if separate {
+                code.end_cycle();
+            }
+            separate
+        });
+        if ended == Some(true) {
+            self.cycle = None;
+        }
+    }
+}
+
+/// Fills some of what nobody can reach with traps, and gives it back.
+fn free_some() {
+    let mut bytes = 0;
+    while bytes < FREED_AT_A_TIME_BYTES {
+        let Some(Some((arena, place))) = CODE.with(|code| code.unreachable()) else { return };
+        arena.poison(place);
+        CODE.with(|code| code.free(place));
+        bytes += arena.place_bytes();
+    }
+}
+
+/// Zeroed memory for the rest of the run.
+fn array<T: Copy>(count: usize) -> Option<&'static mut [T]> {
+    let memory = os::map_anonymous(count * size_of::<T>()).ok()?;
+    // SAFETY: a mapping of a moment ago, never unmapped; `T` is an unsigned integer in all uses.
+    Some(unsafe { core::slice::from_raw_parts_mut(memory.cast(), count) })
+}
