@@ -5,7 +5,7 @@
 //! call, like any other.
 
 use crate::os;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const OPEN: u32 = 0;
 const SHUT: u32 = 1;
@@ -14,6 +14,10 @@ const SHUT: u32 = 1;
 const LONGEST_WAIT_NS: u64 = 100_000_000;
 
 static GATE: AtomicU32 = AtomicU32::new(OPEN);
+
+/// Threads that have come to a shut gate, and when the first one came since it was shut; 0: none.
+static ARRIVALS: AtomicU32 = AtomicU32::new(0);
+static FIRST_ARRIVAL_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Waits until the gate is open. All signals must be blocked, and the lock must not be held.
 ///
@@ -29,7 +33,11 @@ pub fn pass() {
 #[cold]
 #[inline(never)]
 fn wait() {
-    let end = os::monotonic_ns() + LONGEST_WAIT_NS;
+    let now = os::monotonic_ns();
+    let end = now + LONGEST_WAIT_NS;
+    let _ = FIRST_ARRIVAL_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    ARRIVALS.fetch_add(1, Ordering::Relaxed);
+    os::futex_wake(&ARRIVALS, 1, false);
     while GATE.load(Ordering::Relaxed) == SHUT && os::monotonic_ns() < end {
         os::futex_wait(&GATE, SHUT, LONGEST_WAIT_NS, false);
     }
@@ -37,6 +45,7 @@ fn wait() {
 
 /// Shuts the gate; for the maintenance task.
 pub fn shut() {
+    FIRST_ARRIVAL_NS.store(0, Ordering::Relaxed);
     GATE.store(SHUT, Ordering::Relaxed);
 }
 
@@ -44,6 +53,21 @@ pub fn shut() {
 pub fn open() {
     GATE.store(OPEN, Ordering::Relaxed);
     os::futex_wake(&GATE, i32::MAX as u32, false);
+}
+
+/// When the first thread came that waits at the gate, by the monotonic clock.
+pub fn waiting_since_ns() -> Option<u64> {
+    Some(FIRST_ARRIVAL_NS.load(Ordering::Relaxed)).filter(|&time| time != 0)
+}
+
+/// Threads that have come to the gate so far.
+pub fn arrivals() -> u32 {
+    ARRIVALS.load(Ordering::Relaxed)
+}
+
+/// Waits until more threads have come than `arrivals`, but no longer than that.
+pub fn await_arrival(arrivals: u32, timeout_ns: u64) {
+    os::futex_wait(&ARRIVALS, arrivals, timeout_ns, false);
 }
 
 /// Opens the gate in a forked child, where nobody waits.
@@ -61,7 +85,7 @@ mod tests {
         shut();
         let thread = std::thread::spawn(pass);
         std::thread::sleep(Duration::from_millis(10));
-        assert!(!thread.is_finished());
+        assert!(!thread.is_finished() && arrivals() > 0 && waiting_since_ns().is_some());
         open();
         thread.join().unwrap();
         pass();

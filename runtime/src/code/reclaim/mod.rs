@@ -26,14 +26,18 @@ const DIRECTORY_BYTES: usize = MAX_THREADS * 32;
 /// Words of a stack that are read at a time.
 const STACK_WORDS: usize = 8192;
 
-/// Shortest and longest time for which the gate is shut.
+/// Shortest and longest time that threads wait at the gate.
 const SHORTEST_PAUSE_NS: u64 = 250_000;
 const LONGEST_PAUSE_NS: u64 = 4_000_000;
 
-/// Time between two looks while it is shut.
-const LOOK_AGAIN_NS: u64 = 20_000;
+/// Longest time for which the gate is shut: nobody may come for long, which costs nothing.
+const LONGEST_SHUT_NS: u64 = 20_000_000;
 
-/// The gate is open at least so many times as long as it was shut; less if no place is free.
+/// Time between two looks while threads wait, and while none does.
+const LOOK_AGAIN_NS: u64 = 20_000;
+const AWAIT_ARRIVAL_NS: u64 = 1_000_000;
+
+/// Threads pass at least so many times as long as they wait; less if no place is free.
 const OPEN_TIMES: u64 = 50;
 const OPEN_TIMES_IF_EXHAUSTED: u64 = 10;
 
@@ -144,24 +148,32 @@ impl Reclaimer {
     }
 
     /// Shuts the gate and the entries of all functions, so that threads that call anything wait, until
-    /// all have been seen or it takes too long.
+    /// all have been seen or they wait too long.
     fn pause(&mut self, copies: &Range<usize>) {
         let start = os::monotonic_ns();
         gate::shut();
         CODE.with(|code| code.shut_entries());
-        loop {
-            os::sleep_until(os::monotonic_ns() + LOOK_AGAIN_NS);
+        let mut arrivals = gate::arrivals();
+        let taken_ns = loop {
+            let someone_waits = gate::waiting_since_ns().is_some();
+            let timeout_ns = if someone_waits { LOOK_AGAIN_NS } else { AWAIT_ARRIVAL_NS };
+            gate::await_arrival(arrivals, timeout_ns);
+            arrivals = gate::arrivals();
             self.look(copies);
-            if self.pending_count == 0 || os::monotonic_ns() - start > self.pause_ns {
-                break;
+            let now = os::monotonic_ns();
+            let waiting_ns = gate::waiting_since_ns().map_or(0, |since| now.saturating_sub(since));
+            if self.pending_count == 0
+                || waiting_ns > self.pause_ns
+                || now - start > LONGEST_SHUT_NS
+            {
+                break waiting_ns;
             }
-        }
+        };
         CODE.with(|code| code.open_entries());
         gate::open();
-        let taken_ns = os::monotonic_ns() - start;
         let exhausted = CODE.with(|code| code.count_pause(taken_ns)) == Some(true);
         let open_times = if exhausted { OPEN_TIMES_IF_EXHAUSTED } else { OPEN_TIMES };
-        self.next_pause_ns = start + taken_ns * (open_times + 1);
+        self.next_pause_ns = os::monotonic_ns() + taken_ns * open_times;
         self.pause_ns = if self.pending_count == 0 {
             SHORTEST_PAUSE_NS
         } else {
