@@ -5,7 +5,7 @@
 use crate::os::{self, File, PAGE_BYTES};
 use crate::settings::PATH_BYTES;
 use crate::state::{CODE, Once};
-use crate::{code, heap, stack};
+use crate::{code, heap, library, stack};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -196,13 +196,15 @@ struct Snapshot {
     code: code::Counts,
     stack: Option<stack::Counts>,
     heap: Option<heap::Counts>,
+    libraries: library::Counts,
 }
 
 impl Snapshot {
     /// Reads the counts, with all signals blocked because the lock is taken.
     fn take(facts: &Facts) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
-        let code = CODE.with(|code| code.counts()).unwrap_or_default();
+        let code = CODE.with(|images| images.counts());
+        let libraries = library::counts();
         if let Ok(before) = before {
             let _ = os::signal_mask(2, Some(before));
         }
@@ -210,6 +212,7 @@ impl Snapshot {
             code,
             stack: facts.stack.then(stack::counts),
             heap: facts.heap.then(heap::counts).flatten(),
+            libraries,
         }
     }
 }
@@ -222,7 +225,7 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"pid\":").decimal(u64::from(process));
     line.text(",\"seed\":").decimal(facts.seed);
     line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
-    line.text(",\"randomize\":{\"code\":").truth(facts.code);
+    line.text(",\"randomize\":{\"code\":").truth(facts.code || counts.libraries.moving > 0);
     line.text(",\"stack\":").truth(facts.stack);
     line.text(",\"heap\":").truth(facts.heap).text("}");
     if let Some(reason) = facts.refused {
@@ -255,6 +258,18 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text(",\"base\":\"").text(heap.base.name());
         line.text("\",\"n\":").decimal(u64::from(heap.shuffle)).text("}");
     }
+    let libraries = &counts.libraries;
+    if libraries.loaded > 0 {
+        line.text(",\"libraries\":{\"loaded\":").decimal(libraries.loaded);
+        line.text(",\"moving\":").decimal(libraries.moving);
+        line.text(",\"movable\":").decimal(libraries.movable);
+        line.text(",\"pinned\":").decimal(libraries.pinned);
+        line.text(",\"padded\":").decimal(libraries.padded);
+        if let Some(reason) = libraries.refused {
+            line.text(",\"refused\":\"").text(reason).text("\"");
+        }
+        line.text("}");
+    }
     line.text("}\n");
 }
 
@@ -263,9 +278,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
 fn write_map(file: &File) {
     let before = os::signal_mask(2, Some(u64::MAX));
     let mut page = Buffer::<PAGE_BYTES>::new();
-    CODE.with(|code| {
-        code.for_each_copy(|epoch, function, address, bytes| {
-            let image = code.image();
+    CODE.with(|images| {
+        images.for_each_copy(|image, epoch, function, address, bytes| {
             let name = image.table().name(image.function(function).name_at);
             page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
             page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));

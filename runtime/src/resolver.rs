@@ -16,14 +16,11 @@ use crate::{fork, os, report};
 extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::adopt_unannounced_child();
-    let target = CODE.with(|code| code.resolve(address));
+    let target = CODE.with(|images| images.resolve(address));
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
     }
-    match target {
-        Some(Some(target)) => target,
-        _ => lost(),
-    }
+    target.unwrap_or_else(|| lost())
 }
 
 #[cold]

@@ -1,5 +1,8 @@
 //! Code randomization: the functions of an image, copied to a fresh layout in every epoch.
 //!
+//! Each image has a [`Code`] of its own, and so an arena, epochs and layouts of its own; [`images`]
+//! holds them all.
+//!
 //! Who may call what: [`Code::resolve`] runs at a first call on any thread, [`Code::plan`] and
 //! [`Code::publish`] on the maintenance task, all under one lock. Between the two the maintenance
 //! task runs [`Plan::prepare`] without the lock, on a place of the arena that no thread knows yet.
@@ -7,8 +10,10 @@
 
 pub mod arena;
 pub mod image;
+pub mod images;
 pub mod layout;
 pub mod origin;
+mod refused;
 pub mod region;
 pub mod table;
 
@@ -20,7 +25,9 @@ use arena::{Arena, Unavailable};
 use core::sync::atomic::AtomicUsize;
 use image::{Image, RedirectFailed};
 use origin::Locator;
+pub use refused::Refused;
 use region::Region;
+use table::MappedTable;
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
 /// its first call: a function that is no longer used is found out and costs nothing after a while.
@@ -28,47 +35,6 @@ const WAIT_ONE_IN: u32 = 8;
 
 /// Most slots of old epochs that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
-
-/// Why code is not randomized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The program has no relocation table.
-    Table(table::Missing),
-    /// No function of the program may move.
-    NothingMovable,
-    /// There is no arena.
-    Arena(Unavailable),
-    /// The kernel cannot make threads see new code.
-    Membarrier,
-    /// The kernel does not let a program change its own text.
-    Text,
-    /// Not enough memory.
-    Memory,
-    /// The processor compares return addresses with a stack of its own.
-    ShadowStack,
-}
-
-impl Refused {
-    /// What a person reads.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Table(table::Missing::File) => "the program's file cannot be read",
-            Self::Table(table::Missing::Section) => "the program has no relocation table",
-            Self::Table(table::Missing::Malformed) => "the relocation table cannot be read",
-            Self::NothingMovable => "no function of the program may move",
-            Self::Arena(Unavailable::Memory(_)) => "the kernel gave no memory for copies of code",
-            Self::Arena(Unavailable::Addresses) => "no addresses are free within reach of the code",
-            Self::Arena(Unavailable::Budget) => "one layout is larger than SZC_CODE_BUDGET_MIB",
-            Self::Arena(Unavailable::FileLimit) => {
-                "the limit on file sizes (ulimit -f) is lower than SZC_CODE_BUDGET_MIB"
-            }
-            Self::Membarrier => "the kernel has no membarrier for code",
-            Self::Text => "the kernel does not allow writing to /proc/self/mem",
-            Self::Memory => "not enough memory",
-            Self::ShadowStack => "the program runs with a shadow stack (CET)",
-        }
-    }
-}
 
 /// What the log tells about code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +51,19 @@ pub struct Counts {
     pub exhausted: bool,
 }
 
+impl Counts {
+    /// The counts of two images together.
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            epochs: self.epochs.max(other.epochs),
+            relocations: self.relocations + other.relocations,
+            live_bytes: self.live_bytes + other.live_bytes,
+            retained_bytes: self.retained_bytes + other.retained_bytes,
+            exhausted: self.exhausted || other.exhausted,
+        }
+    }
+}
+
 /// The slot of a function at a place of the arena.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -92,9 +71,10 @@ struct Slot {
     function: u32,
 }
 
-/// The state of code randomization.
+/// The state of code randomization of one image.
 pub struct Code {
     image: Image,
+    table: MappedTable,
     arena: Arena,
     epochs: Epochs,
     seed: u64,
@@ -107,14 +87,14 @@ pub struct Code {
 }
 
 impl Code {
-    /// Takes over the running program: from here on each of its movable functions asks the resolver
-    /// when it is first called.
-    ///
-    /// # Safety
-    /// Only the calling thread may exist, no movable function may have been entered, and the result
-    /// must be where the resolver looks before any is.
-    pub unsafe fn start(base: usize, seed: u64, budget_bytes: usize) -> Result<Self, Refused> {
-        let table = table::map_own().map_err(Refused::Table)?;
+    /// Draws the first layout of the image at `base`, of which nothing changes yet.
+    pub fn prepare(
+        base: usize,
+        mapped: MappedTable,
+        seed: u64,
+        budget_bytes: usize,
+    ) -> Result<Self, Refused> {
+        let table = mapped.table;
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
         }
@@ -128,14 +108,13 @@ impl Code {
         let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
         let budget_bytes = budget_bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
-        // The pointers of the entries stand before the first layout, within reach of the image.
-        let pointer_bytes = table.movable_count() * size_of::<usize>();
+        // The pointers stand before the first layout, within reach of the image.
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
             place_bytes,
             budget_bytes,
-            pointer_bytes,
+            Image::pointer_bytes(&table),
         )
         .map_err(Refused::Arena)?;
         let image =
@@ -150,6 +129,7 @@ impl Code {
         let first = Region::draw(&image, &arena, 0, seed, 0).ok_or(Refused::Memory)?;
         let mut code = Self {
             image,
+            table: mapped,
             arena,
             epochs,
             seed,
@@ -161,11 +141,25 @@ impl Code {
         code.install(first);
         // The stubs and heads of the first epoch were written through the other view of the memory.
         os::synchronize_cores();
-        // SAFETY: the caller's promise.
-        match unsafe { code.image.redirect_entries() } {
-            // Entries that lead through their pointers are served like all others.
-            Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(code),
-            Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
+        Ok(code)
+    }
+
+    /// Gives back all memory.
+    ///
+    /// # Safety
+    /// No entry of the image leads here any more, no thread is inside a copy or can come back to one,
+    /// and there is no plan.
+    pub unsafe fn free(self) {
+        // SAFETY: the caller's promise; the mappings are those of `prepare`.
+        unsafe {
+            for epoch in 0..=self.epochs.current() {
+                self.region(self.epochs.place_of(epoch)).free();
+            }
+            os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
+            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<Slot>());
+            self.image.free();
+            self.arena.free();
+            self.table.free();
         }
     }
 
@@ -332,6 +326,20 @@ impl Code {
             self.region(current).close(&self.arena, function);
         }
         Ok(())
+    }
+}
+
+/// Takes over an image: from here on each of its movable functions asks the resolver when it is first
+/// called. The resolver must already know of it.
+///
+/// # Safety
+/// As [`Image::redirect_entries`].
+pub unsafe fn take_over(image: &Image) -> Result<(), Refused> {
+    // SAFETY: the caller's promise.
+    match unsafe { image.redirect_entries() } {
+        // Entries that lead through their pointers are served like all others.
+        Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(()),
+        Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
     }
 }
 
