@@ -58,6 +58,11 @@ impl<'a> Epochs<'a> {
         Self { places, current: 0, place: 0, opened: 1, preferred, kept: 0 }
     }
 
+    /// The memory of the places' uses, for whoever gives it back.
+    pub fn into_places(self) -> &'a mut [Use] {
+        self.places
+    }
+
     /// Place of the current epoch.
     pub fn place(&self) -> u32 {
         self.place

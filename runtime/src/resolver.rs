@@ -18,8 +18,8 @@ extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::adopt_unannounced_child();
     gate::pass();
-    let target = CODE.with(|code| {
-        let target = code.resolve(address);
+    let target = CODE.with(|images| {
+        let target = images.resolve(address);
         // On the stack before the lock is given up, where whoever frees copies looks for references.
         let mut reference = 0;
         // SAFETY: a local variable.
@@ -29,10 +29,7 @@ extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
     }
-    match target {
-        Some(Some(target)) => target,
-        _ => lost(),
-    }
+    target.unwrap_or_else(|| lost())
 }
 
 #[cold]

@@ -14,11 +14,13 @@
 #![forbid(unsafe_code)]
 
 mod field;
+pub mod library;
 mod record;
 pub mod stack;
 mod varint;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
+pub use library::digest;
 pub use record::{Header, Movable, Pinned, Reason};
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
@@ -60,6 +62,8 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_resolve",
     "szc_rt_fatal",
     "szc_rt_find_fde",
+    library::ADOPT_SYMBOL,
+    library::RELEASE_SYMBOL,
     "szc_rt_restorer",
     "szc_rt_maintenance",
     "szc_rt_clone",

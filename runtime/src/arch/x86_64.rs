@@ -11,7 +11,10 @@ mod weak;
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 pub use heap::{heap_slot, set_heap_slot, zero_grains};
-pub use weak::{WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_symbol};
+pub use weak::{
+    WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,
+    weak_symbol,
+};
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).
 pub mod nr {

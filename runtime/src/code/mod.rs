@@ -1,27 +1,38 @@
 //! Code randomization: the functions of an image, copied to a fresh layout in every epoch.
 //!
+//! Each image has a [`Code`] of its own, and so an arena, epochs and layouts of its own; [`images`]
+//! holds them all.
+//!
 //! Who may call what: [`Code::resolve`] runs at a first call on any thread, [`Code::plan`] and
 //! [`Code::publish`] on the maintenance task, all under one lock. Between the two the maintenance
 //! task runs [`Plan::prepare`] without the lock, on a place of the arena that no thread knows yet.
 //! [`Locator::origin`] runs anywhere, without the lock.
 
 pub mod arena;
+mod budget;
+mod counts;
 pub mod image;
+pub mod images;
 pub mod layout;
 pub mod origin;
 pub mod reclaim;
+mod refused;
 pub mod region;
 pub mod table;
 
 use crate::arch::{self, entry};
-use crate::epoch::{Epochs, Exhausted, FEWEST_PLACES, Use};
+use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
 use crate::rng::Stream;
 use arena::{Arena, Unavailable};
+pub use budget::{Budget, Reclaim};
 use core::sync::atomic::AtomicUsize;
+pub use counts::Counts;
 use image::{Image, RedirectFailed};
 use origin::Locator;
+pub use refused::Refused;
 use region::Region;
+use table::MappedTable;
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
 /// its first call: a function that is no longer used is found out and costs nothing after a while.
@@ -30,100 +41,6 @@ const WAIT_ONE_IN: u32 = 8;
 /// Most slots of old epochs that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
 
-/// Why code is not randomized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The program has no relocation table.
-    Table(table::Missing),
-    /// No function of the program may move.
-    NothingMovable,
-    /// There is no arena.
-    Arena(Unavailable),
-    /// The kernel cannot make threads see new code.
-    Membarrier,
-    /// The kernel does not let a program change its own text.
-    Text,
-    /// Not enough memory.
-    Memory,
-    /// The processor compares return addresses with a stack of its own.
-    ShadowStack,
-}
-
-impl Refused {
-    /// What a person reads.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Table(table::Missing::File) => "the program's file cannot be read",
-            Self::Table(table::Missing::Section) => "the program has no relocation table",
-            Self::Table(table::Missing::Malformed) => "the relocation table cannot be read",
-            Self::NothingMovable => "no function of the program may move",
-            Self::Arena(Unavailable::Memory(_)) => "the kernel gave no memory for copies of code",
-            Self::Arena(Unavailable::Addresses) => "no addresses are free within reach of the code",
-            Self::Arena(Unavailable::Budget) => "one layout is larger than SZC_CODE_BUDGET_MIB",
-            Self::Arena(Unavailable::FileLimit) => {
-                "the limit on file sizes (ulimit -f) is lower than SZC_CODE_BUDGET_MIB"
-            }
-            Self::Membarrier => "the kernel has no membarrier for code",
-            Self::Text => "the kernel does not allow writing to /proc/self/mem",
-            Self::Memory => "not enough memory",
-            Self::ShadowStack => "the program runs with a shadow stack (CET)",
-        }
-    }
-}
-
-/// What the log tells about code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Epochs begun after the first.
-    pub epochs: u64,
-    /// Functions copied.
-    pub relocations: u64,
-    /// Bytes of copies in the current epoch.
-    pub live_bytes: u64,
-    /// Bytes of copies of earlier epochs that are kept.
-    pub retained_bytes: u64,
-    /// No place was free for the last epoch that was due.
-    pub exhausted: bool,
-    /// Epochs that were due when no place was free.
-    pub skipped: u64,
-    /// Layouts that were freed.
-    pub freed: u64,
-    /// Old layouts that are kept.
-    pub kept: u64,
-    /// Times that threads were made to wait so that they could be seen at rest.
-    pub pauses: u64,
-    /// How long that took, in nanoseconds.
-    pub pause_ns: u64,
-}
-
-/// When old copies are freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reclaim {
-    /// Never.
-    Off,
-    /// When they take some memory.
-    On,
-    /// Only when there is no room for another layout.
-    Late,
-    /// At once, and their places are used again first.
-    Stress,
-}
-
-/// Bytes of copies that a program gets along with if old ones can be freed in time, and bounds of the
-/// number of layouts in them.
-const PREFERRED_BYTES: usize = 64 << 20;
-const PREFERRED_PLACES: (usize, usize) = (16, 256);
-
-fn preferred_places(arena: &Arena, reclaim: Reclaim) -> u32 {
-    let (least, most) = PREFERRED_PLACES;
-    let few = (PREFERRED_BYTES / arena.place_bytes()).clamp(least, most) as u32;
-    match reclaim {
-        Reclaim::Off | Reclaim::Late => arena.places(),
-        Reclaim::On => few.min(arena.places()),
-        Reclaim::Stress => FEWEST_PLACES.min(arena.places()),
-    }
-}
-
 /// The slot of a function at a place of the arena.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -131,9 +48,10 @@ struct Slot {
     function: u32,
 }
 
-/// The state of code randomization.
+/// The state of code randomization of one image.
 pub struct Code {
     image: Image,
+    table: MappedTable,
     arena: Arena,
     epochs: Epochs<'static>,
     seed: u64,
@@ -143,23 +61,20 @@ pub struct Code {
     redirects: *mut Slot,
     redirect_count: usize,
     reclaims: bool,
+    /// There can be no further epoch.
+    stopped: bool,
     counts: Counts,
 }
 
 impl Code {
-    /// Takes over the running program: from here on each of its movable functions asks the resolver
-    /// when it is first called.
-    ///
-    /// # Safety
-    /// Only the calling thread may exist, no movable function may have been entered, and the result
-    /// must be where the resolver looks before any is.
-    pub unsafe fn start(
+    /// Draws the first layout of the image at `base`, of which nothing changes yet.
+    pub fn prepare(
         base: usize,
+        mapped: MappedTable,
         seed: u64,
-        budget_bytes: usize,
-        reclaim: Reclaim,
+        budget: Budget,
     ) -> Result<Self, Refused> {
-        let table = table::map_own().map_err(Refused::Table)?;
+        let table = mapped.table;
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
         }
@@ -172,15 +87,14 @@ impl Code {
             .ok_or(Refused::Arena(Unavailable::Budget))?;
         let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
-        let budget_bytes = budget_bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
-        // The pointers of the entries stand before the first layout, within reach of the image.
-        let pointer_bytes = table.movable_count() * size_of::<usize>();
+        let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
+        // The pointers stand before the first layout, within reach of the image.
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
             place_bytes,
             budget_bytes,
-            pointer_bytes,
+            Image::pointer_bytes(&table),
         )
         .map_err(Refused::Arena)?;
         let image =
@@ -192,30 +106,48 @@ impl Code {
             .map_err(|_| Refused::Memory)?
             .cast();
         let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
-        // SAFETY: zeroed memory of that many bytes, never unmapped; zero is `Use::Fresh`.
+        // SAFETY: zeroed memory of that many bytes, unmapped by `free` alone; zero is `Use::Fresh`.
         let uses: &'static mut [Use] =
             unsafe { core::slice::from_raw_parts_mut(uses.cast(), arena.places() as usize) };
-        let epochs = Epochs::first(uses, preferred_places(&arena, reclaim));
+        let epochs = Epochs::first(uses, budget.preferred_places(&arena));
         let first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
         let mut code = Self {
             image,
+            table: mapped,
             arena,
             epochs,
             seed,
             regions,
             redirects,
             redirect_count: 0,
-            reclaims: reclaim != Reclaim::Off,
+            reclaims: budget.reclaim != Reclaim::Off,
+            stopped: false,
             counts: Counts::default(),
         };
         code.install(first);
         // The stubs and heads of the first epoch were written through the other view of the memory.
         os::synchronize_cores();
-        // SAFETY: the caller's promise.
-        match unsafe { code.image.redirect_entries() } {
-            // Entries that lead through their pointers are served like all others.
-            Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(code),
-            Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
+        Ok(code)
+    }
+
+    /// Gives back all memory.
+    ///
+    /// # Safety
+    /// No entry of the image leads here any more, no thread is inside a copy or can come back to one,
+    /// and there is no plan.
+    pub unsafe fn free(self) {
+        // SAFETY: the caller's promise; the mappings are those of `prepare`.
+        unsafe {
+            for place in 0..self.epochs.opened() {
+                self.region(place).free();
+            }
+            let uses = self.epochs.into_places();
+            os::unmap(uses.as_mut_ptr().cast(), uses.len());
+            os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
+            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<Slot>());
+            self.image.free();
+            self.arena.free();
+            self.table.free();
         }
     }
 
@@ -303,7 +235,7 @@ impl Code {
     /// # Errors
     /// [`Exhausted`] when no place is free.
     pub fn plan(&mut self) -> Result<Plan, Exhausted> {
-        let next = self.epochs.next();
+        let next = if self.stopped { Err(Exhausted) } else { self.epochs.next() };
         self.counts.exhausted = next.is_err();
         self.counts.skipped += u64::from(next.is_err());
         let (epoch, place) = next?;
@@ -346,8 +278,14 @@ impl Code {
     }
 
     /// Records that no further epoch can begin.
-    pub fn set_exhausted(&mut self) {
+    pub fn stop(&mut self) {
+        self.stopped = true;
         self.counts.exhausted = true;
+    }
+
+    /// Whether there can be no further epoch.
+    pub fn is_at_rest(&self) -> bool {
+        self.stopped || (self.counts.exhausted && !self.reclaims)
     }
 
     /// Finds where copies come from, for as long as the program runs.
@@ -394,6 +332,20 @@ impl Code {
             self.region(self.current_place()).close(&self.arena, function);
         }
         Ok(())
+    }
+}
+
+/// Takes over an image: from here on each of its movable functions asks the resolver when it is first
+/// called. The resolver must already know of it.
+///
+/// # Safety
+/// As [`Image::redirect_entries`].
+pub unsafe fn take_over(image: &Image) -> Result<(), Refused> {
+    // SAFETY: the caller's promise.
+    match unsafe { image.redirect_entries() } {
+        // Entries that lead through their pointers are served like all others.
+        Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(()),
+        Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
     }
 }
 

@@ -17,6 +17,9 @@ use crate::rng::Stream;
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::{FieldKind, Movable, SLOT_HEAD_BYTES, TableTarget};
 
+/// Bytes of a region's arrays for each function: three words and a byte.
+const BYTES_FOR_EACH: usize = 13;
+
 /// The layout of one epoch at one place of the arena.
 #[derive(Clone, Copy)]
 pub struct Region {
@@ -57,7 +60,7 @@ impl Region {
         let n = count as usize;
         let words: *mut u32 = match last {
             Some(last) if last.count == count => last.order,
-            _ => os::map_anonymous(n * 13).ok()?.cast(),
+            _ => os::map_anonymous(n * BYTES_FOR_EACH).ok()?.cast(),
         };
         // SAFETY: the block has room for three arrays of words and one of bytes.
         let mut region = unsafe {
@@ -90,12 +93,21 @@ impl Region {
         arena.open(place, region.bytes as usize).ok()?;
         for function in 0..count {
             let stub = region.stub(arena, function);
-            let bytes = entry::stub(stub)?;
+            let bytes = entry::stub(stub, image.resolver_pointer())?;
             // SAFETY: the stubs lie behind the layout, in the place that was opened.
             unsafe { arena.writable(stub).cast::<[u8; STUB_BYTES]>().write(bytes) };
             region.close(arena, function);
         }
         Some(region)
+    }
+
+    /// Gives back what the region keeps beside its place.
+    ///
+    /// # Safety
+    /// Neither this region nor a copy of it may be used any more.
+    pub unsafe fn free(&self) {
+        // SAFETY: the caller's promise; the block of `draw` begins with the order.
+        unsafe { os::unmap(self.order.cast(), self.count as usize * BYTES_FOR_EACH) };
     }
 
     /// Bytes of the place that the layout uses.

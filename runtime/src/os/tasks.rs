@@ -242,7 +242,8 @@ pub fn read_memory(address: usize, buffer: &mut [u64]) -> Result<usize, Errno> {
     let local = [buffer.as_mut_ptr() as usize, bytes];
     let remote = [address, bytes];
     let (local, remote) = (local.as_ptr() as usize, remote.as_ptr() as usize);
-    let arguments = [process_id() as usize, local, 1, remote, 1, 0];
+    // The first thread of the process, whose number is the process's, may have ended.
+    let arguments = [thread_id() as usize, local, 1, remote, 1, 0];
     // SAFETY: the kernel writes to the buffer alone, and reports what it cannot read.
     check(unsafe { syscall(nr::PROCESS_VM_READV, arguments) })
 }

@@ -1,84 +1,144 @@
 //! What reclaiming asks of the copies: all under the lock.
 
-use super::super::Code;
 use super::super::arena::Arena;
-use core::ops::Range;
+use super::super::images::Images;
+use super::super::{Code, Region};
 
-impl Code {
+/// First address of an image's copies, and the address behind them.
+pub type Extent = (usize, usize);
+
+/// A place that nobody can reach, which is to be filled with traps and then given back.
+pub struct Unreachable {
+    pub arena: Arena,
+    slot: usize,
+    place: u32,
+}
+
+impl Unreachable {
+    /// The place in the arena.
+    pub fn place(&self) -> u32 {
+        self.place
+    }
+}
+
+impl Images {
     /// Whether it is time to look for copies that can be freed.
-    pub fn wants_cycle(&self) -> bool {
-        self.reclaims && self.epochs.wants_cycle()
+    pub fn want_cycle(&self) -> bool {
+        self.all().any(|code| code.reclaims && code.epochs.wants_cycle())
     }
 
-    /// Begins a cycle: makes all old layouts candidates. Returns the addresses of all copies, or
-    /// nothing if none can be freed.
+    /// Begins a cycle: makes all old layouts candidates. Writes where there are copies, and returns in how
+    /// many extents; nothing if none can be freed.
     ///
     /// From now on nobody can come to a candidate who does not refer to it already: all heads in old
     /// layouts lead to the resolver or to the current one, which is none.
-    pub fn begin_cycle(&mut self) -> Option<Range<usize>> {
-        let candidates = self.epochs.begin_cycle();
-        let mut kept = 0;
-        for place in 0..self.epochs.opened() {
-            if self.epochs.is_candidate(place) && self.region(place).labels_escape() {
-                self.epochs.keep(place);
-                kept += 1;
-            }
+    pub fn begin_cycle(&mut self, extents: &mut [Extent]) -> Option<usize> {
+        let (mut count, mut candidates) = (0, 0);
+        for slot in 0..self.slots() {
+            let Some(code) = self.code_mut(slot).filter(|code| code.reclaims) else { continue };
+            candidates += code.make_candidates();
+            *extents.get_mut(count)? = code.extent();
+            count += 1;
         }
-        (kept < candidates).then(|| {
-            let start = self.arena.address(0, 0);
-            start..start + self.epochs.opened() as usize * self.arena.place_bytes()
-        })
+        (candidates > 0).then_some(count)
     }
 
     /// Keeps the layout at an address to which there is a reference.
     pub fn keep(&mut self, address: usize) {
-        if let Some((place, _)) = self.arena.locate(address) {
-            self.epochs.keep(place);
+        for slot in 0..self.slots() {
+            if let Some(code) = self.code_mut(slot)
+                && let Some((place, _)) = code.arena.locate(address)
+            {
+                code.epochs.keep(place);
+                return;
+            }
         }
     }
 
     /// Ends a cycle without freeing anything.
     pub fn abandon_cycle(&mut self) {
-        self.epochs.abandon_cycle();
+        for slot in 0..self.slots() {
+            if let Some(code) = self.code_mut(slot) {
+                code.epochs.abandon_cycle();
+            }
+        }
     }
 
     /// Ends a cycle: nobody refers to what is a candidate still.
     pub fn end_cycle(&mut self) {
+        for slot in 0..self.slots() {
+            if let Some(code) = self.code_mut(slot) {
+                code.end_cycle();
+            }
+        }
+    }
+
+    /// Something that nobody can reach.
+    pub fn unreachable(&mut self) -> Option<Unreachable> {
+        (0..self.slots()).find_map(|slot| {
+            let code = self.code_mut(slot)?;
+            Some(Unreachable { arena: code.arena, slot, place: code.epochs.unreachable()? })
+        })
+    }
+
+    /// Makes its place available for another layout. The image must be the same as then.
+    pub fn free(&mut self, unreachable: &Unreachable) {
+        if let Some(code) = self.code_mut(unreachable.slot) {
+            code.epochs.free(unreachable.place);
+        }
+    }
+
+    /// Makes calls of all functions of the current layouts ask the resolver.
+    pub fn shut_entries(&self) {
+        for code in self.all() {
+            let region = code.current_region();
+            for index in 0..region.copied_count() {
+                region.close(&code.arena, region.copied(index));
+            }
+        }
+    }
+
+    /// Undoes that.
+    pub fn open_entries(&self) {
+        for code in self.all() {
+            code.current_region().open_copies(&code.arena, 0);
+        }
+    }
+
+    /// Whether places are needed at once.
+    pub fn are_hurried(&self) -> bool {
+        self.all().any(|code| code.counts.exhausted || code.epochs.is_hurried())
+    }
+}
+
+impl Code {
+    fn current_region(&self) -> &Region {
+        self.region(self.current_place())
+    }
+
+    fn extent(&self) -> Extent {
+        let start = self.arena.address(0, 0);
+        (start, start + self.epochs.opened() as usize * self.arena.place_bytes())
+    }
+
+    /// Makes old layouts candidates, but those with labels that may have been stored. Returns how many.
+    fn make_candidates(&mut self) -> u32 {
+        let mut count = self.epochs.begin_cycle();
+        for place in 0..self.epochs.opened() {
+            if self.epochs.is_candidate(place) && self.region(place).labels_escape() {
+                self.epochs.keep(place);
+                count -= 1;
+            }
+        }
+        count
+    }
+
+    fn end_cycle(&mut self) {
         for place in 0..self.epochs.opened() {
             if self.epochs.is_candidate(place) {
                 self.counts.retained_bytes -= self.region(place).copied_bytes();
             }
         }
         self.counts.freed += u64::from(self.epochs.end_cycle());
-    }
-
-    /// A place that nobody can reach, which is to be filled with traps and then given to [`Self::free`].
-    pub fn unreachable(&self) -> Option<(Arena, u32)> {
-        self.epochs.unreachable().map(|place| (self.arena, place))
-    }
-
-    /// Makes a place available for another layout.
-    pub fn free(&mut self, place: u32) {
-        self.epochs.free(place);
-    }
-
-    /// Makes calls of all functions of the current layout ask the resolver.
-    pub fn shut_entries(&self) {
-        let region = self.region(self.current_place());
-        for index in 0..region.copied_count() {
-            region.close(&self.arena, region.copied(index));
-        }
-    }
-
-    /// Undoes that.
-    pub fn open_entries(&self) {
-        self.region(self.current_place()).open_copies(&self.arena, 0);
-    }
-
-    /// Counts a time for which threads had to wait. Whether there is no free place, or it is as if.
-    pub fn count_pause(&mut self, taken_ns: u64) -> bool {
-        self.counts.pauses += 1;
-        self.counts.pause_ns += taken_ns;
-        self.counts.exhausted || self.epochs.is_hurried()
     }
 }

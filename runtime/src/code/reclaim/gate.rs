@@ -78,14 +78,18 @@ pub fn reset() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_thread_waits_at_a_gate_that_is_shut_until_it_is_opened() {
         shut();
-        let thread = std::thread::spawn(pass);
-        std::thread::sleep(Duration::from_millis(10));
-        assert!(!thread.is_finished() && arrivals() > 0 && waiting_since_ns().is_some());
+        let thread = std::thread::spawn(|| {
+            pass();
+            arrivals()
+        });
+        while arrivals() == 0 {
+            std::thread::yield_now();
+        }
+        assert!(waiting_since_ns().is_some() && !thread.is_finished());
         open();
         thread.join().unwrap();
         pass();

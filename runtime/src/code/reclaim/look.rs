@@ -1,8 +1,8 @@
 //! One look at one thread: does it wait in the kernel, and what does its stack refer to?
 
+use super::copies::Extent;
 use super::stacks::{self, Blocked};
 use crate::os::tasks::{self, Doing, EFAULT, Wait};
-use core::ops::Range;
 
 /// What a look at a thread told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,28 @@ pub enum Evidence {
     Seen,
     /// Nothing: it runs, or it waits in a way that tells nothing.
     None,
+}
+
+/// The addresses of all copies.
+pub struct Copies<'a> {
+    extents: &'a [Extent],
+    /// All extents together.
+    lowest: usize,
+    bytes: usize,
+}
+
+impl<'a> Copies<'a> {
+    /// In these extents.
+    pub fn of(extents: &'a [Extent]) -> Self {
+        let lowest = extents.iter().map(|&(start, _)| start).min().unwrap_or(0);
+        let end = extents.iter().map(|&(_, end)| end).max().unwrap_or(0);
+        Self { extents, lowest, bytes: end - lowest }
+    }
+
+    fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.lowest) < self.bytes
+            && self.extents.iter().any(|&(start, end)| (start..end).contains(&address))
+    }
 }
 
 /// System calls in which a thread may wait for a child that shares its memory and its stack: clone,
@@ -26,7 +48,7 @@ const MAX_STACK_BYTES: usize = 1 << 30;
 /// What is reported without [`Evidence::Seen`] may be wrong, and does no harm.
 pub fn at(
     thread: u32,
-    copies: &Range<usize>,
+    copies: &Copies<'_>,
     words: &mut [u64],
     mut report: impl FnMut(usize),
 ) -> Evidence {
@@ -75,12 +97,12 @@ enum Scanned {
 fn scan(
     wait: &Wait,
     end: usize,
-    copies: &Range<usize>,
+    copies: &Copies<'_>,
     words: &mut [u64],
     report: &mut impl FnMut(usize),
 ) -> Scanned {
     let mut look = |address: usize| {
-        if copies.contains(&address) {
+        if copies.contains(address) {
             report(address);
         }
     };
@@ -114,24 +136,26 @@ mod tests {
 
     #[test]
     fn every_reference_on_a_waiting_threads_stack_is_reported() {
-        let copies = 0x5a5a_0000_0000..0x5a5a_0001_0000;
+        const START: usize = 0x5a5a_0000_0000;
+        const END: usize = START + 0x1_0000;
         let (sender, receiver) = channel();
         let (end, ended) = channel::<()>();
-        let inside = copies.start + 0x1234;
+        let inside = START + 0x1234;
         let thread = std::thread::spawn(move || {
-            let reference = core::hint::black_box([inside, 1, copies.end]);
+            let reference = core::hint::black_box([inside, 1, END]);
             sender.send(tasks::thread_id()).unwrap();
             let _ = ended.recv();
             core::hint::black_box(reference[0])
         });
         let id = receiver.recv().unwrap();
-        let copies = 0x5a5a_0000_0000..0x5a5a_0001_0000;
+        let extents = [(END + 0x1000, END + 0x2000), (START, END)];
+        let copies = Copies::of(&extents);
         let mut words = vec![0; 512];
         let mut found = Vec::new();
         while at(id, &copies, &mut words, |address| found.push(address)) == Evidence::None {
             std::thread::yield_now();
         }
-        assert!(found.contains(&inside) && !found.contains(&copies.end), "{found:x?}");
+        assert!(found.contains(&inside) && !found.contains(&END), "{found:x?}");
         end.send(()).unwrap();
         thread.join().unwrap();
         found.clear();
@@ -146,7 +170,8 @@ mod tests {
         let wait = |stack_pointer| Wait { call: 0, stack_pointer, program_counter: 0, stops: 0 };
         let stack = [7u64; 64];
         let start = stack.as_ptr() as usize;
-        let mut look = |pointer, end| scan(&wait(pointer), end, &(7..8), &mut [0; 16], &mut |_| {});
+        let mut look =
+            |pointer, end| scan(&wait(pointer), end, &Copies::of(&[]), &mut [0; 16], &mut |_| {});
         assert_eq!(look(start + 200, start + 512), Scanned::Whole);
         assert_eq!(look(start + 512, start + 512), Scanned::OtherStack);
         assert_eq!(look(4096, 8192), Scanned::OtherStack);

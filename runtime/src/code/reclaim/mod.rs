@@ -10,11 +10,13 @@ pub mod gate;
 pub mod look;
 pub mod stacks;
 
-use super::Code;
+use super::images::CAPACITY;
+use crate::library;
 use crate::os::{self, tasks};
 use crate::state::CODE;
-use core::ops::Range;
-use look::Evidence;
+use copies::Extent;
+use core::sync::atomic::{AtomicU64, Ordering};
+use look::{Copies, Evidence};
 use stacks::Blocked;
 
 /// Most threads of a program whose copies are freed.
@@ -39,7 +41,7 @@ const AWAIT_ARRIVAL_NS: u64 = 1_000_000;
 
 /// Threads pass at least so many times as long as they wait; less if no place is free.
 const OPEN_TIMES: u64 = 50;
-const OPEN_TIMES_IF_EXHAUSTED: u64 = 10;
+const OPEN_TIMES_IF_HURRIED: u64 = 10;
 
 /// Bytes that are filled with traps in one go.
 const FREED_AT_A_TIME_BYTES: usize = 4 << 20;
@@ -50,8 +52,9 @@ pub struct Reclaimer {
     own: u32,
     /// System call filters of this task when it started.
     filters: Option<u64>,
-    /// Addresses of copies, if a cycle is under way.
-    cycle: Option<Range<usize>>,
+    /// Where there are copies, if a cycle is under way.
+    extents: &'static mut [Extent],
+    cycle: Option<usize>,
     /// Threads that existed when it began, in no order.
     known: &'static mut [u32],
     known_count: usize,
@@ -72,6 +75,7 @@ impl Reclaimer {
         Some(Self {
             own,
             filters: tasks::filters(own),
+            extents: array(CAPACITY)?,
             cycle: None,
             known: array(MAX_THREADS)?,
             known_count: 0,
@@ -88,13 +92,13 @@ impl Reclaimer {
     /// copies of its own.
     pub fn step(&mut self, separate: impl Fn() -> bool) {
         if stacks::blocked().is_none() {
-            if self.cycle.is_none() && CODE.with(|code| code.wants_cycle()) == Some(true) {
+            if self.cycle.is_none() && CODE.with(|images| images.want_cycle()) {
                 self.begin();
             }
-            if let Some(copies) = self.cycle.clone() {
-                self.look(&copies);
+            if self.cycle.is_some() {
+                self.look();
                 if self.pending_count > 0 && os::monotonic_ns() >= self.next_pause_ns {
-                    self.pause(&copies);
+                    self.pause();
                 }
                 if self.pending_count == 0 && stacks::blocked().is_none() {
                     self.end(separate);
@@ -111,32 +115,34 @@ impl Reclaimer {
         if tasks::filters(self.own) != self.filters {
             return stacks::block(Blocked::Filter);
         }
-        let Some(Some(copies)) = CODE.with(Code::begin_cycle) else { return };
+        let extents = CODE.with(|images| images.begin_cycle(self.extents));
+        if extents.is_none() {
+            return CODE.with(|images| images.abandon_cycle());
+        }
         // After the cycle began: whoever is not among these started later.
         match tasks::threads(self.known, self.directory) {
             Some(count) => {
                 self.known_count = count;
                 self.pending[..count].copy_from_slice(&self.known[..count]);
                 self.pending_count = count;
-                self.cycle = Some(copies);
+                self.cycle = extents;
             }
             // Threads come and go, or there are too many: another time.
-            None => {
-                CODE.with(Code::abandon_cycle);
-            }
+            None => CODE.with(|images| images.abandon_cycle()),
         }
     }
 
     /// Looks at all threads that have not been seen at rest.
-    fn look(&mut self, copies: &Range<usize>) {
+    fn look(&mut self) {
+        let copies = Copies::of(&self.extents[..self.cycle.unwrap_or(0)]);
         let mut left = 0;
         for index in 0..self.pending_count {
             let thread = self.pending[index];
             let evidence = if thread == self.own {
                 Evidence::Seen
             } else {
-                look::at(thread, copies, self.words, |address| {
-                    CODE.with(|code| code.keep(address));
+                look::at(thread, &copies, self.words, |address| {
+                    CODE.with(|images| images.keep(address));
                 })
             };
             if evidence == Evidence::None {
@@ -149,17 +155,17 @@ impl Reclaimer {
 
     /// Shuts the gate and the entries of all functions, so that threads that call anything wait, until
     /// all have been seen or they wait too long.
-    fn pause(&mut self, copies: &Range<usize>) {
+    fn pause(&mut self) {
         let start = os::monotonic_ns();
         gate::shut();
-        CODE.with(|code| code.shut_entries());
+        CODE.with(|images| images.shut_entries());
         let mut arrivals = gate::arrivals();
         let taken_ns = loop {
             let someone_waits = gate::waiting_since_ns().is_some();
             let timeout_ns = if someone_waits { LOOK_AGAIN_NS } else { AWAIT_ARRIVAL_NS };
             gate::await_arrival(arrivals, timeout_ns);
             arrivals = gate::arrivals();
-            self.look(copies);
+            self.look();
             let now = os::monotonic_ns();
             let waiting_ns = gate::waiting_since_ns().map_or(0, |since| now.saturating_sub(since));
             if self.pending_count == 0
@@ -169,10 +175,12 @@ impl Reclaimer {
                 break waiting_ns;
             }
         };
-        CODE.with(|code| code.open_entries());
+        CODE.with(|images| images.open_entries());
         gate::open();
-        let exhausted = CODE.with(|code| code.count_pause(taken_ns)) == Some(true);
-        let open_times = if exhausted { OPEN_TIMES_IF_EXHAUSTED } else { OPEN_TIMES };
+        PAUSES.fetch_add(1, Ordering::Relaxed);
+        PAUSE_NS.fetch_add(taken_ns, Ordering::Relaxed);
+        let hurried = CODE.with(|images| images.are_hurried());
+        let open_times = if hurried { OPEN_TIMES_IF_HURRIED } else { OPEN_TIMES };
         self.next_pause_ns = os::monotonic_ns() + taken_ns * open_times;
         self.pause_ns = if self.pending_count == 0 {
             SHORTEST_PAUSE_NS
@@ -195,14 +203,14 @@ impl Reclaimer {
             return;
         }
         // A child that still shares copies may be inside one that its parent has left.
-        let ended = CODE.with(|code| {
+        let ended = CODE.with(|images| {
             let separate = separate();
             if separate {
-                code.end_cycle();
+                images.end_cycle();
             }
             separate
         });
-        if ended == Some(true) {
+        if ended {
             self.cycle = None;
         }
     }
@@ -212,16 +220,71 @@ impl Reclaimer {
 fn free_some() {
     let mut bytes = 0;
     while bytes < FREED_AT_A_TIME_BYTES {
-        let Some(Some((arena, place))) = CODE.with(|code| code.unreachable()) else { return };
-        arena.poison(place);
-        CODE.with(|code| code.free(place));
-        bytes += arena.place_bytes();
+        // No image goes away meanwhile.
+        let freed_bytes = library::CHANGES.with(|| {
+            let unreachable = CODE.with(|images| images.unreachable())?;
+            unreachable.arena.poison(unreachable.place());
+            CODE.with(|images| images.free(&unreachable));
+            Some(unreachable.arena.place_bytes())
+        });
+        let Some(freed_bytes) = freed_bytes else { return };
+        bytes += freed_bytes;
     }
 }
 
-/// Zeroed memory for the rest of the run.
+impl Drop for Reclaimer {
+    fn drop(&mut self) {
+        if self.cycle.is_some() {
+            CODE.with(|images| images.abandon_cycle());
+        }
+        let Self { extents, known, pending, directory, words, .. } = self;
+        // SAFETY: mappings of `array`, which are not used any more.
+        unsafe {
+            os::unmap(extents.as_mut_ptr().cast(), size_of_val(*extents));
+            os::unmap(known.as_mut_ptr().cast(), size_of_val(*known));
+            os::unmap(pending.as_mut_ptr().cast(), size_of_val(*pending));
+            os::unmap(directory.as_mut_ptr().cast(), size_of_val(*directory));
+            os::unmap(words.as_mut_ptr().cast(), size_of_val(*words));
+        }
+    }
+}
+
+/// Times that threads were made to wait so that they could be seen at rest, and how long they did, in
+/// nanoseconds. Written by the maintenance task alone.
+static PAUSES: AtomicU64 = AtomicU64::new(0);
+static PAUSE_NS: AtomicU64 = AtomicU64::new(0);
+
+/// What the log tells about reclaiming as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Times that threads were made to wait.
+    pub pauses: u64,
+    /// How long they did, in nanoseconds.
+    pub pause_ns: u64,
+    /// Why copies are not freed any more.
+    pub blocked: Option<&'static str>,
+}
+
+/// The counts up to now.
+pub fn counts() -> Counts {
+    Counts {
+        pauses: PAUSES.load(Ordering::Relaxed),
+        pause_ns: PAUSE_NS.load(Ordering::Relaxed),
+        blocked: stacks::blocked().map(Blocked::text),
+    }
+}
+
+/// In a forked child: nobody waits, and what was counted was the parent's.
+pub fn become_child() {
+    gate::reset();
+    PAUSES.store(0, Ordering::Relaxed);
+    PAUSE_NS.store(0, Ordering::Relaxed);
+}
+
+/// Zeroed memory, until the task ends.
 fn array<T: Copy>(count: usize) -> Option<&'static mut [T]> {
     let memory = os::map_anonymous(count * size_of::<T>()).ok()?;
-    // SAFETY: a mapping of a moment ago, never unmapped; `T` is an unsigned integer in all uses.
+    // SAFETY: a mapping of a moment ago, unmapped by `drop` alone; `T` is made of unsigned integers in
+    // all uses.
     Some(unsafe { core::slice::from_raw_parts_mut(memory.cast(), count) })
 }
