@@ -80,6 +80,12 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         movable: 0,
         pinned: 0,
     };
+    let moves_code = settings.code && !arch::keeps_code();
+    if moves_code || facts.stack {
+        // Before the heap: of its locks, which a thread may hold whose signal handler calls something for the
+        // first time, none must be waited for by who holds the lock of the copies.
+        fork::register();
+    }
     if settings.heap {
         match heap::start(seed, settings.heap_base, settings.heap_shuffle) {
             Some(Ok(())) => facts.heap = true,
@@ -89,7 +95,6 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     } else {
         facts.heap_refused = heap::leave(seed);
     }
-    let moves_code = settings.code && !arch::keeps_code();
     let budget = budget(settings);
     if moves_code {
         stacks::remember_main(above_frames.0);
@@ -114,7 +119,6 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         }
     }
     if moves_code || stack {
-        fork::register();
         let libraries = library::start(Wanted { seed, code: moves_code, stack, budget });
         if !once && (code || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.

@@ -323,13 +323,12 @@ impl Code {
         // SAFETY: the caller's promise.
         unsafe { self.arena.unshare(epochs.opened(), |place| epochs.is_in_use(place))? };
         self.redirect_count = 0;
+        // Also slots without a copy: an old one may lead to the current layout, and the parent may have
+        // made it do so without this process knowing.
         for region in self.regions_in_use() {
-            for index in 0..region.copied_count() {
-                region.close(&self.arena, region.copied(index));
+            for function in 0..self.image.count() {
+                region.close(&self.arena, function);
             }
-        }
-        for function in 0..self.image.count() {
-            self.region(self.current_place()).close(&self.arena, function);
         }
         Ok(())
     }
