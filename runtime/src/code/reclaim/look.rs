@@ -170,7 +170,7 @@ mod tests {
         let wait = |stack_pointer| Wait { call: 0, stack_pointer, program_counter: 0, stops: 0 };
         let stack = [7u64; 64];
         let start = stack.as_ptr() as usize;
-        let mut look =
+        let look =
             |pointer, end| scan(&wait(pointer), end, &Copies::of(&[]), &mut [0; 16], &mut |_| {});
         assert_eq!(look(start + 200, start + 512), Scanned::Whole);
         assert_eq!(look(start + 512, start + 512), Scanned::OtherStack);

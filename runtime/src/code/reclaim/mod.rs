@@ -8,6 +8,8 @@
 mod copies;
 pub mod gate;
 pub mod look;
+#[cfg(test)]
+mod model;
 pub mod stacks;
 
 use super::images::CAPACITY;
