@@ -5,7 +5,7 @@
 //! storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`] of stack, no
 //! instruction that writes the upper parts of vector registers.
 
-use crate::code::reclaim::gate;
+use crate::code::reclaim::{gate, home};
 use crate::state::CODE;
 use crate::{fork, os, report};
 
@@ -19,6 +19,7 @@ extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
     fork::adopt_unannounced_child();
     gate::pass();
     let target = CODE.with(|images| {
+        home::notice();
         let target = images.resolve(address);
         // On the stack before the lock is given up, where whoever frees copies looks for references.
         let mut reference = 0;

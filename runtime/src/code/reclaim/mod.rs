@@ -7,6 +7,7 @@
 
 mod copies;
 pub mod gate;
+pub mod home;
 pub mod look;
 #[cfg(test)]
 mod model;

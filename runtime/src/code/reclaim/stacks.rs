@@ -91,6 +91,15 @@ pub fn end_of_stack(descriptor: usize) -> usize {
     }
 }
 
+/// Where the stack of the thread with this thread pointer ends.
+pub fn end_of_thread(thread: usize) -> usize {
+    if thread == MAIN_THREAD.load(Ordering::Relaxed) {
+        MAIN_END.load(Ordering::Relaxed)
+    } else {
+        thread
+    }
+}
+
 /// A signal stack of a thread; free if the thread is 0.
 struct SignalStack {
     thread: AtomicUsize,
@@ -115,9 +124,7 @@ static KNOWN: [SignalStack; SIGNAL_STACKS] = [const {
 /// known when a thread is seen on it: then reclaiming ends.
 pub fn set_signal_stack(start: usize, end: usize) {
     let (thread, pointer) = (thread_pointer(), stack_pointer());
-    let is_main = thread == MAIN_THREAD.load(Ordering::Relaxed);
-    let own_end = if is_main { MAIN_END.load(Ordering::Relaxed) } else { thread };
-    if start < end && start > pointer && start < own_end {
+    if start < end && start > pointer && start < end_of_thread(thread) {
         block(Blocked::InnerStack);
     }
     let own = KNOWN.iter().find(|known| known.thread.load(Ordering::Relaxed) == thread);
