@@ -32,7 +32,7 @@ rm -f "$RESULTS"/log-*
 "${SZC}++" -std=c++20 -O2 -w -pthread "$PROJECT/tests/campaign/programs/soak.cpp" -o "$RESULTS/soak"
 
 # status NAME: a number of the running program's status.
-status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2>/dev/null; }
+status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2>/dev/null || true; }
 
 seconds=$(awk -v minutes="$minutes" 'BEGIN { print int(minutes * 60) }')
 SZC_SEED=$seed SZC_INTERVAL_MS=$interval SZC_CODE_RECLAIM=$reclaim SZC_LOG="$RESULTS/log-%p" \
