@@ -23,6 +23,8 @@ pub struct Log {
     pub code_bytes_retained: u64,
     pub exhausted: bool,
     #[serde(default)]
+    pub code_reclaim: Option<Reclaim>,
+    #[serde(default)]
     pub heap_refused: Option<String>,
     #[serde(default)]
     pub stack: Option<Stack>,
@@ -37,6 +39,19 @@ pub struct Randomize {
     pub code: bool,
     pub stack: bool,
     pub heap: bool,
+}
+
+/// What became of old copies of code.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Reclaim {
+    pub freed: u64,
+    pub kept: u64,
+    pub skipped: u64,
+    pub pauses: u64,
+    pub pause_us: u64,
+    #[serde(default)]
+    pub blocked: Option<String>,
 }
 
 /// Numbers of functions.

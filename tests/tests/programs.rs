@@ -133,7 +133,14 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
     let setting = |seed: u64, name, value: &str| {
         vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())]
     };
-    let mut all: Vec<_> = (1..=seeds).map(|seed| setting(seed, "SZC_INTERVAL_MS", "1")).collect();
+    let mut all: Vec<_> = (1..=seeds)
+        .map(|seed| {
+            let mut fast = setting(seed, "SZC_INTERVAL_MS", "1");
+            // Copies that a thread could still reach are overwritten as soon as they can be.
+            fast.push(("SZC_CODE_RECLAIM", "stress".to_owned()));
+            fast
+        })
+        .collect();
     all.push(setting(101, "SZC_INTERVAL_MS", "0"));
     if variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));

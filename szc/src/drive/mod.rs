@@ -67,15 +67,12 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
 
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
-    let hidden = language == Language::Cxx
+    if language == Language::Cxx
         && facts.links()
         && request.includes(Feature::Code)
-        && link::hides_the_shared_unwinder(facts);
-    if hidden {
-        eprintln!(
-            "szc: warning: code randomization is off: with -static-libgcc and a shared C++ library \
-             exceptions could not pass moved functions; add -static-libstdc++"
-        );
+        && let Some(reason) = link::unwinder_that_knows_no_copies(facts)
+    {
+        eprintln!("szc: warning: code randomization is off: {reason}");
         return request.without(Feature::Code);
     }
     request.clone()
