@@ -55,17 +55,17 @@ pub struct Library {
 /// What the log tells about libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Libraries that are adopted.
-    pub loaded: u64,
-    /// Those of them whose code moves.
+    /// Times that a library was adopted. The rest is of those that are not known to be gone.
+    pub adopted: u64,
+    /// Libraries whose code moves.
     pub moving: u64,
     /// Their functions that may move.
     pub movable: u64,
     /// Their functions that stay.
     pub pinned: u64,
-    /// Those of them whose frames have pads.
+    /// Libraries whose frames have pads.
     pub padded: u64,
-    /// Why the code of the last one stays whose code stays.
+    /// Why the code of a library stays, if it should not.
     pub refused: Option<&'static str>,
 }
 
@@ -141,9 +141,8 @@ pub fn refill(epoch: u64) {
 /// What there is to tell. All signals must be blocked.
 pub fn counts() -> Counts {
     CODE.with(|images| {
-        let mut counts = Counts::default();
+        let mut counts = Counts { adopted: images.libraries_added(), ..Counts::default() };
         for library in images.libraries().iter().flatten() {
-            counts.loaded += 1;
             counts.padded += u64::from(library.padded);
             if let Some(code) = &library.code {
                 let table = code.image().table();
