@@ -42,6 +42,7 @@ pub struct Library {
     /// Address of its ELF header.
     base: usize,
     image: LibraryImage,
+    table_digest: u64,
     /// Its code, if that moves.
     pub code: Option<Code>,
     refused: Option<Refused>,
