@@ -1,5 +1,6 @@
 //! Start: runs before every constructor of the program.
 
+use crate::code::images::Images;
 use crate::code::{Code, Refused, table};
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
@@ -132,7 +133,7 @@ fn start_code(seed: u64, budget_bytes: usize) -> Result<(u32, u32), Refused> {
     CODE.with(|images| images.set_program(prepared));
     // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.
     if let Err(reason) = unsafe { code::take_over(&image) } {
-        CODE.with(|images| images.forget_program());
+        CODE.with(Images::forget_program);
         return Err(reason);
     }
     let table = image.table();
