@@ -13,10 +13,10 @@ mod found;
 mod seeds;
 
 use crate::code::{Code, Refused};
-use crate::maintenance;
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
 use crate::state::{CODE, Once};
+use crate::{fork, maintenance};
 use szc_abi::library::LibraryImage;
 
 /// What is to be done with libraries.
@@ -117,6 +117,8 @@ unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
 /// blocked, so that no handler waits for its own thread.
 fn with_changes<T>(action: impl FnOnce() -> T) -> T {
     let before = os::signal_mask(2, Some(u64::MAX));
+    // Its parent may have held the lock when the child was made.
+    fork::adopt_unannounced_child();
     let result = CHANGES.with(action);
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
