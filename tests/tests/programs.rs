@@ -190,6 +190,14 @@ fn check_run(
     if log.stack.is_some() != log.randomize.stack || (log.randomize.stack && !on("SZC_STACK")) {
         return Err(format!("the stack is not as it should be: {log:?}"));
     }
+    if (on("SZC_CODE") || on("SZC_STACK")) && log.libraries.adopted < program.adopted {
+        return Err(format!("fewer libraries than there are were adopted: {log:?}"));
+    }
+    if log.libraries.refused.is_some()
+        || (on("SZC_CODE") && log.libraries.moving < program.adopted.min(1))
+    {
+        return Err(format!("the code of a library does not move: {log:?}"));
+    }
     let heap = on("SZC_HEAP") && log.heap_refused.is_none();
     if log.heap.is_some() != heap || log.randomize.heap != heap {
         return Err(format!("the heap is not as it should be: {log:?}"));
