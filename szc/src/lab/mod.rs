@@ -11,6 +11,7 @@ pub mod metric;
 pub mod options;
 pub mod output;
 mod resume;
+pub mod run;
 pub mod saved;
 pub mod session;
 
