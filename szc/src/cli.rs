@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+mod completions;
+
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::compare;
+use crate::lab::{baseline, compare, gate, run as measure_layouts};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +17,10 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subcommand {
     Compare,
+    Run,
+    Gate,
+    Baseline,
+    Completions,
     Inspect,
     Help,
     /// Reserved: a later version gives it a meaning.
@@ -23,22 +29,28 @@ enum Subcommand {
 
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("compare", Subcommand::Compare),
+    ("run", Subcommand::Run),
+    ("gate", Subcommand::Gate),
+    ("baseline", Subcommand::Baseline),
+    ("completions", Subcommand::Completions),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
-    ("run", Subcommand::Later),
     ("sweep", Subcommand::Later),
-    ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
     ("report", Subcommand::Later),
     ("export", Subcommand::Later),
 ];
 
 const HELP: &str = "\
-szc: clang 22 for programs whose code moves while they run, and a laboratory for them
+szc: clang 22 for programs that change their layout while they run, and a laboratory for them
 
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
-  szc compare -- 'A' 'B'          measure two programs against each other
+  szc compare -- 'A' 'B' …        measure programs against the first
+  szc run -- 'A'                  measure one program over layouts
+  szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
+  szc baseline save|list|rm       keep samples that a gate is held against
+  szc completions SHELL           a script that completes all this
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -46,10 +58,11 @@ To compile a file named like a subcommand, write ./compare.
 
 Options beside clang's own (`szc --help` lists those):
   -Rcode          functions move while the program runs
-  -Rall           all that this version can randomize (default)
+  -Rstack         frames get random pads
+  -Rheap          blocks of the heap lie in random places
+  -Rall           all three (default)
   -Rnone          an ordinary build; cancels the -R words before it
-  -Rstack -Rheap -Rlink
-                  not available in this version: a warning at the link
+  -Rlink          not available in this version: a warning at the link
 
 Environment:
   SZC_BUILD       the same words without -R, separated by commas; overrides the options
@@ -108,6 +121,10 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     let (name, rest) = words.split_first().expect("the subcommand was among them");
     match which {
         Subcommand::Compare => compare::command(rest),
+        Subcommand::Run => measure_layouts::command(rest),
+        Subcommand::Gate => gate::command(rest),
+        Subcommand::Baseline => baseline::command(rest),
+        Subcommand::Completions => completions::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Help => help(rest),
         Subcommand::Later => report(
@@ -161,7 +178,8 @@ mod tests {
     #[test]
     fn only_the_bare_words_are_subcommands() {
         assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
-        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Later));
+        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
+        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Later));
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
         }
