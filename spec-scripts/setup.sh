@@ -33,6 +33,7 @@ NEEDED_BY_TESTS=(
     "cmake=cmake"
     "gdb=gdb"
     "mold=mold"
+    "python3-dev=python3-config"
     "valgrind=valgrind"
 )
 

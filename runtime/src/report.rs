@@ -273,8 +273,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text("\",\"n\":").decimal(u64::from(heap.shuffle)).text("}");
     }
     let libraries = &counts.libraries;
-    if libraries.loaded > 0 {
-        line.text(",\"libraries\":{\"loaded\":").decimal(libraries.loaded);
+    if libraries.adopted > 0 {
+        line.text(",\"libraries\":{\"adopted\":").decimal(libraries.adopted);
         line.text(",\"moving\":").decimal(libraries.moving);
         line.text(",\"movable\":").decimal(libraries.movable);
         line.text(",\"pinned\":").decimal(libraries.pinned);

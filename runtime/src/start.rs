@@ -1,5 +1,6 @@
 //! Start: runs before every constructor of the program.
 
+use crate::code::images::Images;
 use crate::code::reclaim::stacks;
 use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::library::{self, Wanted};
@@ -143,7 +144,7 @@ fn start_code(seed: u64, budget: Budget) -> Result<(u32, u32), Refused> {
     CODE.with(|images| images.set_program(prepared));
     // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.
     if let Err(reason) = unsafe { code::take_over(&image) } {
-        CODE.with(|images| images.forget_program());
+        CODE.with(Images::forget_program);
         return Err(reason);
     }
     let table = image.table();

@@ -30,6 +30,8 @@ pub struct Log {
     pub stack: Option<Stack>,
     #[serde(default)]
     pub heap: Option<Heap>,
+    #[serde(default)]
+    pub libraries: Libraries,
 }
 
 /// What was randomized.
@@ -84,6 +86,19 @@ pub struct Heap {
     pub peak_bytes: u64,
     pub base: String,
     pub n: u32,
+}
+
+/// What was done to shared libraries; all 0 where the log does not speak of them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Libraries {
+    pub adopted: u64,
+    pub moving: u64,
+    pub movable: u64,
+    pub pinned: u64,
+    pub padded: u64,
+    #[serde(default)]
+    pub refused: Option<String>,
 }
 
 impl Log {

@@ -2,10 +2,13 @@
 //! a call of that runtime before the library's constructors and behind its destructors.
 //!
 //! The runtime itself is the program's. Its two entries are weak references: in a program that szc did
-//! not build they are null, and the library runs as it was linked.
+//! not build they are null, and the library runs as it was linked and says so in the log.
 //!
 //! Sources: System V ABI, chapter 5 (initialization and termination functions, note sections).
 #![cfg_attr(not(test), no_std)]
+
+mod log;
+mod system;
 
 use core::arch::global_asm;
 use szc_abi::library::{LibraryNote, NOTE_DESCRIPTOR_AT, NOTE_TYPE};
@@ -57,18 +60,20 @@ global_asm!(
     "szc_library_opened:",
     ".cfi_startproc",
     "endbr64",
+    "lea rdi, [rip + szc_library_image]",
     "mov rax, [rip + szc_rt_adopt@GOTPCREL]",
-    "jmp 2f",
+    "test rax, rax",
+    "jz {alone}",
+    "jmp rax",
     ".p2align 4",
     "szc_library_closed:",
     "endbr64",
-    "mov rax, [rip + szc_rt_release@GOTPCREL]",
-    "2:",
-    "test rax, rax",
-    "jz 3f",
     "lea rdi, [rip + szc_library_image]",
+    "mov rax, [rip + szc_rt_release@GOTPCREL]",
+    "test rax, rax",
+    "jz 2f",
     "jmp rax",
-    "3:",
+    "2:",
     "ret",
     ".cfi_endproc",
     //
@@ -81,10 +86,16 @@ global_asm!(
     ".p2align 3",
     ".quad szc_library_closed",
     ".text",
+    alone = sym szc_library_alone,
     descriptor = const LibraryNote::BYTES,
     note_type = const NOTE_TYPE,
     version = const szc_abi::ABI_VERSION,
 );
+
+/// There is no runtime.
+extern "C" fn szc_library_alone() {
+    log::write();
+}
 
 /// Nothing here can panic.
 #[cfg(not(test))]

@@ -19,6 +19,8 @@ pub struct Images {
     libraries: *mut Option<Library>,
     /// Slots that were ever used.
     used: usize,
+    /// Libraries that were ever in a slot.
+    added: u64,
     /// What was counted for libraries that are gone.
     gone: Counts,
 }
@@ -26,7 +28,7 @@ pub struct Images {
 impl Images {
     /// None.
     pub const fn new() -> Self {
-        Self { program: None, libraries: os::null(), used: 0, gone: Counts::NONE }
+        Self { program: None, libraries: os::null(), used: 0, added: 0, gone: Counts::NONE }
     }
 
     /// Sets the program's code, which is not entered yet.
@@ -66,6 +68,11 @@ impl Images {
         unsafe { (*self.libraries.add(slot - 1)).as_mut() }
     }
 
+    /// Libraries that were ever added, in this process.
+    pub fn libraries_added(&self) -> u64 {
+        self.added
+    }
+
     /// Whether no further library has a place.
     pub fn is_full(&self) -> bool {
         self.used == CAPACITY && self.libraries().iter().all(Option::is_some)
@@ -100,6 +107,7 @@ impl Images {
             state::LOCATORS.set(slot, code.locator());
         }
         all[index] = Some(library);
+        self.added += 1;
         self.used = self.used.max(slot + 1);
         Some(slot)
     }

@@ -4,6 +4,7 @@ use super::found::{self, Found};
 use super::{Library, Wanted, seeds, tables_of};
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
+use crate::code::arena::Unavailable;
 use crate::code::images::CAPACITY;
 use crate::code::{self, Code, Refused, table};
 use crate::stack;
@@ -35,6 +36,8 @@ pub fn all(wanted: &Wanted) -> bool {
 }
 
 /// Frees what was kept of a library that is no longer loaded.
+#[cold]
+#[inline(never)]
 fn give_up(slot: usize) {
     let library = CODE.with(|images| images.remove(slot));
     if let Some(code) = library.and_then(|library| library.code) {
@@ -45,6 +48,7 @@ fn give_up(slot: usize) {
 }
 
 /// The slot of a library, which is adopted if that was not done before.
+#[inline(never)]
 fn adopt(wanted: &Wanted, found: &Found<'_>) -> Option<usize> {
     match known(found) {
         Some((slot, true)) => return Some(slot),
@@ -66,6 +70,7 @@ fn adopt(wanted: &Wanted, found: &Found<'_>) -> Option<usize> {
     let library = Library {
         base: found.base,
         image: found.image,
+        table_digest: found.table_digest,
         code,
         refused,
         padded,
@@ -87,14 +92,12 @@ fn known(found: &Found<'_>) -> Option<(usize, bool)> {
     CODE.with(|images| {
         (0..images.slots()).find_map(|slot| {
             let library = images.library_mut(slot).filter(|library| library.base == found.base)?;
+            let alike = library.image == found.image && library.table_digest == found.table_digest;
             let same = match &library.code {
-                // SAFETY: some image is loaded there; if its description is the same, so is its extent.
-                Some(code) => {
-                    library.image == found.image && unsafe { code.image().is_redirected() }
-                }
+                // SAFETY: an image with the same table is loaded there: its functions are mapped.
+                Some(code) => alike && unsafe { code.image().is_redirected() },
                 None => {
-                    library.image == found.image
-                        && (!library.padded || offset_of_pads(found).load(Ordering::Relaxed) != 0)
+                    alike && (!library.padded || offset_of_pads(found).load(Ordering::Relaxed) != 0)
                 }
             };
             Some((slot, same))
@@ -114,7 +117,12 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
         Ok(table) => table,
         Err(missing) => return Some(Err(Refused::Table(missing))),
     };
-    let code = Code::prepare(found.base, table, seed, wanted.budget.divided_by(BUDGET_SHARE));
+    let within = |budget| Code::prepare(found.base, table, seed, budget);
+    let code = match within(wanted.budget.divided_by(BUDGET_SHARE)) {
+        // A large library may have all of the budget rather than nothing.
+        Err(Refused::Arena(Unavailable::Budget)) => within(wanted.budget),
+        result => result,
+    };
     if code.is_err() {
         // SAFETY: nobody has kept it.
         unsafe { table.free() };

@@ -13,10 +13,10 @@ mod found;
 mod seeds;
 
 use crate::code::{Budget, Code, Refused};
-use crate::maintenance;
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
 use crate::state::{CODE, Once};
+use crate::{fork, maintenance};
 use szc_abi::library::LibraryImage;
 
 /// What is to be done with libraries.
@@ -42,6 +42,7 @@ pub struct Library {
     /// Address of its ELF header.
     base: usize,
     image: LibraryImage,
+    table_digest: u64,
     /// Its code, if that moves.
     pub code: Option<Code>,
     refused: Option<Refused>,
@@ -55,17 +56,17 @@ pub struct Library {
 /// What the log tells about libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Libraries that are adopted.
-    pub loaded: u64,
-    /// Those of them whose code moves.
+    /// Times that a library was adopted. The rest is of those that are not known to be gone.
+    pub adopted: u64,
+    /// Libraries whose code moves.
     pub moving: u64,
     /// Their functions that may move.
     pub movable: u64,
     /// Their functions that stay.
     pub pinned: u64,
-    /// Those of them whose frames have pads.
+    /// Libraries whose frames have pads.
     pub padded: u64,
-    /// Why the code of the last one stays whose code stays.
+    /// Why the code of a library stays, if it should not.
     pub refused: Option<&'static str>,
 }
 
@@ -116,6 +117,8 @@ unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
 /// blocked, so that no handler waits for its own thread.
 fn with_changes<T>(action: impl FnOnce() -> T) -> T {
     let before = os::signal_mask(2, Some(u64::MAX));
+    // Its parent may have held the lock when the child was made.
+    fork::adopt_unannounced_child();
     let result = CHANGES.with(action);
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
@@ -141,9 +144,8 @@ pub fn refill(epoch: u64) {
 /// What there is to tell. All signals must be blocked.
 pub fn counts() -> Counts {
     CODE.with(|images| {
-        let mut counts = Counts::default();
+        let mut counts = Counts { adopted: images.libraries_added(), ..Counts::default() };
         for library in images.libraries().iter().flatten() {
-            counts.loaded += 1;
             counts.padded += u64::from(library.padded);
             if let Some(code) = &library.code {
                 let table = code.image().table();

@@ -178,7 +178,7 @@ pub(super) fn additions(
         words.extend(["-Xlinker".into(), object.into()]);
     }
     if part == Some(Part::Runtime) {
-        if has_libraries(facts, request) {
+        if !facts.fully_static {
             for symbol in [ADOPT_SYMBOL, RELEASE_SYMBOL] {
                 words.push(format!("-Wl,--export-dynamic-symbol={symbol}").into());
             }
@@ -210,11 +210,6 @@ fn part_for(facts: &Facts, request: &Request) -> Option<Part> {
 /// the C library themselves.
 fn runs_initializers(facts: &Facts) -> bool {
     !facts.no_start_files && (!facts.no_default_libs || facts.names_libc)
-}
-
-/// Whether a program can meet libraries with which there is something to do.
-fn has_libraries(facts: &Facts, request: &Request) -> bool {
-    !facts.fully_static && (request.includes(Feature::Code) || request.includes(Feature::Stack))
 }
 
 /// Links, and completes the image.
