@@ -113,6 +113,10 @@ impl<'a> Epochs<'a> {
         self.kept += 1;
         self.current += 1;
         self.place = place;
+        if place >= self.opened && self.opened >= self.preferred && !self.is_hurried() {
+            // Places do not become free in time: half as many more at once, rather than one now and then.
+            self.preferred += self.preferred / 2;
+        }
         self.opened = self.opened.max(place + 1);
     }
 
@@ -243,6 +247,24 @@ mod tests {
         // Without reclaiming the others are used, too.
         while step(&mut epochs).is_some() {}
         assert_eq!(epochs.opened(), 100);
+    }
+
+    #[test]
+    fn where_places_do_not_become_free_in_time_more_are_used_at_once() {
+        let mut places = [Use::Fresh; 100];
+        let mut epochs = Epochs::first(&mut places, 8);
+        while epochs.opened() < 9 {
+            step(&mut epochs);
+        }
+        for _ in 0..20 {
+            epochs.begin_cycle();
+            epochs.end_cycle();
+            while let Some(place) = epochs.unreachable() {
+                epochs.free(place);
+            }
+            step(&mut epochs);
+        }
+        assert_eq!(epochs.opened(), 12);
     }
 
     #[test]
