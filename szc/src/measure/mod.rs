@@ -2,11 +2,16 @@
 //!
 //! `program` turns a command string into an argument vector, `child` runs it,
 //! `randomization` reads what its runtime logged, `sample` is the record of one
-//! run and `machine` that of the computer. Nothing here compares anything.
+//! run and `machine` that of the computer. Figures beyond what the kernel accounts come from
+//! `counters` (hardware), `valgrind` (simulation) and `user_figure` (what the program prints).
+//! Nothing here compares anything.
 
 pub mod child;
+pub mod counters;
 pub mod machine;
 mod pipe;
 pub mod program;
 pub mod randomization;
 pub mod sample;
+pub mod user_figure;
+pub mod valgrind;
