@@ -4,6 +4,7 @@
 //! to `stats` and the result to `report`. Exit codes are shared by all of them.
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod compare;
 pub mod design;
 pub mod session;
