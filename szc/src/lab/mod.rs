@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod compare;
+pub mod config;
 pub mod design;
 pub mod session;
 
