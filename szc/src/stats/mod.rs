@@ -10,6 +10,7 @@
 //! | is B faster | [`fixed`], [`sequential`], [`decision`], [`stopping`] |
 //! | are they the same within δ | [`decision`], [`equivalence`] |
 //! | how many blocks does it take | [`planning`] |
+//! | several programs against one | [`family`] |
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
@@ -25,6 +26,7 @@ pub mod data;
 pub mod decision;
 pub mod describe;
 pub mod equivalence;
+pub mod family;
 pub mod fixed;
 pub mod groups;
 pub mod levels;

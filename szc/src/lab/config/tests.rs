@@ -58,19 +58,18 @@ fn a_full_file_is_read() {
 
 #[test]
 fn every_problem_has_its_line_and_column() {
-    let text =
-        "tolerence = \"1%\"\n\n[runs]\n  budget = 3\nwärmup = 1\n[[programs]]\nname = \"x\"\n";
+    let text = "tolerence = \"1%\"\n\n[runs]\n  budget = 3\n[[programs]]\nname = \"x\"\n";
     assert_eq!(
         problems(text),
         [
             "szc.toml:1:1: unknown key `tolerence`; did you mean `tolerance`?",
             "szc.toml:4:12: `budget` is 3: 10 to 1000000 is needed",
-            "szc.toml:5:1: unquoted keys cannot contain non-ASCII characters, expected letters, numbers, `-`, `_`",
+            "szc.toml:5:1: a program needs a `command`",
         ]
-        .iter()
-        .take(problems(text).len())
-        .copied()
-        .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        problems("# x\nw\u{e4}rmup = 1\n"),
+        ["szc.toml:2:2: invalid unquoted key, expected letters, numbers, `-`, `_`"]
     );
 }
 
@@ -116,7 +115,7 @@ fn the_wrong_type_and_what_would_be_right_are_named() {
 #[test]
 fn columns_count_characters() {
     assert_eq!(reader::place_of("äö = 1\nü x", 4), (1, 3));
-    assert_eq!(reader::place_of("äö = 1\nü x", 11), (2, 3));
+    assert_eq!(reader::place_of("äö = 1\nü x", 12), (2, 3));
     assert_eq!(reader::place_of("", 7), (1, 1));
 }
 
@@ -173,7 +172,7 @@ fn the_file_gives_the_defaults() {
     assert_eq!(all.build.build.as_deref(), Some("make CFLAGS={flags}"));
     let labels: Vec<String> =
         all.build.levels(&all.commands).unwrap().into_iter().map(|level| level.label).collect();
-    assert_eq!(labels[..3], ["-O2 n=1", "-O2 n=2_000", "-O2 n=x,y"]);
+    assert_eq!(labels[..3], ["-O2 n=1", "-O2 n=2000", "-O2 n=x,y"]);
     assert_eq!(labels[3], "-O3 -Wl,-z,now n=1");
 }
 
