@@ -14,6 +14,7 @@ use crate::measure::child::usable_cpus;
 use crate::measure::instrument::Instrument;
 use crate::measure::metric::Metric;
 use crate::measure::program::Program;
+use crate::measure::user_figure;
 
 /// Options of every subcommand that runs programs.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,7 +27,8 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Metric of the verdict; all are shown: cpu, wall or rss [default: cpu]
+    /// Metric of the verdict: cpu, wall, rss, instructions, simulated-cycles, user:REGEX, or a
+    /// hardware counter [default: cpu]
     #[arg(long, value_name = "METRIC", value_parser = metric::parse)]
     pub metric: Option<String>,
 
@@ -121,7 +123,9 @@ impl CommonOptions {
             }
         }
         Ok(Conditions {
-            check_output: !self.no_check_output,
+            // Who prints a figure of its own prints another one in each run.
+            check_output: self.check_output
+                || !(self.no_check_output || metric.name() == user_figure::NAME),
             metric,
             timeout: self.timeout,
             cpu: self.cpu,

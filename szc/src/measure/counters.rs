@@ -8,11 +8,16 @@
 //! time enabled over time running, as perf-stat(1) does.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter};
+
+use super::child::Outcome;
+use super::instrument::Instrument;
 
 /// What can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +41,10 @@ impl Event {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Cycles => "hw-cycles",
-            Self::Instructions => "hw-instructions",
-            Self::CacheMisses => "hw-cache-misses",
-            Self::BranchMisses => "hw-branch-misses",
+            Self::Cycles => "cycles",
+            Self::Instructions => "retired-instructions",
+            Self::CacheMisses => "cache-misses",
+            Self::BranchMisses => "branch-misses",
         }
     }
 
@@ -101,6 +106,53 @@ impl Counters {
             figures.extend(scaled.map(|value| (*name, value)));
         }
         Ok(figures)
+    }
+}
+
+/// The instrument of every run on a machine that has counters.
+pub struct HardwareCounters {
+    open: Option<Counters>,
+    /// The figure that a run must have.
+    needed: Option<String>,
+}
+
+impl HardwareCounters {
+    /// Counters for every run; a run without the figure `needed` has failed.
+    ///
+    /// # Errors
+    /// The reason, and what would help, if this machine has none of them, or not that one.
+    pub fn new(needed: Option<String>) -> Result<Self, String> {
+        let found = Counters::open()?;
+        if let Some(name) = &needed
+            && !found.open.iter().any(|(known, _)| known == name)
+        {
+            return Err(format!("this machine has hardware counters, but none for {name}"));
+        }
+        Ok(Self { open: None, needed })
+    }
+}
+
+impl Instrument for HardwareCounters {
+    fn start(&mut self, _scratch: &Path) -> io::Result<()> {
+        self.open = Some(Counters::open().map_err(io::Error::other)?);
+        Ok(())
+    }
+
+    fn figures(
+        &mut self,
+        _scratch: &Path,
+        _outcome: &Outcome,
+    ) -> Result<BTreeMap<String, f64>, String> {
+        let mut counters = self.open.take().ok_or("the hardware counters were not started")?;
+        let read = counters.read().map_err(|error| format!("hardware counters: {error}"))?;
+        let figures: BTreeMap<String, f64> =
+            read.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        match &self.needed {
+            Some(name) if !figures.contains_key(name) => Err(format!(
+                "the counter of {name} got no turn on the processor\n  needed: a free counter\n  next: end other profilers, or make the runs longer"
+            )),
+            _ => Ok(figures),
+        }
     }
 }
 

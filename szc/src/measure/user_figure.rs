@@ -1,12 +1,18 @@
 //! A figure that the measured program prints: the first group of the last match on stdout.
 //!
-//! Output is looked at line by line as it comes, so that a program may print as much as it likes.
+//! Matches do not cross lines. Only the end of stdout is looked at, which is where results are.
 #![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use regex::bytes::Regex;
 
-/// Longer lines are cut: no program prints its result behind a mebibyte of something else.
-const LONGEST_LINE_BYTES: usize = 1 << 20;
+use super::child::Outcome;
+use super::instrument::Instrument;
+
+/// The name of the figure.
+pub const NAME: &str = "user";
 
 /// A pattern for the figure.
 #[derive(Clone, Debug)]
@@ -34,10 +40,33 @@ impl Pattern {
         self.0.as_str()
     }
 
-    /// Starts to search the output of one run.
-    #[must_use]
-    pub fn search(&self) -> Search<'_> {
-        Search { pattern: self, line: Vec::new(), found: None }
+    /// The figure in `output`.
+    ///
+    /// # Errors
+    /// [`Missing`] if there is none.
+    pub fn figure(&self, output: &[u8]) -> Result<f64, Missing> {
+        let lines = output.split(|byte| *byte == b'\n');
+        let last = lines
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .flat_map(|line| self.0.captures_iter(line))
+            .filter_map(|found| found.get(1))
+            .last()
+            .ok_or(Missing::NoMatch)?;
+        let text = String::from_utf8_lossy(last.as_bytes()).into_owned();
+        let number: Option<f64> = text.trim().parse().ok();
+        number.filter(|value| value.is_finite() && *value > 0.0).ok_or(Missing::NotPositive(text))
+    }
+}
+
+impl Instrument for Pattern {
+    fn figures(
+        &mut self,
+        _scratch: &Path,
+        outcome: &Outcome,
+    ) -> Result<BTreeMap<String, f64>, String> {
+        let found = self.figure(&outcome.stdout_tail);
+        let value = found.map_err(|missing| missing.message(self.as_str()))?;
+        Ok(BTreeMap::from([(NAME.to_owned(), value)]))
     }
 }
 
@@ -64,55 +93,12 @@ impl Missing {
     pub fn message(&self, text: &str) -> String {
         match self {
             Self::NoMatch => format!(
-                "no line of its stdout matches user:{text}\n  needed: a figure in every run\n  next: look at its output, and at the pattern (syntax: docs.rs/regex)"
+                "no line of its stdout matches user:{text}\n  needed: a figure at the end of the output (64 KiB) of every run\n  next: look at its output, and at the pattern (syntax: docs.rs/regex)"
             ),
             Self::NotPositive(found) => format!(
                 "the last match of user:{text} on its stdout is {found:?}\n  needed: a positive number, such as 12.5 or 3e6\n  next: put the parentheses around the number alone"
             ),
         }
-    }
-}
-
-/// The search through the output of one run.
-#[derive(Debug)]
-pub struct Search<'a> {
-    pattern: &'a Pattern,
-    line: Vec<u8>,
-    found: Option<Vec<u8>>,
-}
-
-impl Search<'_> {
-    /// Takes the next bytes of the output.
-    pub fn push(&mut self, bytes: &[u8]) {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE_BYTES - self.line.len();
-            self.line.extend_from_slice(&part[..part.len().min(room)]);
-            if part.ends_with(b"\n") {
-                self.look();
-            }
-        }
-    }
-
-    /// The figure after all of the output.
-    ///
-    /// # Errors
-    /// [`Missing`] if there is none.
-    pub fn finish(mut self) -> Result<f64, Missing> {
-        self.look();
-        let found = self.found.ok_or(Missing::NoMatch)?;
-        let text = String::from_utf8_lossy(&found).into_owned();
-        let number: Option<f64> = text.trim().parse().ok();
-        number.filter(|value| value.is_finite() && *value > 0.0).ok_or(Missing::NotPositive(text))
-    }
-
-    fn look(&mut self) {
-        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let last = self.pattern.0.captures_iter(line).filter_map(|found| found.get(1)).last();
-        if let Some(group) = last {
-            self.found = Some(group.as_bytes().to_vec());
-        }
-        self.line.clear();
     }
 }
 
@@ -122,10 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn figure(pattern: &str, output: &str) -> Result<f64, Missing> {
-        let pattern = Pattern::new(pattern).unwrap();
-        let mut search = pattern.search();
-        search.push(output.as_bytes());
-        search.finish()
+        Pattern::new(pattern).unwrap().figure(output.as_bytes())
     }
 
     #[test]
@@ -156,36 +139,16 @@ mod tests {
         assert!(Pattern::new("([0-9]+").unwrap_err().contains("is no regular expression"));
     }
 
-    #[test]
-    fn endless_lines_do_not_fill_memory() {
-        let pattern = Pattern::new("([0-9])").unwrap();
-        let mut search = pattern.search();
-        for _ in 0..40 {
-            search.push(&[b'x'; 100_000]);
-        }
-        assert!(search.line.len() <= LONGEST_LINE_BYTES);
-        search.push(b"\n4\n");
-        assert_eq!(search.finish(), Ok(4.0));
-    }
-
     proptest! {
         #[test]
-        fn it_does_not_matter_how_the_output_is_cut(
-            text in "([a-z]{0,4}=?[0-9]{0,3}\r?\n?){0,12}",
-            cuts in prop::collection::vec(0_usize..200, 0..6),
+        fn what_stands_in_front_of_the_last_match_does_not_matter(
+            before in prop::collection::vec(any::<u8>(), 0..200),
+            value in 1_u32..,
         ) {
-            let pattern = Pattern::new("=([0-9]+)").unwrap();
-            let mut whole = pattern.search();
-            whole.push(text.as_bytes());
-            let mut cut = pattern.search();
-            let mut places: Vec<usize> = cuts.iter().map(|place| place % (text.len() + 1)).collect();
-            places.sort_unstable();
-            let mut from = 0;
-            for place in places.into_iter().chain([text.len()]) {
-                cut.push(&text.as_bytes()[from..place]);
-                from = place;
-            }
-            prop_assert_eq!(whole.finish(), cut.finish());
+            let pattern = Pattern::new("^figure=([0-9]+)$").unwrap();
+            let mut output = before;
+            output.extend_from_slice(format!("\nfigure={value}\n").as_bytes());
+            prop_assert_eq!(pattern.figure(&output), Ok(f64::from(value)));
         }
     }
 }

@@ -7,9 +7,14 @@
 //! "CEst" of kcachegrind; no real processor is that simple.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
+
+use super::child::Outcome;
+use super::instrument::Instrument;
 
 /// Options that make cachegrind's caches those of no particular machine: 32 KiB of first level for
 /// code and for data, 8 MiB of last level; size, ways, bytes of a line.
@@ -38,6 +43,9 @@ pub enum Simulation {
 }
 
 impl Simulation {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Instructions, Self::Cycles];
+
     /// The name of its figure.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -109,6 +117,34 @@ impl Simulation {
             Self::Instructions => count("Ir"),
             Self::Cycles => COSTS.iter().map(|(event, cost)| count(event) * cost).sum(),
         })
+    }
+}
+
+impl Instrument for Simulation {
+    fn command(&self, argv: Vec<String>, scratch: &Path) -> Vec<String> {
+        self.argv(&argv, scratch)
+    }
+
+    /// One layout for each run: when a new one is due depends on the time, which would make noise.
+    fn environment(&self, _scratch: &Path) -> Vec<(String, OsString)> {
+        let chosen = ["SZC_ONCE", "SZC_INTERVAL_MS"];
+        if chosen.iter().any(|name| std::env::var_os(name).is_some()) {
+            return Vec::new();
+        }
+        vec![("SZC_ONCE".to_owned(), "1".into())]
+    }
+
+    fn figures(
+        &mut self,
+        scratch: &Path,
+        _outcome: &Outcome,
+    ) -> Result<BTreeMap<String, f64>, String> {
+        let value = self.take(scratch).map_err(|error| {
+            format!(
+                "{error}\n  needed: a program that runs under valgrind\n  next: try it with valgrind --tool=cachegrind --smc-check=all"
+            )
+        })?;
+        Ok(BTreeMap::from([(self.name().to_owned(), value)]))
     }
 }
 

@@ -82,7 +82,8 @@ impl Defaults<'_> {
         for option in ["delta", "max-slowdown"] {
             self.set(option, config.tolerance.iter().cloned());
         }
-        self.set("metric", config.metrics.iter().cloned());
+        // The others are there in every run.
+        self.set("metric", config.metrics.first().cloned());
         self.runs(&config.runs);
         let commands_given = self.is_given_id("commands");
         let builds = ["build", "flags", "param", "rev"];

@@ -33,7 +33,7 @@ pub use defaults::{ConfigOptions, Subject, parse};
 pub use reader::Problem;
 use reader::Reader;
 
-use crate::measure::user_figure::Pattern;
+use super::metric;
 use crate::stats::{fixed, sequential};
 
 /// The name that is looked for in the current folder.
@@ -267,37 +267,28 @@ fn runs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> RunsTable {
 }
 
 fn metrics(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<String> {
-    let mut names = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for (name, span) in reader.texts(table, "metrics") {
-        if let Some(pattern) = name.strip_prefix("user:") {
-            if let Err(message) = Pattern::new(pattern) {
-                let message = message.lines().collect::<Vec<_>>().join(" ");
-                reader.problem(span.clone(), message);
-            }
-        } else if !METRICS.contains(&name.as_str()) {
-            let meant = reader::nearest(&name, &METRICS).map_or_else(
-                || format!("known: {}, user:REGEX", METRICS.join(", ")),
-                |near| format!("did you mean \"{near}\"?"),
+        let is_name = !name.starts_with(metric::USER_PREFIX);
+        if let Err(message) = metric::check(&name) {
+            let near = reader::nearest(&name, &metric::NAMES).filter(|_| is_name);
+            let message = match near {
+                Some(near) => format!("unknown metric {name:?}; did you mean \"{near}\"?"),
+                None => message.lines().map(str::trim).collect::<Vec<_>>().join(" "),
+            };
+            reader.problem(span.clone(), message);
+        }
+        let always_there = ["cpu", "wall", "rss"].contains(&name.as_str());
+        if !names.is_empty() && !always_there {
+            reader.problem(
+                span,
+                "a metric other than cpu, wall and rss must stand first: one such is measured at a time",
             );
-            reader.problem(span.clone(), format!("unknown metric {name:?}; {meant}"));
         }
         names.push(name);
     }
     names
 }
-
-/// Metrics by name; besides there is `user:REGEX`.
-pub const METRICS: [&str; 9] = [
-    "cpu",
-    "wall",
-    "rss",
-    "instructions",
-    "simulated-cycles",
-    "hw-cycles",
-    "hw-instructions",
-    "hw-cache-misses",
-    "hw-branch-misses",
-];
 
 fn tolerance(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Option<String> {
     let text = reader.text(table, "tolerance")?;
