@@ -186,6 +186,7 @@ fn record_of(program: &Program) -> ProgramRecord {
         level: None,
         command: program.command.clone(),
         via_shell: program.via_shell,
+        folder: program.folder.clone(),
         executable: program.executable(),
         randomized: false,
         not_randomized_reason: None,

@@ -15,6 +15,7 @@ pub mod output;
 mod resume;
 pub mod saved;
 pub mod session;
+pub mod versions;
 
 /// A verdict was reached, "unresolved" included; a gate passed.
 pub const EXIT_VERDICT: u8 = 0;

@@ -172,15 +172,26 @@ pub fn programs_of(commands: &[String], names: &[(String, String)]) -> Result<Ve
     for (index, command) in commands.iter().enumerate() {
         programs.push(Program::new(index, None, command)?);
     }
-    for (label, name) in names {
+    name_programs(&mut programs, names)?;
+    Ok(programs)
+}
+
+/// Names programs by the pairs of `--name A=…`.
+///
+/// # Errors
+/// When a name is given twice or to no program.
+pub fn name_programs(programs: &mut [Program], names: &[(String, String)]) -> Result<()> {
+    for (position, (label, name)) in names.iter().enumerate() {
+        let count = programs.len();
         let Some(program) = programs.iter_mut().find(|program| program.label == *label) else {
-            bail!("--name {label}=… names no program: there are {} commands", commands.len());
+            bail!("--name {label}=… names no program: there are {count}");
         };
-        if program.name.replace(name.clone()).is_some() {
+        if names[..position].iter().any(|(other, _)| other == label) {
             bail!("--name {label}=… is given twice: one name is needed");
         }
+        program.name = Some(name.clone());
     }
-    Ok(programs)
+    Ok(())
 }
 
 /// When measuring stops in any case.

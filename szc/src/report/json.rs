@@ -12,6 +12,8 @@ mod file;
 mod result;
 mod version_1;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::file::{check_writable, iso_8601, read, write};
@@ -151,6 +153,9 @@ pub struct ProgramRecord {
     pub command: String,
     /// Whether it was run by a shell.
     pub via_shell: bool,
+    /// Where it ran, if it was built by szc in a folder of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// The file that ran, unless a shell decided.
     pub executable: Option<Executable>,
     /// Whether every run had a random layout.

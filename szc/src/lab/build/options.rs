@@ -24,7 +24,7 @@ pub struct BuildOptions {
     pub parameters: Vec<String>,
 
     /// A git revision to build
-    #[arg(long = "rev", value_name = "REV", requires = "build")]
+    #[arg(long = "rev", value_name = "REV")]
     pub revisions: Vec<String>,
 
     /// Folder to build in [default: this one]
@@ -70,6 +70,9 @@ impl BuildOptions {
     /// # Errors
     /// When a list is malformed or a value is used nowhere in the build command or `commands`.
     pub fn levels(&self, commands: &[String]) -> Result<Vec<Level>, String> {
+        if !self.revisions.is_empty() && self.build.is_none() {
+            return Err("--rev needs --build, the command that builds a revision".to_owned());
+        }
         let mut axes: Vec<(String, Vec<String>)> = Vec::new();
         let flags: Vec<String> = self.flags.iter().flat_map(|list| split_list(list)).collect();
         if !flags.is_empty() {
@@ -191,6 +194,8 @@ mod tests {
         assert!(error(&options(&[], &["n=1,2"], &[])).contains("{n} stands in no command"));
         assert!(error(&options(&[], &["out=1"], &[])).contains("cannot be a name"));
         assert!(error(&options(&[], &["{=1"], &[])).contains("cannot be a name"));
+        let without = BuildOptions { build: None, ..options(&[], &[], &["main"]) };
+        assert!(error(&without).contains("--rev needs --build"));
         let twice = options(&["-O2"], &["n=1", "n=2"], &[]);
         assert!(twice.levels(&["{n}".to_owned()]).unwrap_err().contains("given twice"));
     }

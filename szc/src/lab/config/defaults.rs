@@ -86,10 +86,10 @@ impl Defaults<'_> {
         self.set("metric", config.metrics.first().cloned());
         self.runs(&config.runs);
         let commands_given = self.is_given_id("commands");
-        let builds = ["build", "flags", "param", "rev"];
-        let versions_given = builds.iter().any(|option| self.is_given(option));
-        if subject != Subject::Program && !commands_given && !versions_given {
-            self.build(&config.build);
+        let versions_given = ["flags", "param", "rev"].iter().any(|option| self.is_given(option));
+        if subject != Subject::Program && (versions_given || !commands_given) {
+            let all = !versions_given && !self.is_given("build");
+            self.build(&config.build, all);
         }
         if !commands_given {
             let BuildTable { flags, revisions, parameters, .. } = &config.build;
@@ -101,9 +101,8 @@ impl Defaults<'_> {
             };
             let commands = self.commands(config, subject, one_only)?;
             if !commands.is_empty() {
-                self.command = self.command.mut_arg("commands", |argument| {
-                    argument.required(false).default_values(commands)
-                });
+                self.command =
+                    self.command.mut_arg("commands", |argument| argument.default_values(commands));
             }
         }
         Ok(self.command)
@@ -163,9 +162,15 @@ impl Defaults<'_> {
         }
     }
 
-    fn build(&mut self, build: &BuildTable) {
+    /// How to build, and what, if the user said nothing about either.
+    fn build(&mut self, build: &BuildTable, all: bool) {
         let escaped = |value: &String| value.replace(',', r"\,");
         self.set("build", build.command.iter().cloned());
+        self.set("tree", build.tree.iter().cloned());
+        self.set("cache", build.cache.iter().cloned());
+        if !all {
+            return;
+        }
         self.set("flags", build.flags.iter().map(escaped));
         self.set(
             "param",
@@ -175,8 +180,6 @@ impl Defaults<'_> {
             }),
         );
         self.set("rev", build.revisions.iter().cloned());
-        self.set("tree", build.tree.iter().cloned());
-        self.set("cache", build.cache.iter().cloned());
     }
 
     fn number(&mut self, option: &str, value: Option<impl ToString>) {

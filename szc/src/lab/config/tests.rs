@@ -141,7 +141,6 @@ struct Everything {
     build: BuildOptions,
     #[command(flatten)]
     config: ConfigOptions,
-    #[arg(required = true, num_args = 1..)]
     commands: Vec<String>,
 }
 
@@ -187,7 +186,10 @@ fn the_command_line_wins() {
     assert_eq!(all.commands, ["./mine", "./other"]);
     assert!(!all.build.is_used(), "builds of the file belong to its programs");
     let all = place.parse(Subject::Suite, &["--flags=-O1"]).unwrap();
-    assert_eq!((all.build.flags, all.build.build), (vec!["-O1".to_owned()], None));
+    assert_eq!(all.build.flags, ["-O1"]);
+    assert_eq!(all.build.build.as_deref(), Some("make CFLAGS={flags}"));
+    let all = place.parse(Subject::Suite, &["--build=cc x.c"]).unwrap();
+    assert!(all.build.flags.is_empty());
 }
 
 #[test]

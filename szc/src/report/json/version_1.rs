@@ -151,6 +151,7 @@ impl From<ProgramV1> for ProgramRecord {
             level: None,
             command: old.command,
             via_shell: old.via_shell,
+            folder: None,
             executable: old.executable,
             randomized: old.randomized,
             not_randomized_reason: old.not_randomized_reason,
