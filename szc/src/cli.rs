@@ -4,7 +4,7 @@
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::compare;
+use crate::lab::{compare, run as measure_layouts};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +15,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subcommand {
     Compare,
+    Run,
     Inspect,
     Help,
     /// Reserved: a later version gives it a meaning.
@@ -23,9 +24,9 @@ enum Subcommand {
 
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("compare", Subcommand::Compare),
+    ("run", Subcommand::Run),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
-    ("run", Subcommand::Later),
     ("sweep", Subcommand::Later),
     ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
@@ -38,7 +39,8 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
 
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
-  szc compare -- 'A' 'B'          measure two programs against each other
+  szc compare -- 'A' 'B' …        measure programs against the first
+  szc run -- 'A'                  measure one program over layouts
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -108,6 +110,7 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     let (name, rest) = words.split_first().expect("the subcommand was among them");
     match which {
         Subcommand::Compare => compare::command(rest),
+        Subcommand::Run => measure_layouts::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Help => help(rest),
         Subcommand::Later => report(

@@ -13,6 +13,7 @@ pub mod metric;
 pub mod options;
 pub mod output;
 mod resume;
+pub mod run;
 pub mod saved;
 pub mod session;
 pub mod versions;

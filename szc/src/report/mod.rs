@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod diagnostics;
 pub mod groups;
 pub mod json;
+pub mod layouts;
 pub mod number;
 pub mod progress;
 pub mod sentence;
