@@ -87,9 +87,12 @@ impl Defaults<'_> {
         self.runs(&config.runs);
         let commands_given = self.is_given_id("commands");
         let versions_given = ["flags", "param", "rev"].iter().any(|option| self.is_given(option));
-        if subject != Subject::Program && (versions_given || !commands_given) {
-            let all = !versions_given && !self.is_given("build");
+        if versions_given || !commands_given {
+            let all = subject != Subject::Program && !versions_given && !self.is_given("build");
             self.build(&config.build, all);
+        }
+        if subject == Subject::Program && !commands_given && !versions_given {
+            self.refuse_versions(&config.build)?;
         }
         if !commands_given {
             let BuildTable { flags, revisions, parameters, .. } = &config.build;
@@ -106,6 +109,21 @@ impl Defaults<'_> {
             }
         }
         Ok(self.command)
+    }
+
+    /// One program cannot be all the versions that the file makes.
+    fn refuse_versions(&self, build: &BuildTable) -> Result<(), String> {
+        let example = match (build.flags.first(), build.revisions.first()) {
+            (Some(flags), _) => format!("--flags={flags}"),
+            (None, Some(revision)) => format!("--rev={revision}"),
+            (None, None) => match build.parameters.first() {
+                Some((name, values)) => {
+                    format!("--param={name}={}", values.first().map_or("…", String::as_str))
+                }
+                None => return Ok(()),
+            },
+        };
+        Err(format!("szc.toml makes several versions: choose the one to measure, as in {example}"))
     }
 
     /// The commands that are measured if the user named none.

@@ -199,7 +199,9 @@ fn a_command_that_measures_one_program_wants_to_know_which() {
     assert!(error.contains("choose one with --program NAME"), "{error}");
     let one = place.parse(Subject::Versions, &["--program", "parser"]).unwrap();
     assert_eq!(one.commands, ["./parse big.json"]);
-    let error = place.parse(Subject::Program, &["--program", "x"]).unwrap_err();
+    let error = place.parse(Subject::Program, &["--program", "parser"]).unwrap_err();
+    assert!(error.contains("several versions: choose the one to measure, as in --flags=-O2"));
+    let error = place.parse(Subject::Program, &["--flags=-O2", "--program", "x"]).unwrap_err();
     assert!(error.contains("no program \"x\" in szc.toml, which has: parser, ./sort"), "{error}");
 }
 

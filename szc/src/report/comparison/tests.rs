@@ -17,6 +17,7 @@ pub(crate) fn program(label: &str, name: &str) -> ProgramRecord {
         level: None,
         command: "./program".to_owned(),
         via_shell: false,
+        folder: None,
         executable: None,
         randomized: true,
         not_randomized_reason: None,
