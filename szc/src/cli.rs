@@ -4,7 +4,7 @@
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{compare, run as measure_layouts};
+use crate::lab::{compare, run as measure_layouts, sweep};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 enum Subcommand {
     Compare,
     Run,
+    Sweep,
     Inspect,
     Help,
     /// Reserved: a later version gives it a meaning.
@@ -27,7 +28,7 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("run", Subcommand::Run),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
-    ("sweep", Subcommand::Later),
+    ("sweep", Subcommand::Sweep),
     ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
     ("report", Subcommand::Later),
@@ -41,6 +42,7 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
+  szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -111,6 +113,7 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     match which {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
+        Subcommand::Sweep => sweep::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Help => help(rest),
         Subcommand::Later => report(

@@ -166,6 +166,7 @@ impl Experiment {
             ended: EndedRecord::Unfinished,
             results: Vec::new(),
             summaries: Vec::new(),
+            suite: None,
         }
     }
 }

@@ -16,6 +16,7 @@ mod resume;
 pub mod run;
 pub mod saved;
 pub mod session;
+pub mod sweep;
 pub mod versions;
 
 /// A verdict was reached, "unresolved" included; a gate passed.

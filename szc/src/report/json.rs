@@ -25,6 +25,7 @@ use crate::measure::machine::Machine;
 use crate::measure::program::Executable;
 use crate::measure::randomization::RuntimeLog;
 use crate::measure::sample::{Metric, Sample};
+use crate::report::suite::SuiteRecord;
 
 /// Value of the field `format`.
 pub const FORMAT: &str = "szc-samples";
@@ -65,6 +66,9 @@ pub struct SamplesFile {
     /// Each program by itself, for each metric.
     #[serde(default)]
     pub summaries: Vec<SummaryRecord>,
+    /// All levels of a sweep over all its programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SuiteRecord>,
 }
 
 impl SamplesFile {

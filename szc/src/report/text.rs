@@ -162,7 +162,7 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
 }
 
 /// Columns padded to their widest cell: the first to the left, the others to the right.
-fn align(rows: &[Vec<String>]) -> String {
+pub(super) fn align(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
-use super::{BuildTable, Config, RunsTable, load};
+use super::{BuildTable, Config, ProgramEntry, RunsTable, load};
 
 /// Options of every command that takes defaults from a file.
 #[derive(Clone, Debug, Default, Args)]
@@ -102,8 +102,13 @@ impl Defaults<'_> {
                 Subject::Versions => versions_given || in_file,
                 Subject::Suite => false,
             };
-            let commands = self.commands(config, subject, one_only)?;
-            if !commands.is_empty() {
+            let programs = self.commands(config, one_only)?;
+            if !programs.is_empty() {
+                if subject == Subject::Suite {
+                    self.set("name", programs.iter().map(|entry| entry.name.clone()));
+                }
+                let commands: Vec<String> =
+                    programs.into_iter().map(|entry| entry.command).collect();
                 self.command =
                     self.command.mut_arg("commands", |argument| argument.default_values(commands));
             }
@@ -127,12 +132,7 @@ impl Defaults<'_> {
     }
 
     /// The commands that are measured if the user named none.
-    fn commands(
-        &self,
-        config: &Config,
-        subject: Subject,
-        one_only: bool,
-    ) -> Result<Vec<String>, String> {
+    fn commands(&self, config: &Config, one_only: bool) -> Result<Vec<ProgramEntry>, String> {
         let chosen = self.given.get_one::<String>("chosen_program");
         let names: Vec<&str> = config.programs.iter().map(|entry| entry.name.as_str()).collect();
         let is_chosen = |name: &str| chosen.is_none_or(|chosen| chosen == name);
@@ -149,13 +149,7 @@ impl Defaults<'_> {
                 names.join(", ")
             ));
         }
-        Ok(programs
-            .into_iter()
-            .map(|entry| match subject {
-                Subject::Suite => format!("{}={}", entry.name, entry.command),
-                _ => entry.command.clone(),
-            })
-            .collect())
+        Ok(programs.into_iter().cloned().collect())
     }
 
     fn runs(&mut self, runs: &RunsTable) {

@@ -137,6 +137,8 @@ struct Everything {
     timeout: Option<f64>,
     #[arg(long)]
     no_shuffle: bool,
+    #[arg(long = "name")]
+    names: Vec<String>,
     #[command(flatten)]
     build: BuildOptions,
     #[command(flatten)]
@@ -167,7 +169,8 @@ fn the_file_gives_the_defaults() {
     assert_eq!((all.delta.as_str(), all.budget, all.fixed), ("2%", 1000, None));
     assert_eq!(all.metric, "user:([0-9]+) ops");
     assert_eq!((all.seed, all.timeout, all.no_shuffle), (Some(16), Some(1.5), true));
-    assert_eq!(all.commands, ["parser=./parse big.json", "./sort=./sort {n}"]);
+    assert_eq!(all.names, ["parser", "./sort"]);
+    assert_eq!(all.commands, ["./parse big.json", "./sort {n}"]);
     assert_eq!(all.build.build.as_deref(), Some("make CFLAGS={flags}"));
     let labels: Vec<String> =
         all.build.levels(&all.commands).unwrap().into_iter().map(|level| level.label).collect();

@@ -72,6 +72,7 @@ pub(crate) fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
         ended: EndedRecord::Complete,
         results: Vec::new(),
         summaries: Vec::new(),
+        suite: None,
     }
 }
 

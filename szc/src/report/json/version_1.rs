@@ -122,6 +122,7 @@ impl From<SamplesFile> for super::SamplesFile {
             ended: old.ended,
             results: Vec::new(),
             summaries: Vec::new(),
+            suite: None,
         }
     }
 }
