@@ -232,6 +232,9 @@ fn add(
         record.level = Some(level.clone());
     }
     part.design.plan.seed = design.seed;
+    // They are made from the whole.
+    part.results = Vec::new();
+    part.summaries = Vec::new();
     let Some(mut whole) = whole else {
         return part;
     };
