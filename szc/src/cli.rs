@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+mod completions;
+
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{compare, run as measure_layouts, sweep};
+use crate::lab::{baseline, compare, gate, run as measure_layouts, sweep};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +19,9 @@ enum Subcommand {
     Compare,
     Run,
     Sweep,
+    Gate,
+    Baseline,
+    Completions,
     Inspect,
     Help,
     /// Reserved: a later version gives it a meaning.
@@ -26,10 +31,12 @@ enum Subcommand {
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("compare", Subcommand::Compare),
     ("run", Subcommand::Run),
+    ("gate", Subcommand::Gate),
+    ("baseline", Subcommand::Baseline),
+    ("completions", Subcommand::Completions),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
     ("sweep", Subcommand::Sweep),
-    ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
     ("report", Subcommand::Later),
     ("export", Subcommand::Later),
@@ -43,6 +50,9 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
   szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
+  szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
+  szc baseline save|list|rm       keep samples that a gate is held against
+  szc completions SHELL           a script that completes all this
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -114,6 +124,9 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
         Subcommand::Sweep => sweep::command(rest),
+        Subcommand::Gate => gate::command(rest),
+        Subcommand::Baseline => baseline::command(rest),
+        Subcommand::Completions => completions::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Help => help(rest),
         Subcommand::Later => report(
@@ -167,7 +180,8 @@ mod tests {
     #[test]
     fn only_the_bare_words_are_subcommands() {
         assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
-        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Later));
+        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
+        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Later));
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
         }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use self::options::Options;
+pub(crate) use self::options::Options;
 use super::build::Failure;
 use super::config::{self, Subject};
 use super::design::{Design, MOST_BLOCKS};
@@ -75,7 +75,7 @@ enum Source {
 }
 
 /// The version that the options ask for; none if the command is complete.
-fn built_program(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
+pub(super) fn built_program(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
     if options.resume.is_some() || !options.build.is_used() {
         return Ok(None);
     }
@@ -120,7 +120,14 @@ fn source_of(
 }
 
 /// The experiment that the options describe.
-fn experiment(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
+///
+/// # Errors
+/// When they make no sense together.
+pub(super) fn experiment(
+    options: &Options,
+    programs: Vec<Program>,
+    words: Vec<String>,
+) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
     let design = options.common.applied_to(Design::layouts(1, options.runs_per_layout, 0))?;
     let (blocks, time) = match (options.precision, options.time) {

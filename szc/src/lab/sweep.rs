@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
-use self::options::Options;
+pub(crate) use self::options::Options;
 use super::build::{Failure, Version};
 use super::config::{self, Subject};
 use super::design::{Design, MOST_PROGRAMS};

@@ -51,7 +51,7 @@ are reported, and saved).";
     after_long_help = AFTER_HELP,
     after_help = "Example: szc sweep --param n=1,2,4 -- './bench {n}'\nMore with --help."
 )]
-pub(super) struct Options {
+pub(crate) struct Options {
     /// Blocks of each program, at least 6
     #[arg(
         long,
