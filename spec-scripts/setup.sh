@@ -32,6 +32,7 @@ NEEDED_BY_TESTS=(
     "ccache=ccache"
     "cmake=cmake"
     "gdb=gdb"
+    "git=git"
     "mold=mold"
     "valgrind=valgrind"
 )

@@ -6,7 +6,7 @@ mod completions;
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{baseline, compare, gate, run as measure_layouts, sweep};
+use crate::lab::{baseline, compare, gate, history, run as measure_layouts, sweep};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +19,7 @@ enum Subcommand {
     Compare,
     Run,
     Sweep,
+    History,
     Gate,
     Baseline,
     Completions,
@@ -37,7 +38,7 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
     ("sweep", Subcommand::Sweep),
-    ("history", Subcommand::Later),
+    ("history", Subcommand::History),
     ("report", Subcommand::Later),
     ("export", Subcommand::Later),
 ];
@@ -50,6 +51,7 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
   szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
+  szc history FILES…              since when something is faster or slower
   szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
   szc baseline save|list|rm       keep samples that a gate is held against
   szc completions SHELL           a script that completes all this
@@ -124,6 +126,7 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
         Subcommand::Sweep => sweep::command(rest),
+        Subcommand::History => history::command(rest),
         Subcommand::Gate => gate::command(rest),
         Subcommand::Baseline => baseline::command(rest),
         Subcommand::Completions => completions::command(rest),

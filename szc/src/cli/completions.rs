@@ -11,7 +11,7 @@ use clap_complete::{Shell, generate};
 
 use crate::error::{Class, report};
 use crate::lab::output::say;
-use crate::lab::{baseline, compare, gate, run, sweep};
+use crate::lab::{baseline, compare, gate, history, run, sweep};
 
 const USAGE: &str = "\
 szc completions SHELL: prints a script that completes szc's subcommands and options
@@ -57,6 +57,7 @@ fn all() -> Command {
         .subcommand(part("compare", compare::Options::command()))
         .subcommand(part("run", run::Options::command()))
         .subcommand(part("sweep", sweep::Options::command()))
+        .subcommand(part("history", history::Options::command()))
         .subcommand(part("gate", gate::Options::command()))
         .subcommand(part("baseline", baseline::Options::command()))
         .subcommand(Command::new("inspect").about("Shows what may move in an image").arg(file()))

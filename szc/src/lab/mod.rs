@@ -11,6 +11,7 @@ pub mod config;
 pub mod design;
 pub mod experiment;
 pub mod gate;
+pub mod history;
 pub mod metric;
 pub mod options;
 pub mod output;
