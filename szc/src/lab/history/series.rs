@@ -147,7 +147,8 @@ fn pair_name(file: &SamplesFile, result: &ResultRecord) -> String {
 
 impl Series {
     fn find_changes(&mut self, search: &Search) -> Result<()> {
-        self.points.sort_by(|one, other| (&one.created, &one.file).cmp(&(&other.created, &other.file)));
+        self.points
+            .sort_by(|one, other| (&one.created, &one.file).cmp(&(&other.created, &other.file)));
         let logarithms: Vec<f64> = self.points.iter().map(|point| point.value.ln()).collect();
         let found = change_points(&logarithms, search)
             .map_err(|error| anyhow!("{}: {error}", printable(&self.name)))?;
@@ -177,10 +178,14 @@ impl Series {
     /// One line for each experiment; `>` in front of those where something changed.
     pub(super) fn table(&self) -> String {
         let value = if self.is_ratio { "ratio" } else { "mean" };
-        let mut rows =
-            vec![["  created", value, "95 % interval", "verdict", "n", "file"].map(str::to_owned).to_vec()];
+        let mut rows = vec![
+            ["  created", value, "95 % interval", "verdict", "n", "file"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
         for (index, point) in self.points.iter().enumerate() {
-            let mark = if self.changes.iter().any(|change| change.point == index) { ">" } else { " " };
+            let mark =
+                if self.changes.iter().any(|change| change.point == index) { ">" } else { " " };
             let [lower, upper] = point.interval.unwrap_or([point.value; 2]);
             let (value, interval) = self.shown(point.value, Interval { lower, upper });
             rows.push(vec![
@@ -216,7 +221,9 @@ impl Series {
             )];
         }
         if self.changes.is_empty() {
-            return vec!["No change point was found; this does not show that nothing changed.".to_owned()];
+            return vec![
+                "No change point was found; this does not show that nothing changed.".to_owned(),
+            ];
         }
         self.changes
             .iter()
@@ -229,7 +236,11 @@ impl Series {
                     let [before, after] = quantities(&self.metric, [change.before, change.after]);
                     format!("{before} to {after}")
                 };
-                let p = if change.p < 1e-4 { "less than 0.0001".to_owned() } else { format!("{:.4}", change.p) };
+                let p = if change.p < 1e-4 {
+                    "less than 0.0001".to_owned()
+                } else {
+                    format!("{:.4}", change.p)
+                };
                 format!(
                     "Since {} ({}): {share:+.2} % {}, {values}, p = {p}.",
                     printable(&point.created),

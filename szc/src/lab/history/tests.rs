@@ -1,8 +1,8 @@
 //! Histories of made files, read through the public entry.
 
 use super::*;
-use crate::report::comparison::tests::comparison;
 use crate::measure::metric::Metric;
+use crate::report::comparison::tests::comparison;
 use crate::stats::change_points::{Judge, Search};
 
 /// Files of one comparison each; B takes as many milliseconds as `times` say, A takes 1000.
