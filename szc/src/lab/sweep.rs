@@ -7,6 +7,7 @@
 mod options;
 
 use std::ffi::OsString;
+use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -163,7 +164,8 @@ fn sweep(
     let mut whole: Option<SamplesFile> = None;
     for (place, workload) in workloads.iter().enumerate() {
         if !quiet && workloads.len() > 1 {
-            say(&format!("{} ({} of {})\n", workload.name, place + 1, workloads.len()))?;
+            // Nothing measured is to be lost because nobody reads this.
+            let _ = writeln!(stderr(), "{} ({} of {})", workload.name, place + 1, workloads.len());
         }
         let experiment = experiment(options, design, place, workload, words)?;
         let file = add(whole.take(), experiment.carry_out()?, workload, &design);
@@ -179,10 +181,7 @@ fn sweep(
     }
     let mut file = whole.ok_or_else(|| anyhow!("there was nothing to measure"))?;
     analyse(&mut file);
-    if !matches!(file.ended, EndedRecord::Refused { .. }) {
-        say(&report(&file, quiet))?;
-    }
-    conclude(json, &file)
+    conclude(json, &file, &report(&file, quiet))
 }
 
 fn experiment(
