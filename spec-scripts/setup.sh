@@ -32,6 +32,7 @@ NEEDED_BY_TESTS=(
     "ccache=ccache"
     "cmake=cmake"
     "gdb=gdb"
+    "git=git"
     "mold=mold"
     "python3-dev=python3-config"
     "valgrind=valgrind"

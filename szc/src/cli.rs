@@ -6,7 +6,7 @@ mod completions;
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{baseline, compare, gate, run as measure_layouts};
+use crate::lab::{baseline, compare, gate, history, run as measure_layouts, sweep};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,6 +18,8 @@ use std::process::ExitCode;
 enum Subcommand {
     Compare,
     Run,
+    Sweep,
+    History,
     Gate,
     Baseline,
     Completions,
@@ -35,8 +37,8 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("completions", Subcommand::Completions),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
-    ("sweep", Subcommand::Later),
-    ("history", Subcommand::Later),
+    ("sweep", Subcommand::Sweep),
+    ("history", Subcommand::History),
     ("report", Subcommand::Later),
     ("export", Subcommand::Later),
 ];
@@ -48,6 +50,8 @@ szc: clang 22 for programs that change their layout while they run, and a labora
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
+  szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
+  szc history FILES…              since when something is faster or slower
   szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
   szc baseline save|list|rm       keep samples that a gate is held against
   szc completions SHELL           a script that completes all this
@@ -122,6 +126,8 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     match which {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
+        Subcommand::Sweep => sweep::command(rest),
+        Subcommand::History => history::command(rest),
         Subcommand::Gate => gate::command(rest),
         Subcommand::Baseline => baseline::command(rest),
         Subcommand::Completions => completions::command(rest),

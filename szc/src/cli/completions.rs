@@ -11,7 +11,7 @@ use clap_complete::{Shell, generate};
 
 use crate::error::{Class, report};
 use crate::lab::output::say;
-use crate::lab::{baseline, compare, gate, run};
+use crate::lab::{baseline, compare, gate, history, run, sweep};
 
 const USAGE: &str = "\
 szc completions SHELL: prints a script that completes szc's subcommands and options
@@ -56,6 +56,8 @@ fn all() -> Command {
         .about("A compiler driver and a laboratory for programs whose layout is random")
         .subcommand(part("compare", compare::Options::command()))
         .subcommand(part("run", run::Options::command()))
+        .subcommand(part("sweep", sweep::Options::command()))
+        .subcommand(part("history", history::Options::command()))
         .subcommand(part("gate", gate::Options::command()))
         .subcommand(part("baseline", baseline::Options::command()))
         .subcommand(Command::new("inspect").about("Shows what may move in an image").arg(file()))

@@ -14,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 use self::store::Store;
 use super::experiment::{analyse, command_line, conclude};
+use super::options::programs_of;
 use super::output::{complain, say};
 use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT, run, saved};
 use crate::measure::machine::Machine;
@@ -109,13 +110,26 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
 
 fn save(store: &Store, name: &str, run: &run::Options, arguments: &[OsString]) -> Result<u8> {
     store::check_name(name)?;
+    if run.config.config.is_some() || run.config.chosen_program.is_some() {
+        bail!(
+            "szc baseline save takes no defaults from a file: measure with szc run --json FILE, and save that file"
+        );
+    }
     let mut file = match saved::samples_files(&run.commands)?.as_deref() {
         Some([path]) => json::read(path)?,
         Some(_) => bail!("one samples file, or a command, is needed"),
         None => match &run.commands[..] {
             [command] => {
                 let words = command_line("baseline", arguments);
-                run::experiment(run, command, words)?.carry_out()?
+                let programs = match run::built_program(run) {
+                    Ok(Some(programs)) => programs,
+                    Ok(None) => programs_of(std::slice::from_ref(command), &run.names)?,
+                    Err(failure) => {
+                        complain("baseline", &failure.message());
+                        return Ok(failure.exit_code());
+                    }
+                };
+                run::experiment(run, programs, words)?.carry_out()?
             }
             commands => bail!("{} commands, and one is needed, quoted as a whole", commands.len()),
         },

@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::Parser;
 
 pub(crate) use self::options::Options;
+use super::build::Failure;
+use super::config::{self, Subject};
 use super::design::{Design, MOST_PROGRAMS};
 use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
 use super::options::{Budget, MetricChoice, programs_of};
 use super::output::{complain, save, say};
 use super::saved::{self, SavedSamples};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume};
+use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions};
+use crate::measure::program::Program;
 use crate::report::comparison::USUAL_TOLERANCE;
 use crate::report::json::{Command, RuleRecord, SamplesFile};
 use crate::report::text::{comparison_table, remarks, verdicts};
@@ -31,7 +33,7 @@ const USUAL_BUDGET: Budget = Budget::Blocks(100);
 /// Prints to stdout and stderr; the exit code is one of those in [`super`].
 #[must_use]
 pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
+    let options: Options = match config::parse(Subject::Versions, arguments) {
         Ok(options) => options,
         Err(error) => {
             // A closed stdout or stderr leaves nobody to tell.
@@ -40,7 +42,14 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
             return code.into();
         }
     };
-    let source = match source_of(&options, arguments) {
+    let built = match built_programs(&options) {
+        Ok(built) => built,
+        Err(failure) => {
+            complain("compare", &failure.message());
+            return failure.exit_code().into();
+        }
+    };
+    let source = match source_of(&options, arguments, built) {
         Ok(source) => source,
         Err(error) => {
             complain("compare", &format!("{error:#}"));
@@ -66,37 +75,53 @@ enum Source {
     Saved(Box<SamplesFile>),
 }
 
-fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+/// The versions that the options ask for; none if the commands are complete.
+fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
+    if options.resume.is_some() || !options.build.is_used() {
+        return Ok(None);
+    }
+    let quiet = options.common.quiet;
+    versions::programs(&options.build, &options.commands, &options.names, quiet).map(Some)
+}
+
+fn source_of(
+    options: &Options,
+    arguments: &[OsString],
+    built: Option<Vec<Program>>,
+) -> Result<Source> {
     let words = command_line("compare", arguments);
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Compare, path, options.budget, words)?;
         return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
     }
-    if let Some(paths) = saved::samples_files(&options.commands)? {
-        return Ok(Source::Saved(Box::new(saved_comparison(options, &paths)?)));
-    }
-    if options.commands.len() < 2 {
+    let programs = match built {
+        Some(programs) => programs,
+        None => {
+            if let Some(paths) = saved::samples_files(&options.commands)? {
+                return Ok(Source::Saved(Box::new(saved_comparison(options, &paths)?)));
+            }
+            programs_of(&options.commands, &options.names)?
+        }
+    };
+    if programs.len() < 2 {
         bail!(
-            "one command, and at least two are needed: -- './a input' './b input' (to measure a single one: szc run)"
+            "{} command, and at least two are needed: -- './a input' './b input', or versions of one, as --flags=-O2,-O3 makes them (to measure a single one: szc run)",
+            if programs.is_empty() { "no" } else { "one" }
         );
     }
-    if options.commands.len() > MOST_PROGRAMS {
-        bail!("{} commands, and at most {MOST_PROGRAMS} fit", options.commands.len());
+    if programs.len() > MOST_PROGRAMS {
+        bail!("{} programs, and at most {MOST_PROGRAMS} fit", programs.len());
     }
     let choice = options.common.metric_choice()?;
     let budget = options.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
         runs_per_position: options.runs_per_block,
-        ..Design::mirrored(
-            options.commands.len(),
-            options.fixed.unwrap_or_else(|| budget.blocks()),
-            0,
-        )
+        ..Design::mirrored(programs.len(), options.fixed.unwrap_or_else(|| budget.blocks()), 0)
     };
     Ok(Source::Runs(Box::new(Experiment {
         command: Command::Compare,
         command_line: words,
-        programs: programs_of(&options.commands, &options.names)?,
+        programs,
         design: options.common.applied_to(design)?,
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {

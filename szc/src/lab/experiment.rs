@@ -167,6 +167,7 @@ impl Experiment {
             ended: EndedRecord::Unfinished,
             results: Vec::new(),
             summaries: Vec::new(),
+            suite: None,
         }
     }
 }
@@ -191,6 +192,7 @@ fn record_of(program: &Program) -> ProgramRecord {
         level: None,
         command: program.command.clone(),
         via_shell: program.via_shell,
+        folder: program.folder.clone(),
         executable: program.executable(),
         randomized: false,
         not_randomized_reason: None,

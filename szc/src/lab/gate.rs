@@ -11,19 +11,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
 
 pub(crate) use self::options::Options;
 use self::options::Policy;
 use super::baseline::store::Store;
+use super::build::Failure;
 use super::compare::{header, report};
+use super::config::{self, Subject};
 use super::design::Design;
 use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
 use super::options::{Budget, MetricChoice, programs_of};
 use super::output::{complain, say};
 use super::saved::{self, SavedSamples};
-use super::{EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume};
+use super::{
+    EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions,
+};
 use crate::measure::machine::Machine;
+use crate::measure::program::Program;
 use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
 use crate::report::verdict::Verdict;
 
@@ -35,7 +39,7 @@ const USUAL_BUDGET: Budget = Budget::Blocks(100);
 /// Prints to stdout and stderr; the exit code is one of those in [`super`].
 #[must_use]
 pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
+    let options = match config::parse::<Options>(Subject::Versions, arguments) {
         Ok(options) => options,
         Err(error) => {
             // A closed stdout or stderr leaves nobody to tell.
@@ -44,7 +48,14 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
             return code.into();
         }
     };
-    let source = match source_of(&options, arguments) {
+    let built = match built_programs(&options) {
+        Ok(built) => built,
+        Err(failure) => {
+            complain("gate", &failure.message());
+            return failure.exit_code().into();
+        }
+    };
+    let source = match source_of(&options, arguments, built) {
         Ok(source) => source,
         Err(error) => {
             complain("gate", &format!("{error:#}"));
@@ -70,7 +81,28 @@ enum Source {
     Against { baseline: Box<SamplesFile>, origin: PathBuf, candidate: Box<Experiment> },
 }
 
-fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+/// The versions that the options ask for, the baseline first; none if the commands are complete.
+fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
+    if options.resume.is_some() || !options.build.is_used() {
+        return Ok(None);
+    }
+    let quiet = options.common.quiet;
+    let programs = versions::programs(&options.build, &options.commands, &options.names, quiet)?;
+    let needed = if options.baseline.is_some() { 1 } else { 2 };
+    if programs.len() != needed {
+        return Err(Failure::Usage(format!(
+            "the options make {} versions, and {needed} is what a gate needs: a baseline and a candidate, as in --rev main --rev HEAD, or the candidate alone with --baseline NAME",
+            programs.len()
+        )));
+    }
+    Ok(Some(programs))
+}
+
+fn source_of(
+    options: &Options,
+    arguments: &[OsString],
+    built: Option<Vec<Program>>,
+) -> Result<Source> {
     let words = command_line("gate", arguments);
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Gate, path, options.budget, words)?;
@@ -82,7 +114,7 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
                 "--baseline {name} stands for the baseline: give the candidate alone, -- 'CANDIDATE'"
             );
         };
-        let candidate = candidate(options, command, words)?;
+        let candidate = candidate(options, programs(options, built, command)?, words)?;
         let compiler = candidate.programs[0].executable();
         let found = Store::new(options.store.as_deref())?.find(
             name,
@@ -92,11 +124,15 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
         )?;
         return against(candidate, &found);
     }
+    if let Some(programs) = built {
+        return Ok(Source::Runs(Box::new(pair(options, programs, words)?)));
+    }
     match &options.commands[..] {
         [baseline, command]
             if saved::is_samples_file(baseline) && !saved::is_samples_file(command) =>
         {
-            against(candidate(options, command, words)?, Path::new(baseline))
+            let programs = programs(options, None, command)?;
+            against(candidate(options, programs, words)?, Path::new(baseline))
         }
         commands => match saved::samples_files(commands)? {
             Some(paths) => {
@@ -104,7 +140,16 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
                 analyse(&mut file);
                 Ok(Source::Saved(Box::new(file)))
             }
-            None => Ok(Source::Runs(Box::new(pair(options, words)?))),
+            None => {
+                if commands.len() != 2 {
+                    bail!(
+                        "{} commands, and two are needed: -- 'BASELINE' 'CANDIDATE'",
+                        commands.len()
+                    );
+                }
+                let programs = programs_of(commands, &options.names)?;
+                Ok(Source::Runs(Box::new(pair(options, programs, words)?)))
+            }
         },
     }
 }
@@ -126,12 +171,20 @@ fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
     Ok(Source::Against { baseline: Box::new(baseline), origin, candidate: Box::new(candidate) })
 }
 
-fn candidate(options: &Options, command: &str, words: Vec<String>) -> Result<Experiment> {
+/// The candidate, built or as it is.
+fn programs(options: &Options, built: Option<Vec<Program>>, command: &str) -> Result<Vec<Program>> {
+    match built {
+        Some(programs) => Ok(programs),
+        None => programs_of(&[command.to_owned()], &options.names),
+    }
+}
+
+fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
     Ok(Experiment {
         command: Command::Run,
         command_line: words,
-        programs: programs_of(&[command.to_owned()], &[])?,
+        programs,
         design: options.common.applied_to(Design::layouts(1, 2, 0))?,
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {
@@ -149,10 +202,7 @@ fn candidate(options: &Options, command: &str, words: Vec<String>) -> Result<Exp
 }
 
 /// Both commands in common blocks.
-fn pair(options: &Options, words: Vec<String>) -> Result<Experiment> {
-    if options.commands.len() != 2 {
-        bail!("{} commands, and two are needed: -- 'BASELINE' 'CANDIDATE'", options.commands.len());
-    }
+fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
     let budget = options.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
@@ -162,7 +212,7 @@ fn pair(options: &Options, words: Vec<String>) -> Result<Experiment> {
     Ok(Experiment {
         command: Command::Gate,
         command_line: words,
-        programs: programs_of(&options.commands, &options.names)?,
+        programs,
         design: options.common.applied_to(design)?,
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {

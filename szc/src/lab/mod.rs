@@ -5,10 +5,13 @@
 #![forbid(unsafe_code)]
 
 pub mod baseline;
+pub mod build;
 pub mod compare;
+pub mod config;
 pub mod design;
 pub mod experiment;
 pub mod gate;
+pub mod history;
 pub mod metric;
 pub mod options;
 pub mod output;
@@ -16,6 +19,8 @@ mod resume;
 pub mod run;
 pub mod saved;
 pub mod session;
+pub mod sweep;
+pub mod versions;
 
 /// A verdict was reached, "unresolved" included; a gate passed.
 pub const EXIT_VERDICT: u8 = 0;

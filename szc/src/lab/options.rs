@@ -14,6 +14,7 @@ use crate::measure::child::usable_cpus;
 use crate::measure::instrument::Instrument;
 use crate::measure::metric::Metric;
 use crate::measure::program::Program;
+use crate::measure::user_figure;
 
 /// Options of every subcommand that runs programs.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,7 +27,8 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Metric of the verdict; all are shown: cpu, wall or rss [default: cpu]
+    /// Metric of the verdict: cpu, wall, rss, instructions, simulated-cycles, user:REGEX, or a
+    /// hardware counter [default: cpu]
     #[arg(long, value_name = "METRIC", value_parser = metric::parse)]
     pub metric: Option<String>,
 
@@ -121,7 +123,9 @@ impl CommonOptions {
             }
         }
         Ok(Conditions {
-            check_output: !self.no_check_output,
+            // Who prints a figure of its own prints another one in each run.
+            check_output: self.check_output
+                || !(self.no_check_output || metric.name() == user_figure::NAME),
             metric,
             timeout: self.timeout,
             cpu: self.cpu,
@@ -168,15 +172,26 @@ pub fn programs_of(commands: &[String], names: &[(String, String)]) -> Result<Ve
     for (index, command) in commands.iter().enumerate() {
         programs.push(Program::new(index, None, command)?);
     }
-    for (label, name) in names {
+    name_programs(&mut programs, names)?;
+    Ok(programs)
+}
+
+/// Names programs by the pairs of `--name A=…`.
+///
+/// # Errors
+/// When a name is given twice or to no program.
+pub fn name_programs(programs: &mut [Program], names: &[(String, String)]) -> Result<()> {
+    for (position, (label, name)) in names.iter().enumerate() {
+        let count = programs.len();
         let Some(program) = programs.iter_mut().find(|program| program.label == *label) else {
-            bail!("--name {label}=… names no program: there are {} commands", commands.len());
+            bail!("--name {label}=… names no program: there are {count}");
         };
-        if program.name.replace(name.clone()).is_some() {
+        if names[..position].iter().any(|(other, _)| other == label) {
             bail!("--name {label}=… is given twice: one name is needed");
         }
+        program.name = Some(name.clone());
     }
-    Ok(programs)
+    Ok(())
 }
 
 /// When measuring stops in any case.

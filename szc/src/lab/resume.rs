@@ -94,6 +94,7 @@ pub(super) fn rest_of(
 fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
     let mut program = Program::new(index, record.name.clone(), &record.command)?;
     program.label.clone_from(&record.label);
+    program.folder.clone_from(&record.folder);
     let hash = |found: &Option<crate::measure::program::Executable>| {
         found.as_ref().map(|file| file.sha256.clone())
     };

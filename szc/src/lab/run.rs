@@ -10,14 +10,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::Parser;
 
 pub(crate) use self::options::Options;
+use super::build::Failure;
+use super::config::{self, Subject};
 use super::design::{Design, MOST_BLOCKS};
 use super::experiment::{Experiment, Stopping, command_line, conclude};
 use super::options::{Budget, programs_of};
 use super::output::{complain, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved};
+use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved, versions};
+use crate::measure::program::Program;
 use crate::report::json::{self, Command, RuleRecord, SamplesFile};
 use crate::report::layouts::{run_remarks, run_sentence};
 use crate::report::text::summary_table;
@@ -33,7 +35,7 @@ const USUAL_BUDGET: Budget = Budget::Blocks(1000);
 /// Prints to stdout and stderr; the exit code is one of those in [`super`].
 #[must_use]
 pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
+    let options = match config::parse::<Options>(Subject::Program, arguments) {
         Ok(options) => options,
         Err(error) => {
             // A closed stdout or stderr leaves nobody to tell.
@@ -42,7 +44,14 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
             return code.into();
         }
     };
-    let code = match source_of(&options, arguments) {
+    let built = match built_program(&options) {
+        Ok(built) => built,
+        Err(failure) => {
+            complain("run", &failure.message());
+            return failure.exit_code().into();
+        }
+    };
+    let code = match source_of(&options, arguments, built) {
         Ok(Source::Runs(experiment)) => measured(*experiment, options.common.quiet),
         Ok(Source::Saved(file)) => say(&report(&file, options.common.quiet)).map(|()| EXIT_VERDICT),
         Err(error) => {
@@ -65,7 +74,27 @@ enum Source {
     Saved(Box<SamplesFile>),
 }
 
-fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+/// The version that the options ask for; none if the command is complete.
+pub(super) fn built_program(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
+    if options.resume.is_some() || !options.build.is_used() {
+        return Ok(None);
+    }
+    let quiet = options.common.quiet;
+    let programs = versions::programs(&options.build, &options.commands, &options.names, quiet)?;
+    if programs.len() > 1 {
+        return Err(Failure::Usage(format!(
+            "the options make {} versions, and one is measured: choose one, as in --flags=-O2, or measure all with szc compare",
+            programs.len()
+        )));
+    }
+    Ok(Some(programs))
+}
+
+fn source_of(
+    options: &Options,
+    arguments: &[OsString],
+    built: Option<Vec<Program>>,
+) -> Result<Source> {
     let words = command_line("run", arguments);
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Run, path, options.budget, words)?;
@@ -83,7 +112,11 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
         super::experiment::analyse(&mut file);
         return Ok(Source::Saved(Box::new(file)));
     }
-    Ok(Source::Runs(Box::new(experiment(options, command, words)?)))
+    let programs = match built {
+        Some(programs) => programs,
+        None => programs_of(std::slice::from_ref(command), &options.names)?,
+    };
+    Ok(Source::Runs(Box::new(experiment(options, programs, words)?)))
 }
 
 /// The experiment that the options describe.
@@ -92,7 +125,7 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
 /// When they make no sense together.
 pub(super) fn experiment(
     options: &Options,
-    command: &str,
+    programs: Vec<Program>,
     words: Vec<String>,
 ) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
@@ -108,7 +141,7 @@ pub(super) fn experiment(
     Ok(Experiment {
         command: Command::Run,
         command_line: words,
-        programs: programs_of(&[command.to_owned()], &options.names)?,
+        programs,
         design: Design { blocks, ..design },
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {

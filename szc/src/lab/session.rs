@@ -236,7 +236,8 @@ impl Session<'_> {
         };
         let argv = ["/bin/sh", "-c", &command].map(str::to_owned);
         let timeout = self.task.conditions.timeout;
-        let invocation = Invocation { argv: &argv, environment: &[], timeout, cpu: None };
+        let invocation =
+            Invocation { argv: &argv, environment: &[], timeout, folder: None, cpu: None };
         let outcome = child::run(&invocation, self.stop)?;
         if outcome.end == End::Exited(0) {
             return Ok(Ok(()));
@@ -258,6 +259,7 @@ impl Session<'_> {
             argv: &argv,
             environment: &environment,
             timeout: conditions.timeout,
+            folder: program.folder.as_deref(),
             cpu: conditions.cpu,
         };
         for instrument in &mut *self.task.instruments {

@@ -14,6 +14,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -101,6 +102,8 @@ pub struct Invocation<'a> {
     pub environment: &'a [(&'a str, &'a OsStr)],
     /// Kill the child after this long.
     pub timeout: Option<Duration>,
+    /// Where to run it, unless in our own folder.
+    pub folder: Option<&'a Path>,
     /// Let the child run on this CPU only.
     pub cpu: Option<usize>,
 }
@@ -175,6 +178,9 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    if let Some(folder) = invocation.folder {
+        command.current_dir(folder);
+    }
     let affinity = invocation.cpu.map(only_cpu).transpose()?;
     let pin = move || match &affinity {
         Some(set) => Ok(sched_setaffinity(Pid::from_raw(0), set)?),

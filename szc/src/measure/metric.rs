@@ -55,7 +55,7 @@ impl Metric {
             Self::Cpu | Self::Wall => "s",
             Self::Rss => "bytes",
             Self::Figure(name) => match name.as_str() {
-                "instructions" => "instructions",
+                "instructions" | "retired-instructions" => "instructions",
                 "cycles" | "simulated-cycles" => "cycles",
                 "cache-misses" | "branch-misses" => "misses",
                 _ => "",
@@ -71,6 +71,7 @@ impl Metric {
             Self::Wall => "wall time",
             Self::Rss => "peak memory",
             Self::Figure(name) => match name.as_str() {
+                "retired-instructions" => "retired instructions",
                 "simulated-cycles" => "simulated cycles",
                 "cache-misses" => "cache misses",
                 "branch-misses" => "branch misses",

@@ -2,9 +2,12 @@
 //!
 //! `program` turns a command string into an argument vector, `child` runs it,
 //! `randomization` reads what its runtime logged, `sample` is the record of one
-//! run, `metric` what is taken from it, and `machine` that of the computer. Nothing here compares anything.
+//! run, `metric` what is taken from it, and `machine` that of the computer. Figures beyond what the
+//! kernel accounts come from instruments: `counters` (hardware), `valgrind` (simulation) and
+//! `user_figure` (what the program prints). Nothing here compares anything.
 
 pub mod child;
+pub mod counters;
 pub mod instrument;
 pub mod machine;
 pub mod metric;
@@ -12,3 +15,5 @@ mod pipe;
 pub mod program;
 pub mod randomization;
 pub mod sample;
+pub mod user_figure;
+pub mod valgrind;

@@ -40,6 +40,8 @@ pub struct Program {
     pub argv: Vec<String>,
     /// Whether a shell executes the command, and so is part of what is measured.
     pub via_shell: bool,
+    /// Where it runs, unless in the folder that szc was called in.
+    pub folder: Option<PathBuf>,
 }
 
 /// The file behind a program.
@@ -69,7 +71,7 @@ impl Program {
         if argv.is_empty() {
             bail!("command {label} is empty: a command such as './program input' is needed");
         }
-        Ok(Self { label, name, command: command.to_owned(), argv, via_shell })
+        Ok(Self { label, name, command: command.to_owned(), argv, via_shell, folder: None })
     }
 
     /// "B (new)", or "B" without a name.
@@ -90,12 +92,16 @@ impl Program {
             Some(bytes) => format!(" {PADDING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
             None => String::new(),
         };
-        if self.via_shell {
-            let quoted = self.command.replace('\'', r"'\''");
-            format!("SZC_SEED={seed}{padding} /bin/sh -c '{quoted}' </dev/null")
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+        let place = self.folder.as_ref().map_or_else(String::new, |folder| {
+            format!("cd {} && ", quoted(&folder.display().to_string()))
+        });
+        let command = if self.via_shell {
+            format!("/bin/sh -c {}", quoted(&self.command))
         } else {
-            format!("SZC_SEED={seed}{padding} {} </dev/null", self.command.trim())
-        }
+            self.command.trim().to_owned()
+        };
+        format!("{place}SZC_SEED={seed}{padding} {command} </dev/null")
     }
 
     /// The file that is executed, looked up in PATH; `None` when it is not found
@@ -107,7 +113,8 @@ impl Program {
         }
         let program = Path::new(self.argv.first()?);
         let found = if program.components().count() > 1 || program.has_root() {
-            is_executable(program).then(|| program.to_owned())
+            let place = self.folder.as_deref().unwrap_or_else(|| Path::new(""));
+            Some(place.join(program)).filter(|path| is_executable(path))
         } else {
             let path = std::env::var_os("PATH")?;
             std::env::split_paths(&path)
@@ -309,6 +316,14 @@ mod tests {
                 std::process::Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
             assert_eq!(String::from_utf8(output.stdout).unwrap(), padding(bytes), "{script}");
         }
+    }
+
+    #[test]
+    fn a_program_in_a_folder_is_looked_for_and_repeated_there() {
+        let mut program = Program::new(0, None, "./true 1").unwrap();
+        program.folder = Some("/bin".into());
+        assert_eq!(program.executable_path().unwrap(), Path::new("/bin/true"));
+        assert_eq!(program.reproduction(7, None), "cd '/bin' && SZC_SEED=7 ./true 1 </dev/null");
     }
 
     #[test]

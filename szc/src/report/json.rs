@@ -12,6 +12,8 @@ mod file;
 mod result;
 mod version_1;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::file::{check_writable, iso_8601, read, write};
@@ -23,6 +25,7 @@ use crate::measure::machine::Machine;
 use crate::measure::program::Executable;
 use crate::measure::randomization::RuntimeLog;
 use crate::measure::sample::{Metric, Sample};
+use crate::report::suite::SuiteRecord;
 
 /// Value of the field `format`.
 pub const FORMAT: &str = "szc-samples";
@@ -63,6 +66,9 @@ pub struct SamplesFile {
     /// Each program by itself, for each metric.
     #[serde(default)]
     pub summaries: Vec<SummaryRecord>,
+    /// All levels of a sweep over all its programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SuiteRecord>,
 }
 
 impl SamplesFile {
@@ -151,6 +157,9 @@ pub struct ProgramRecord {
     pub command: String,
     /// Whether it was run by a shell.
     pub via_shell: bool,
+    /// Where it ran, if it was built by szc in a folder of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// The file that ran, unless a shell decided.
     pub executable: Option<Executable>,
     /// Whether every run had a random layout.

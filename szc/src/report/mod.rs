@@ -12,6 +12,7 @@ pub mod layouts;
 pub mod number;
 pub mod progress;
 pub mod sentence;
+pub mod suite;
 pub mod summary;
 pub mod text;
 pub mod verdict;

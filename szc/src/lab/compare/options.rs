@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use crate::lab::build::BuildOptions;
+use crate::lab::config::ConfigOptions;
 use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{Budget, CommonOptions, parse_budget, parse_name, parse_share};
 use crate::stats::fixed::FEWEST_BLOCKS;
@@ -24,6 +26,8 @@ Examples:
   szc compare --fixed 40 --name A=-O2 --name B=-O3 --json o2-o3.json -- ./bench-O2 ./bench-O3
   szc compare --delta 0.5% --budget 10m -- './old < /data/in' './new < /data/in'
   szc compare -- './list input' './tree input' './hash input'
+  szc compare --build 'make CC=szc CFLAGS={flags}' --flags=-O2,-O3 -- './bench input'
+  szc compare --build 'make CC=szc' --rev main --rev HEAD -- './bench input'
   szc compare --resume o2-o3.json          go on with what Ctrl-C ended
   szc compare o2-o3.json --metric wall     read saved samples again
   szc compare old.json new.json            two files of szc run, as groups
@@ -45,6 +49,11 @@ the first, and share one error rate (Holm).
 Commands: each command is one quoted string. A simple one is executed directly;
 one with pipes, variables and the like is run by /bin/sh, which then is part of
 what is measured. stdin is /dev/null; stdout is hashed and discarded.
+
+Versions: with --flags, --param or --rev there is one command, and what is compared
+are the versions of it that they make. --build makes each in a copy of the tree of
+its own, where the command runs, too; or into {out}, if it says so. What was built
+once is kept. Every option can have its default in szc.toml.
 
 Environment of the commands: SZC_SEED is set to a fresh layout seed of sixteen
 digits in every run, SZC_LOG to a temporary file, and SZC_PADDING to a text of
@@ -116,8 +125,14 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(super) common: CommonOptions,
 
+    #[command(flatten)]
+    pub(super) build: BuildOptions,
+
+    #[command(flatten)]
+    pub(super) config: ConfigOptions,
+
     /// The commands, each as one quoted string; or samples files
-    #[arg(value_names = ["COMMAND"], required_unless_present = "resume")]
+    #[arg(value_names = ["COMMAND"])]
     pub(super) commands: Vec<String>,
 }
 

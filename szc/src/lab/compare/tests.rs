@@ -4,6 +4,7 @@ use super::*;
 use crate::lab::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE};
 use crate::measure::metric::Metric;
 use crate::report::json::{self, EndedRecord};
+use clap::Parser;
 use std::path::Path;
 
 fn parsed(words: &[&str]) -> Result<Options, clap::Error> {
@@ -15,7 +16,7 @@ fn exit_code(words: &[&str]) -> ExitCode {
     command(&words)
 }
 
-fn programs(words: &[&str]) -> Result<Vec<crate::measure::program::Program>> {
+fn programs(words: &[&str]) -> Result<Vec<Program>> {
     let options = parsed(words).unwrap();
     programs_of(&options.commands, &options.names)
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use crate::lab::build::BuildOptions;
+use crate::lab::config::ConfigOptions;
 use crate::lab::design::MOST_RUNS_PER_POSITION;
 use crate::lab::options::{Budget, CommonOptions, parse_budget, parse_name, parse_share};
 
@@ -19,6 +21,7 @@ const AFTER_HELP: &str = "\
 Examples:
   szc gate -- './old/bench input' './new/bench input'
   szc gate --max-slowdown 2% --budget 10m --json gate.json -- './old/bench' './new/bench'
+  szc gate --build 'make CC=szc' --rev main --rev HEAD -- './bench input'
   szc gate --baseline main -- './bench input'       against szc baseline save main
   szc gate before.json -- './bench input'           against a file of szc run
   szc gate before.json after.json                   two files of szc run
@@ -109,7 +112,13 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(super) common: CommonOptions,
 
+    #[command(flatten)]
+    pub(super) build: BuildOptions,
+
+    #[command(flatten)]
+    pub(super) config: ConfigOptions,
+
     /// Baseline and candidate, each as one quoted string; or samples files
-    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1..=2, required_unless_present = "resume")]
+    #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1..=2)]
     pub(super) commands: Vec<String>,
 }

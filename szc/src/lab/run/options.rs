@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use crate::lab::build::BuildOptions;
+use crate::lab::config::ConfigOptions;
 use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{
     Budget, CommonOptions, parse_budget, parse_name, parse_share, parse_time,
@@ -100,7 +102,13 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(in crate::lab) common: CommonOptions,
 
+    #[command(flatten)]
+    pub(in crate::lab) build: BuildOptions,
+
+    #[command(flatten)]
+    pub(in crate::lab) config: ConfigOptions,
+
     /// The command as one quoted string; or a samples file
-    #[arg(value_names = ["COMMAND"], required_unless_present = "resume")]
+    #[arg(value_names = ["COMMAND"])]
     pub(in crate::lab) commands: Vec<String>,
 }

@@ -14,7 +14,7 @@ fn run_with(
     stop: &Stop,
 ) -> Outcome {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    run(&Invocation { argv: &argv, environment, timeout, cpu: None }, stop).unwrap()
+    run(&Invocation { argv: &argv, environment, timeout, folder: None, cpu: None }, stop).unwrap()
 }
 
 #[test]
@@ -36,7 +36,8 @@ fn death_by_a_signal_is_reported() {
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     let argv = ["/nonexistent/program".to_owned()];
-    let invocation = Invocation { argv: &argv, environment: &[], timeout: None, cpu: None };
+    let invocation =
+        Invocation { argv: &argv, environment: &[], timeout: None, folder: None, cpu: None };
     let error = run(&invocation, &Stop::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
@@ -150,7 +151,8 @@ fn a_pinned_child_may_use_one_cpu_and_this_process_all_it_could() {
     let before = usable_cpus().unwrap();
     let argv = ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"].map(str::to_owned);
     let last = *before.last().unwrap();
-    let invocation = Invocation { argv: &argv, environment: &[], timeout: None, cpu: Some(last) };
+    let invocation =
+        Invocation { argv: &argv, environment: &[], timeout: None, folder: None, cpu: Some(last) };
     let outcome = run(&invocation, &Stop::new()).unwrap();
     let text = String::from_utf8(outcome.stdout_tail).unwrap();
     assert_eq!(text.trim().rsplit('\t').next(), Some(last.to_string().as_str()), "{text}");
@@ -161,8 +163,13 @@ fn a_pinned_child_may_use_one_cpu_and_this_process_all_it_could() {
 fn a_cpu_that_does_not_exist_is_an_error() {
     let argv = ["true".to_owned()];
     for cpu in [1023, 1 << 20] {
-        let invocation =
-            Invocation { argv: &argv, environment: &[], timeout: None, cpu: Some(cpu) };
+        let invocation = Invocation {
+            argv: &argv,
+            environment: &[],
+            timeout: None,
+            folder: None,
+            cpu: Some(cpu),
+        };
         assert!(run(&invocation, &Stop::new()).is_err(), "{cpu}");
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn program(label: &str, name: &str) -> ProgramRecord {
         level: None,
         command: "./program".to_owned(),
         via_shell: false,
+        folder: None,
         executable: None,
         randomized: true,
         not_randomized_reason: None,
@@ -71,6 +72,7 @@ pub(crate) fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
         ended: EndedRecord::Complete,
         results: Vec::new(),
         summaries: Vec::new(),
+        suite: None,
     }
 }
 

@@ -122,6 +122,7 @@ impl From<SamplesFile> for super::SamplesFile {
             ended: old.ended,
             results: Vec::new(),
             summaries: Vec::new(),
+            suite: None,
         }
     }
 }
@@ -151,6 +152,7 @@ impl From<ProgramV1> for ProgramRecord {
             level: None,
             command: old.command,
             via_shell: old.via_shell,
+            folder: None,
             executable: old.executable,
             randomized: old.randomized,
             not_randomized_reason: old.not_randomized_reason,

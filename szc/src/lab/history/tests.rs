@@ -1,0 +1,104 @@
+//! Histories of made files, read through the public entry.
+
+use super::*;
+use crate::measure::metric::Metric;
+use crate::report::comparison::tests::comparison;
+use crate::stats::change_points::{Judge, Search};
+
+/// Files of one comparison each; B takes as many milliseconds as `times` say, A takes 1000.
+fn write(folder: &Path, times: &[u64]) {
+    for (day, time) in times.iter().enumerate() {
+        let mut file = comparison(1000, *time);
+        file.created = format!("2026-11-{:02}T00:00:00Z", day + 1);
+        // Names must not decide about the order.
+        json::write(&folder.join(format!("{}.json", times.len() - day)), &file).unwrap();
+    }
+}
+
+fn run(words: &[&str]) -> ExitCode {
+    command(&words.iter().map(OsString::from).collect::<Vec<_>>())
+}
+
+fn read(folder: &Path) -> Vec<Series> {
+    let mut files = Vec::new();
+    read_folder(folder, &mut files).unwrap();
+    let search = Search { least: 3, significance: 0.05, judge: Judge::TTest };
+    series_of(&files, None, &search).unwrap()
+}
+
+#[test]
+fn the_day_of_a_slowdown_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000, 1004, 998, 1002, 1001, 1050, 1054, 1049, 1051, 1048]);
+    let series = read(folder.path());
+    assert_eq!(series.len(), 1);
+    assert_eq!(series[0].name, "B / A");
+    assert_eq!(series[0].changes.len(), 1);
+    assert_eq!(series[0].points[series[0].changes[0].point].created, "2026-11-06T00:00:00Z");
+    let sentences = series[0].sentences(3);
+    assert!(sentences[0].starts_with("Since 2026-11-06T00:00:00Z ("), "{sentences:?}");
+    assert!(sentences[0].contains("): +4.") || sentences[0].contains("): +5."), "{sentences:?}");
+    let table = series[0].table();
+    assert_eq!(table.lines().filter(|line| line.starts_with('>')).count(), 1, "{table}");
+}
+
+#[test]
+fn a_quiet_history_and_a_short_one_have_no_change_point_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000, 1004, 998, 1002, 1001, 1003, 999]);
+    assert!(read(folder.path())[0].sentences(3)[0].starts_with("No change point was found"));
+    let short = tempfile::tempdir().unwrap();
+    write(short.path(), &[1000, 2000]);
+    assert!(read(short.path())[0].sentences(3)[0].contains("2 experiments, and 6 are needed"));
+}
+
+#[test]
+fn machines_and_metrics_are_series_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000, 1000]);
+    let mut file = comparison(1000, 1000);
+    file.machine.cpu = Some("another".to_owned());
+    json::write(&folder.path().join("other.json"), &file).unwrap();
+    assert_eq!(read(folder.path()).len(), 2);
+    let mut files = Vec::new();
+    read_folder(folder.path(), &mut files).unwrap();
+    let search = Search { least: 2, significance: 0.05, judge: Judge::TTest };
+    let wall = series_of(&files, Some("wall"), &search).unwrap();
+    assert!(wall.iter().all(|series| series.metric == Metric::Wall));
+    assert!(series_of(&files, Some("instructions"), &search).unwrap().is_empty());
+}
+
+#[test]
+fn files_that_are_no_samples_are_left_out_of_folders_and_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000, 1000, 1000]);
+    let broken = folder.path().join("broken.json");
+    std::fs::write(&broken, "{\"format\":").unwrap();
+    let place = folder.path().to_str().unwrap();
+    let out = folder.path().join("out.txt");
+    assert_eq!(run(&["--quiet", "--json", out.to_str().unwrap(), place]), EXIT_VERDICT.into());
+    let written: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap();
+    assert_eq!(written["series"][0]["points"].as_array().unwrap().len(), 3);
+    assert_eq!(run(&[broken.to_str().unwrap()]), EXIT_USAGE.into());
+    assert_eq!(run(&["/no/such/file.json"]), EXIT_USAGE.into());
+    let empty = tempfile::tempdir().unwrap();
+    assert_eq!(run(&[empty.path().to_str().unwrap()]), EXIT_USAGE.into());
+    assert_eq!(run(&["--store", empty.path().to_str().unwrap()]), EXIT_USAGE.into());
+}
+
+#[test]
+fn options_out_of_range_are_usage_errors() {
+    for words in [&["--least=1", "x"][..], &["--significance=1", "x"], &["--metric=no", "x"]] {
+        assert_eq!(run(words), EXIT_USAGE.into(), "{words:?}");
+    }
+    assert_eq!(run(&["--help"]), EXIT_VERDICT.into());
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_szc_s_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000]);
+    let place = folder.path().to_str().unwrap();
+    assert_eq!(run(&["--json=/dev/full", place]), EXIT_INTERNAL.into());
+}

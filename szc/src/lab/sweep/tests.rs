@@ -1,0 +1,113 @@
+//! Sweeps through the public entry, with the shell as the program.
+
+use super::*;
+use crate::lab::EXIT_PROGRAM;
+
+/// Counts to {n}.
+const LOOP: &str = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done";
+
+fn sweep_of(words: &[&str]) -> (ExitCode, Option<SamplesFile>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let json = format!("--json={}", path.display());
+    let cache = format!("--cache={}", folder.path().join("cache").display());
+    let words: Vec<OsString> =
+        ["--quiet", &json, &cache].iter().chain(words).map(OsString::from).collect();
+    (command(&words), json::read(&path).ok())
+}
+
+#[test]
+fn levels_of_a_suite_are_measured_analysed_and_saved() {
+    let other = format!("{LOOP}; true");
+    let (code, file) = sweep_of(&[
+        "--fixed=6",
+        "--seed=5",
+        "--warmup=0",
+        "--param=n=100,20000",
+        "--name=one",
+        "--name=two",
+        "--",
+        LOOP,
+        &other,
+    ]);
+    assert_eq!(code, EXIT_VERDICT.into());
+    let file = file.unwrap();
+    assert_eq!(file.command, Command::Sweep);
+    assert_eq!(file.programs.len(), 4);
+    assert_eq!(file.runs.len(), 2 * 6 * 4);
+    assert_eq!(file.programs[3].title(), "n=20000 (two)");
+    assert_eq!(file.programs[3].workload.as_deref(), Some("two"));
+    assert_eq!(file.deciding_results().count(), 2);
+    for result in file.deciding_results() {
+        assert!(result.ratio > 1.5, "{}", result.sentence);
+    }
+    let suite = file.suite.unwrap();
+    assert_eq!(
+        (suite.workloads, suite.degrees_of_freedom),
+        (vec!["one".into(), "two".into()], [1, 1])
+    );
+    assert_eq!(file.design.plan.seed, 5);
+    let seeds: std::collections::HashSet<u64> = file.runs.iter().map(|run| run.seed).collect();
+    assert_eq!(seeds.len(), file.runs.len(), "every run has a layout of its own");
+}
+
+#[test]
+fn the_reference_is_the_level_that_the_user_names() {
+    let words =
+        ["--fixed=6", "--warmup=0", "--param=n=100,200,20000", "--reference=20000", "--", LOOP];
+    let (code, file) = sweep_of(&words);
+    assert_eq!(code, EXIT_VERDICT.into());
+    let file = file.unwrap();
+    let levels: Vec<&str> = file.programs.iter().filter_map(|one| one.level.as_deref()).collect();
+    assert_eq!(levels, ["n=20000", "n=100", "n=200"]);
+    assert!(file.deciding_results().all(|result| result.reference == 0 && result.ratio < 1.0));
+}
+
+#[test]
+fn a_program_that_fails_ends_the_sweep_and_keeps_what_was_measured() {
+    let (code, file) =
+        sweep_of(&["--fixed=6", "--warmup=0", "--param=n=1,2", "--", LOOP, "false {n}"]);
+    assert_eq!(code, EXIT_PROGRAM.into());
+    let file = file.unwrap();
+    assert!(
+        matches!(&file.ended, EndedRecord::Refused { reason } if reason.contains("exit status"))
+    );
+    assert_eq!(file.runs.len(), 6 * 4);
+    assert!(file.results.is_empty());
+}
+
+#[test]
+fn usage_errors_come_before_anything_runs() {
+    for words in [
+        &["--param=n=1,2"][..],
+        &["--", "true"],
+        &["--param=n=1", "--", "echo {n}"],
+        &["--param=n=1,2", "--", "true"],
+        &["--param=n=1,2", "--reference=3", "--", "echo {n}"],
+        &["--param=n=1,2", "--name=a", "--name=b", "--", "echo {n}"],
+        &["--param=n=1,2", "--name=a", "--name=a", "--", "echo {n}", "echo {n}"],
+        &["--param=n=1,2", "--fixed=5", "--", "echo {n}"],
+        &["--param=n=1,2", "--metric=nonsense", "--", "echo {n}"],
+        &["--param=n=1,2", "--", "'"],
+        &["--rev=main", "--rev=HEAD", "--", "true"],
+    ] {
+        let (code, file) = sweep_of(words);
+        assert_eq!(code, EXIT_USAGE.into(), "{words:?}");
+        assert_eq!(file, None);
+    }
+    assert_eq!(command(&["--help".into()]), EXIT_VERDICT.into());
+}
+
+#[test]
+fn a_broken_build_is_a_failure_of_the_program() {
+    let words = ["--build=exit {n}", "--param=n=0,1", "--", "./bench"];
+    assert_eq!(sweep_of(&words).0, EXIT_PROGRAM.into());
+}
+
+#[test]
+fn programs_without_a_name_are_called_by_their_file() {
+    let commands = ["/usr/bin/env a", "./x b", "./x c"].map(str::to_owned);
+    assert_eq!(names(&commands, &[]).unwrap(), ["env", "x", "x #2"]);
+    let given = ["p".to_owned()];
+    assert_eq!(names(&commands, &given).unwrap(), ["p", "x", "x #2"]);
+}
