@@ -6,5 +6,6 @@
 
 pub mod comparison;
 pub mod json;
+pub mod plot;
 pub mod progress;
 pub mod text;
