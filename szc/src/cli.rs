@@ -4,7 +4,7 @@
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::compare;
+use crate::lab::{compare, export, report as report_command};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +16,8 @@ use std::process::ExitCode;
 enum Subcommand {
     Compare,
     Inspect,
+    Report,
+    Export,
     Help,
     /// Reserved: a later version gives it a meaning.
     Later,
@@ -29,8 +31,8 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("sweep", Subcommand::Later),
     ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
-    ("report", Subcommand::Later),
-    ("export", Subcommand::Later),
+    ("report", Subcommand::Report),
+    ("export", Subcommand::Export),
 ];
 
 const HELP: &str = "\
@@ -39,6 +41,8 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
   szc compare -- 'A' 'B'          measure two programs against each other
+  szc report FILE… --html OUT     what samples files say, as one page, or for a build server
+  szc export FILE… --csv OUT      every run of samples files as CSV, JSON or R
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -109,6 +113,8 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     match which {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Inspect => inspect::command(rest),
+        Subcommand::Report => report_command::command(rest),
+        Subcommand::Export => export::command(rest),
         Subcommand::Help => help(rest),
         Subcommand::Later => report(
             Class::Usage,

@@ -1,33 +1,30 @@
-//! `szc compare`: two commands, interleaved blocks, one verdict.
+//! `szc compare`: commands in interleaved blocks, a verdict on each against the first.
 //!
-//! parse → measure → analyse → report. The number of blocks is fixed before the
-//! first run, and the verdict is read once, at the end.
+//! The samples come from runs, from an interrupted experiment and more runs, or from files.
 #![forbid(unsafe_code)]
 
 mod options;
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use clap::Parser;
 
-use self::options::{Options, programs_of};
-use super::design::Design;
-use super::session::{Checks, Ending, Findings, Observer, measure};
-use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
-use crate::measure::child::stop_on_signals;
-use crate::measure::machine::Machine;
-use crate::measure::program::{Executable, Program};
-use crate::measure::sample::{Metric, Sample};
-use crate::report::comparison::{Comparison, MetricResult};
-use crate::report::json::{
-    self, DesignRecord, EndedRecord, FORMAT, ProgramRecord, ResultRecord, SamplesFile, VERSION,
-};
-use crate::report::progress::Progress;
-use crate::report::text::{remarks, running_estimate, table, verdict_sentence};
+pub(crate) use self::options::Options;
+use super::design::{Design, MOST_PROGRAMS};
+use super::experiment::{Experiment, Stopping, command_line, conclude};
+use super::options::{Budget, MetricChoice, programs_of};
+use super::output::{complain, save, say};
+use super::saved::{self, SavedSamples};
+use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume};
+use crate::report::comparison::USUAL_TOLERANCE;
+use crate::report::json::{Command, EndedRecord, RuleRecord, SamplesFile};
+use crate::report::text::{comparison_table, remarks, verdicts};
+
+/// Most blocks of the sequential rule where nobody says otherwise.
+const USUAL_BUDGET: Budget = Budget::Blocks(100);
 
 /// Runs `szc compare` with the arguments after the word `compare`.
 ///
@@ -43,218 +40,148 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
             return code.into();
         }
     };
-    let programs = match programs_of(&options) {
-        Ok(programs) => programs,
+    let source = match source_of(&options, arguments) {
+        Ok(source) => source,
         Err(error) => {
-            complain(&format!("{error:#}"));
+            complain("compare", &format!("{error:#}"));
             return EXIT_USAGE.into();
         }
     };
-    match compare(&options, &programs, arguments) {
+    let done = match source {
+        Source::Runs(experiment) => measured(*experiment, options.common.quiet),
+        Source::Saved(file) => reread(&file, &options),
+    };
+    match done {
         Ok(code) => code.into(),
         Err(error) => {
-            complain(&format!("{error:#}"));
+            complain("compare", &format!("{error:#}"));
             EXIT_INTERNAL.into()
         }
     }
 }
 
-fn compare(options: &Options, programs: &[Program; 2], arguments: &[OsString]) -> Result<u8> {
-    if let Some(path) = &options.json {
-        json::check_writable(path)?;
+/// Where the samples come from.
+enum Source {
+    Runs(Box<Experiment>),
+    Saved(Box<SamplesFile>),
+}
+
+fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+    let words = command_line("compare", arguments);
+    if let Some(path) = &options.resume {
+        let rest = resume::rest_of(Command::Compare, path, options.budget, words)?;
+        return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
     }
-    let created = SystemTime::now();
-    let machine = Machine::current();
+    if let Some(paths) = saved::samples_files(&options.commands)? {
+        return Ok(Source::Saved(Box::new(saved_comparison(options, &paths)?)));
+    }
+    if options.commands.len() < 2 {
+        bail!(
+            "one command, and at least two are needed: -- './a input' './b input' (to measure a single one: szc run)"
+        );
+    }
+    if options.commands.len() > MOST_PROGRAMS {
+        bail!("{} commands, and at most {MOST_PROGRAMS} fit", options.commands.len());
+    }
+    let choice = options.common.metric_choice()?;
+    let budget = options.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
-        blocks: options.blocks,
         runs_per_position: options.runs_per_block,
-        warmup: options.warmup,
-        seed: options.seed.map_or_else(draw_seed, Ok)?,
+        ..Design::mirrored(
+            options.commands.len(),
+            options.fixed.unwrap_or_else(|| budget.blocks()),
+            0,
+        )
     };
-    // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
-    let executables = programs.each_ref().map(Program::executable);
-    if !options.quiet {
-        say(&header(programs, &design));
-    }
-    let mut screen = Screen {
-        progress: Progress::new(design.total_runs(), options.quiet),
-        metric: options.metric,
-    };
-    for advice in machine.advice() {
-        screen.warning(&advice);
-    }
-    let checks = Checks {
-        output: !options.no_check_output,
-        metric: options.metric,
-        timeout: options.timeout,
-    };
-    let stop = stop_on_signals().context("cannot handle signals")?;
-    let findings = measure(programs, &design, checks, stop, &mut screen)
-        .context("cannot read the log of the measured programs")?;
-    screen.progress.finish();
-
-    let comparison = comparison_of(programs, &design, options.metric, &findings);
-    let refused = matches!(findings.ending, Ending::Refused(_));
-    if let Some(path) = &options.json {
-        let file = SamplesFile {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            created: json::iso_8601(created),
-            szc_version: env!("CARGO_PKG_VERSION").to_owned(),
-            command_line: ["szc", "compare"]
-                .into_iter()
-                .map(str::to_owned)
-                .chain(arguments.iter().map(|word| word.to_string_lossy().into_owned()))
-                .collect(),
-            seed: design.seed,
-            design: DesignRecord {
-                blocks: design.blocks,
-                complete_blocks: findings.complete_blocks,
-                runs_per_position: design.runs_per_position,
-                warmup: design.warmup,
-                check_output: checks.output,
-                timeout_s: options.timeout.map(|limit| limit.as_secs_f64()),
+    Ok(Source::Runs(Box::new(Experiment {
+        command: Command::Compare,
+        command_line: words,
+        programs: programs_of(&options.commands, &options.names)?,
+        design: options.common.applied_to(design)?,
+        conditions: options.common.conditions(choice.metric)?,
+        stopping: Stopping {
+            rule: match options.fixed {
+                Some(_) => RuleRecord::Fixed,
+                None => RuleRecord::Sequential,
             },
-            machine,
-            programs: program_records(programs, executables, &findings),
-            runs: findings.samples.clone(),
-            ended: ended_record(&findings.ending),
-            result: (!refused).then(|| ResultRecord::new(&comparison)).flatten(),
-        };
-        json::write(path, &file)?;
-    }
-    if let Ending::Refused(reason) = &findings.ending {
-        complain(reason);
-        return Ok(EXIT_PROGRAM);
-    }
-    report(&comparison, options.quiet);
-    Ok(match findings.ending {
-        Ending::Interrupted(signal) => EXIT_SIGNAL_BASE + u8::try_from(signal).unwrap_or_default(),
-        _ => EXIT_VERDICT,
-    })
+            tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
+            precision: None,
+            time: options.fixed.map_or_else(|| budget.time(), |_| None),
+        },
+        instruments: choice.instruments,
+        metric_option: choice.option,
+        json: options.common.json.clone(),
+        quiet: options.common.quiet,
+        earlier: None,
+    })))
 }
 
-/// A seed that is exact in JSON readers that know only doubles.
-fn draw_seed() -> Result<u64> {
-    let mut bytes = [0; 8];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .context("cannot draw a seed from /dev/urandom: give one with --seed")?;
-    Ok(u64::from_le_bytes(bytes) >> 11)
-}
-
-fn comparison_of(
-    programs: &[Program; 2],
-    design: &Design,
-    deciding: Metric,
-    findings: &Findings,
-) -> Comparison {
-    Comparison {
-        titles: programs.each_ref().map(Program::title),
-        blocks: findings.complete_blocks,
-        blocks_planned: design.blocks,
-        runs_per_block: 2 * design.runs_per_position,
-        deciding,
-        results: Metric::ALL
-            .iter()
-            .filter_map(|metric| {
-                MetricResult::new(&findings.samples, findings.complete_blocks, *metric)
-            })
-            .collect(),
-        randomized: findings.states.each_ref().map(|state| state.not_randomized.is_none()),
-    }
-}
-
-fn program_records(
-    programs: &[Program; 2],
-    executables: [Option<Executable>; 2],
-    findings: &Findings,
-) -> Vec<ProgramRecord> {
-    programs
-        .iter()
-        .zip(executables)
-        .zip(&findings.states)
-        .map(|((program, executable), state)| ProgramRecord {
-            label: program.side,
-            name: program.name.clone(),
-            command: program.command.clone(),
-            via_shell: program.via_shell,
-            executable,
-            randomized: state.not_randomized.is_none(),
-            not_randomized_reason: state.not_randomized.clone(),
-            randomization: state.last_log.clone(),
-        })
-        .collect()
-}
-
-fn ended_record(ending: &Ending) -> EndedRecord {
-    match ending {
-        Ending::Complete => EndedRecord::Complete,
-        Ending::Interrupted(signal) => EndedRecord::Interrupted { signal: *signal },
-        Ending::Refused(reason) => EndedRecord::Refused { reason: reason.clone() },
-    }
-}
-
-struct Screen {
-    progress: Progress,
-    metric: Metric,
-}
-
-impl Observer for Screen {
-    fn run_done(&mut self) {
-        self.progress.advance();
-    }
-
-    fn block_done(&mut self, blocks: u32, samples: &[Sample]) {
-        if self.progress.is_visible()
-            && let Some(result) = MetricResult::new(samples, blocks, self.metric)
-        {
-            self.progress.show(running_estimate(&result));
+/// The comparison in one file, or between two.
+fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile> {
+    let metric = match &options.common.metric {
+        Some(text) => Some(MetricChoice::new(text)?.metric),
+        None => None,
+    };
+    let question = SavedSamples {
+        command: Command::Compare,
+        metric,
+        tolerance: options.delta,
+        across_machines: options.across_machines,
+    };
+    let mut file = question.read(paths)?;
+    for (label, name) in &options.names {
+        match file.programs.iter_mut().find(|program| program.label == *label) {
+            Some(program) => program.name = Some(name.clone()),
+            None => bail!("--name {label}=… names no program: there are {}", file.programs.len()),
         }
     }
-
-    fn warning(&mut self, text: &str) {
-        self.progress.warn(text);
-    }
+    question.analyse(&mut file);
+    Ok(file)
 }
 
-fn header(programs: &[Program; 2], design: &Design) -> String {
+fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
+    if !quiet {
+        say(&header(&experiment))?;
+    }
+    let json = experiment.json.clone();
+    let file = experiment.carry_out()?;
+    if !matches!(file.ended, EndedRecord::Refused { .. }) {
+        say(&report(&file, quiet))?;
+    }
+    conclude(json.as_ref(), &file)
+}
+
+fn reread(file: &SamplesFile, options: &Options) -> Result<u8> {
+    say(&report(file, options.common.quiet))?;
+    if let Some(path) = &options.common.json {
+        save(Path::new(path), file)?;
+    }
+    Ok(EXIT_VERDICT)
+}
+
+fn header(experiment: &Experiment) -> String {
     let mut text = String::new();
-    for program in programs {
+    for program in &experiment.programs {
         text.push_str(&format!("{}: {}\n", program.title(), program.command));
     }
-    text.push_str(&format!("--seed {}\n\n", design.seed));
+    text.push_str(&format!("--seed {}\n\n", experiment.design.seed));
     text
 }
 
-fn report(comparison: &Comparison, quiet: bool) {
-    let sentence = verdict_sentence(comparison);
-    if quiet {
-        say(&format!("{sentence}\n"));
-        return;
-    }
+fn report(file: &SamplesFile, quiet: bool) -> String {
     let mut text = String::new();
-    if !comparison.results.is_empty() {
-        text.push_str(&table(comparison));
+    let sentences = verdicts(file);
+    if !quiet {
+        let table = comparison_table(file);
+        if !table.is_empty() {
+            text = table + "\n";
+        }
+    }
+    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
+        text.push_str(&line);
         text.push('\n');
     }
-    text.push_str(&sentence);
-    text.push('\n');
-    for remark in remarks(comparison) {
-        text.push_str(&remark);
-        text.push('\n');
-    }
-    say(&text);
-}
-
-/// Writes to stdout; a reader that has gone away is no error.
-fn say(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-}
-
-fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "szc compare: error: {text}");
+    text
 }
 
 #[cfg(test)]

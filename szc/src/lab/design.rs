@@ -1,25 +1,35 @@
-//! The plan of an interleaved comparison: which program runs when, with which layout seed.
+//! The plan of an interleaved experiment: which program runs when, with which layout seed.
 //!
 //! Everything follows from one seed, whatever the timing, so a plan can be
-//! repeated. Random numbers are outputs of SplitMix64 (Steele, Lea and Flood 2014)
+//! repeated and resumed. Random numbers are outputs of SplitMix64 (Steele, Lea and Flood 2014)
 //! addressed by index: output i is `finalize(seed + (i + 1)·0x9e3779b97f4a7c15)`.
 //! The index of a run is `2^48·phase + 2^16·block + position`, with phase 0 for
 //! warm-up, 1 for measured runs and 2 for the order of a block.
 //!
 //! Layout seeds are mapped to 10^15 ≤ seed < 2^53. All have sixteen digits, so
 //! `SZC_SEED` is equally long in every run and moves no stack; and all are exact
-//! in JSON readers that know only doubles.
+//! in JSON readers that know only doubles. What does move the stack is the size of the
+//! environment, which is random on purpose and follows from the layout seed.
 #![forbid(unsafe_code)]
 
-use crate::measure::sample::Side;
+use serde::{Deserialize, Serialize};
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const SMALLEST_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
 const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
 
-/// Most runs of a program in one of its two positions of a block, so that
-/// positions fit into the index of a run.
+/// The padding of the environment has fewer bytes than this: a page, after which the stack's
+/// position within pages repeats.
+const PADDING_LIMIT_BYTES: u32 = 4096;
+
+/// Most runs of a program in one of its two positions of a block, and of a layout.
 pub const MOST_RUNS_PER_POSITION: u32 = 1000;
+
+/// Most programs of an experiment, so that positions fit into the index of a run.
+pub const MOST_PROGRAMS: usize = 32;
+
+/// Most blocks: block numbers have 32 bits in the index of a run, and this is beyond patience.
+pub const MOST_BLOCKS: u32 = 1_000_000;
 
 /// Phase of an experiment, part of the index of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,75 +49,185 @@ pub struct PlannedRun {
     pub block: u32,
     /// Place in the block, from 0.
     pub position: u32,
-    /// Program to run.
-    pub program: Side,
+    /// Program to run: its place in the list of programs.
+    pub program: usize,
     /// Layout seed to give it.
     pub seed: u64,
+    /// Length of the variable that pads the environment; none with a fixed environment.
+    pub padding_bytes: Option<u32>,
+}
+
+/// What a block is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrangement {
+    /// All programs in an order drawn at random and then in its reverse (ABBA), a fresh layout
+    /// for every run.
+    Mirrored,
+    /// A block is a layout of one program, run once or, in every second block,
+    /// [`Design::runs_per_layout`] times.
+    Layouts,
+}
+
+/// Size of the environment of the programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum EnvironmentSize {
+    /// Padded by a variable of random length.
+    Random,
+    /// As szc found it.
+    Fixed,
 }
 
 /// Size and seed of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
-    /// Number of blocks, the n of the statistics.
+    /// Number of programs in a block.
+    pub programs: usize,
+    /// What a block is made of.
+    pub arrangement: Arrangement,
+    /// Number of blocks: exactly as many with a fixed rule, at most as many with a sequential one.
     pub blocks: u32,
-    /// Runs of one program in each of its two positions: a block holds twice as
-    /// many runs of A and as many of B.
+    /// Runs of one program in each of its two positions of a mirrored block.
     pub runs_per_position: u32,
+    /// Runs with the same layout in every second block of [`Arrangement::Layouts`].
+    pub runs_per_layout: u32,
     /// Runs of each program before the first block.
     pub warmup: u32,
+    /// Whether the order within a block is drawn at random; otherwise it is that of the list.
+    pub shuffle: bool,
+    /// Size of the environment.
+    pub environment: EnvironmentSize,
     /// Seed of everything.
     pub seed: u64,
 }
 
 impl Design {
-    /// Runs of the warm-up, A and B in turn.
+    /// A comparison of `programs` programs in mirrored blocks with what is usual otherwise.
+    #[must_use]
+    pub fn mirrored(programs: usize, blocks: u32, seed: u64) -> Self {
+        Self {
+            programs,
+            arrangement: Arrangement::Mirrored,
+            blocks,
+            runs_per_position: 1,
+            runs_per_layout: 1,
+            warmup: 1,
+            shuffle: true,
+            environment: EnvironmentSize::Random,
+            seed,
+        }
+    }
+
+    /// Layouts of one program, every second one run `runs_per_layout` times.
+    #[must_use]
+    pub fn layouts(blocks: u32, runs_per_layout: u32, seed: u64) -> Self {
+        Self {
+            arrangement: Arrangement::Layouts,
+            runs_per_layout,
+            ..Self::mirrored(1, blocks, seed)
+        }
+    }
+
+    /// Runs of the warm-up, all programs in turn.
     pub fn warm_up_runs(&self) -> impl Iterator<Item = PlannedRun> + use<> {
         let design = *self;
         (0..self.warmup).flat_map(move |round| {
-            (0..).zip(Side::BOTH).map(move |(position, program)| {
-                design.planned(Phase::WarmUp, round, position, program)
+            (0..).zip(0..design.programs).map(move |(position, program)| {
+                design.planned(Phase::WarmUp, round, position, position, program)
             })
         })
     }
 
-    /// Runs of one block in order: ABBA or BAAB with equal probability, each
-    /// letter standing for [`Design::runs_per_position`] runs.
+    /// Runs of one block in order.
     ///
-    /// A drift of the machine that is linear in time cancels within a block.
+    /// Mirrored: a random order of the programs followed by its reverse, each place standing for
+    /// [`Design::runs_per_position`] runs. A drift of the machine that is linear in time cancels
+    /// within a block.
     #[must_use]
     pub fn block_runs(&self, block: u32) -> Vec<PlannedRun> {
-        let [a, b] = Side::BOTH;
-        let order = if self.starts_with_b(block) { [b, a, a, b] } else { [a, b, b, a] };
-        let sides = order
-            .into_iter()
-            .flat_map(|side| std::iter::repeat_n(side, self.runs_per_position as usize));
-        (0..)
-            .zip(sides)
-            .map(|(position, program)| self.planned(Phase::Measured, block, position, program))
-            .collect()
+        match self.arrangement {
+            Arrangement::Mirrored => {
+                let order = self.order(block);
+                let programs = order
+                    .iter()
+                    .chain(order.iter().rev())
+                    .flat_map(|program| vec![*program; self.runs_per_position as usize]);
+                (0..)
+                    .zip(programs)
+                    .map(|(position, program)| {
+                        self.planned(Phase::Measured, block, position, position, program)
+                    })
+                    .collect()
+            }
+            Arrangement::Layouts => (0..self.runs_of_layout(block))
+                .map(|position| self.planned(Phase::Measured, block, position, 0, 0))
+                .collect(),
+        }
+    }
+
+    /// Number of runs of a block.
+    #[must_use]
+    pub fn block_size(&self, block: u32) -> u64 {
+        match self.arrangement {
+            Arrangement::Mirrored => 2 * self.programs as u64 * u64::from(self.runs_per_position),
+            Arrangement::Layouts => u64::from(self.runs_of_layout(block)),
+        }
+    }
+
+    /// Number of runs of warm-up and the first `blocks` blocks.
+    #[must_use]
+    pub fn runs_until(&self, blocks: u32) -> u64 {
+        // Blocks of layouts come in pairs of different sizes.
+        let pairs = u64::from(blocks / 2) * (self.block_size(0) + self.block_size(1));
+        let last = if blocks % 2 == 1 { self.block_size(0) } else { 0 };
+        self.programs as u64 * u64::from(self.warmup) + pairs + last
     }
 
     /// Number of runs of the whole experiment.
     #[must_use]
     pub fn total_runs(&self) -> u64 {
-        2 * u64::from(self.warmup) + 4 * u64::from(self.blocks) * u64::from(self.runs_per_position)
+        self.runs_until(self.blocks)
     }
 
-    fn starts_with_b(&self, block: u32) -> bool {
-        splitmix64_at(self.seed, run_index(2, block, 0)) >> 63 == 1
+    fn runs_of_layout(&self, block: u32) -> u32 {
+        if block.is_multiple_of(2) { self.runs_per_layout } else { 1 }
     }
 
-    fn planned(&self, phase: Phase, block: u32, position: u32, program: Side) -> PlannedRun {
+    /// The programs in the order of the first half of a block (Fisher and Yates 1938).
+    fn order(&self, block: u32) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.programs).collect();
+        if self.shuffle {
+            for (draw, last) in (0..).zip((1..self.programs).rev()) {
+                let random = splitmix64_at(self.seed, run_index(2, block, draw));
+                order.swap(last, last - below(random, last as u64 + 1) as usize);
+            }
+        }
+        order
+    }
+
+    /// `layout` is the position whose layout the run has: its own, or the first of its block.
+    fn planned(
+        &self,
+        phase: Phase,
+        block: u32,
+        position: u32,
+        layout: u32,
+        program: usize,
+    ) -> PlannedRun {
         let phase_number = match phase {
             Phase::WarmUp => 0,
             Phase::Measured => 1,
         };
+        let seed = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
         PlannedRun {
             phase,
             block,
             position,
             program,
-            seed: layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, position))),
+            seed,
+            padding_bytes: (self.environment == EnvironmentSize::Random)
+                .then(|| padding_bytes(seed)),
         }
     }
 }
@@ -125,88 +245,22 @@ fn splitmix64_at(seed: u64, index: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Maps 64 random bits to 10^15..2^53 by the high half of a product (Lemire 2019).
+/// Maps 64 random bits to 0..`limit` by the high half of a product (Lemire 2019).
+fn below(random: u64, limit: u64) -> u64 {
+    let product = u128::from(random) * u128::from(limit);
+    u64::try_from(product >> 64).expect("the high half of a product of 64-bit numbers")
+}
+
+/// Maps 64 random bits to 10^15..2^53.
 fn layout_seed(random: u64) -> u64 {
-    let span = u128::from(LAYOUT_SEED_LIMIT - SMALLEST_LAYOUT_SEED);
-    let offset = (u128::from(random) * span) >> 64;
-    SMALLEST_LAYOUT_SEED + u64::try_from(offset).expect("the span is below 2^64")
+    SMALLEST_LAYOUT_SEED + below(random, LAYOUT_SEED_LIMIT - SMALLEST_LAYOUT_SEED)
+}
+
+/// Length of the padding that belongs to a layout: 0 to 4095 bytes.
+fn padding_bytes(seed: u64) -> u32 {
+    let bytes = below(splitmix64_at(seed, 0), u64::from(PADDING_LIMIT_BYTES));
+    u32::try_from(bytes).expect("below the limit")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use rand_core::{Rng, SeedableRng};
-    use rand_xoshiro::SplitMix64;
-    use std::collections::HashSet;
-
-    fn design(seed: u64) -> Design {
-        Design { blocks: 200, runs_per_position: 2, warmup: 3, seed }
-    }
-
-    #[test]
-    fn random_numbers_are_those_of_splitmix64() {
-        let mut reference = SplitMix64::seed_from_u64(1_234_567);
-        for index in 0..100 {
-            assert_eq!(splitmix64_at(1_234_567, index), reference.next_u64());
-        }
-    }
-
-    #[test]
-    fn a_block_is_abba_or_baab_and_both_occur() {
-        use Side::{A, B};
-        let mut starts_with_b = 0;
-        for block in 0..200 {
-            let sides: Vec<Side> =
-                design(5).block_runs(block).iter().map(|run| run.program).collect();
-            if sides[0] == B {
-                starts_with_b += 1;
-                assert_eq!(sides, [B, B, A, A, A, A, B, B]);
-            } else {
-                assert_eq!(sides, [A, A, B, B, B, B, A, A]);
-            }
-        }
-        // 200 fair coins: five standard deviations are 35.
-        assert!((65..=135).contains(&starts_with_b), "{starts_with_b}");
-    }
-
-    #[test]
-    fn every_run_has_a_layout_seed_of_its_own() {
-        let mut seeds = HashSet::new();
-        let design = design(9);
-        for run in design.warm_up_runs() {
-            assert!(seeds.insert(run.seed));
-        }
-        for block in 0..design.blocks {
-            for run in design.block_runs(block) {
-                assert!(seeds.insert(run.seed));
-            }
-        }
-        assert_eq!(seeds.len() as u64, design.total_runs());
-    }
-
-    #[test]
-    fn positions_count_from_zero_without_gaps() {
-        let positions: Vec<u32> = design(1).block_runs(3).iter().map(|run| run.position).collect();
-        assert_eq!(positions, (0..8).collect::<Vec<u32>>());
-    }
-
-    #[test]
-    fn the_ends_of_the_random_range_give_layout_seeds_of_sixteen_digits() {
-        assert_eq!(layout_seed(0), SMALLEST_LAYOUT_SEED);
-        assert_eq!(layout_seed(u64::MAX), LAYOUT_SEED_LIMIT - 1);
-        assert_eq!(SMALLEST_LAYOUT_SEED.to_string().len(), 16);
-        assert_eq!((LAYOUT_SEED_LIMIT - 1).to_string().len(), 16);
-    }
-
-    proptest! {
-        #[test]
-        fn the_same_seed_gives_the_same_plan(seed: u64, block in 0_u32..1000) {
-            prop_assert_eq!(design(seed).block_runs(block), design(seed).block_runs(block));
-            prop_assert_ne!(
-                design(seed).block_runs(block),
-                design(seed.wrapping_add(1)).block_runs(block)
-            );
-        }
-    }
-}
+mod tests;

@@ -19,11 +19,12 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::libc;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sigaction};
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};
 
-use super::pipe::{Pipe, Tail};
+use super::pipe::{Pipe, STDERR_TAIL_BYTES, STDOUT_TAIL_BYTES, Tail};
 
 /// The longest sleep between two looks at [`Stop`]: a signal may be delivered
 /// just before the poll starts.
@@ -100,6 +101,8 @@ pub struct Invocation<'a> {
     pub environment: &'a [(&'a str, &'a OsStr)],
     /// Kill the child after this long.
     pub timeout: Option<Duration>,
+    /// Let the child run on this CPU only.
+    pub cpu: Option<usize>,
 }
 
 /// How the child ended.
@@ -148,6 +151,8 @@ pub struct Outcome {
     pub stdout_sha256: String,
     /// Length of stdout.
     pub stdout_bytes: u64,
+    /// The end of stdout, at most 64 KiB.
+    pub stdout_tail: Vec<u8>,
     /// The end of stderr, at most 4 KiB.
     pub stderr_tail: Vec<u8>,
 }
@@ -170,9 +175,14 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // SAFETY: the closure does nothing, so it is safe between fork and exec; its
-    // presence is what makes the standard library fork instead of vfork.
-    unsafe { command.pre_exec(|| Ok(())) };
+    let affinity = invocation.cpu.map(only_cpu).transpose()?;
+    let pin = move || match &affinity {
+        Some(set) => Ok(sched_setaffinity(Pid::from_raw(0), set)?),
+        None => Ok(()),
+    };
+    // SAFETY: the closure makes at most one system call and allocates nothing, so it is safe
+    // between fork and exec; its presence is what makes the standard library fork, not vfork.
+    unsafe { command.pre_exec(pin) };
 
     let started = Instant::now();
     let mut child = command.spawn()?;
@@ -183,6 +193,21 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         let _ = child.wait();
     }
     watched
+}
+
+fn only_cpu(cpu: usize) -> io::Result<CpuSet> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    Ok(set)
+}
+
+/// The CPUs that this process may use, and so its children, by number.
+///
+/// # Errors
+/// What `sched_getaffinity(2)` reports.
+pub fn usable_cpus() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).collect())
 }
 
 fn watch(
@@ -198,7 +223,8 @@ fn watch(
     let mut stderr = Pipe::new(child.stderr.take())?;
     let mut hash = Sha256::new();
     let mut stdout_bytes = 0;
-    let mut stderr_tail = Tail::default();
+    let mut stdout_tail = Tail::new(STDOUT_TAIL_BYTES);
+    let mut stderr_tail = Tail::new(STDERR_TAIL_BYTES);
     let mut buffer = vec![0; 1 << 16];
 
     let mut timed_out = false;
@@ -225,6 +251,7 @@ fn watch(
         if ready[1] {
             stdout.read_some(&mut buffer, |bytes| {
                 hash.update(bytes);
+                stdout_tail.push(bytes);
                 stdout_bytes += bytes.len() as u64;
             })?;
         }
@@ -234,6 +261,7 @@ fn watch(
     };
     stdout.read_rest(&mut buffer, |bytes| {
         hash.update(bytes);
+        stdout_tail.push(bytes);
         stdout_bytes += bytes.len() as u64;
     })?;
     stderr.read_rest(&mut buffer, |bytes| stderr_tail.push(bytes))?;
@@ -250,6 +278,7 @@ fn watch(
         usage,
         stdout_sha256: format!("{:x}", hash.finalize()),
         stdout_bytes,
+        stdout_tail: stdout_tail.into_bytes(),
         stderr_tail: stderr_tail.into_bytes(),
     })
 }

@@ -61,6 +61,19 @@ impl Machine {
         }
     }
 
+    /// What makes two machines the same for a comparison of times, in one line.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        format!(
+            "{}: {}, {}, {} CPUs",
+            known(&self.hostname),
+            self.architecture,
+            known(&self.cpu),
+            self.cores.map_or_else(|| "unknown".to_owned(), |cores| cores.to_string())
+        )
+    }
+
     /// One line for each thing that makes measurements noisy, each with what to do.
     #[must_use]
     pub fn advice(&self) -> Vec<String> {

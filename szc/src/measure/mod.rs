@@ -2,10 +2,12 @@
 //!
 //! `program` turns a command string into an argument vector, `child` runs it,
 //! `randomization` reads what its runtime logged, `sample` is the record of one
-//! run and `machine` that of the computer. Nothing here compares anything.
+//! run, `metric` what is taken from it, and `machine` that of the computer. Nothing here compares anything.
 
 pub mod child;
+pub mod instrument;
 pub mod machine;
+pub mod metric;
 mod pipe;
 pub mod program;
 pub mod randomization;

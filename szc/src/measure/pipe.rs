@@ -9,6 +9,9 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 /// How much of the end of stderr is kept for error messages.
 pub(super) const STDERR_TAIL_BYTES: usize = 4096;
 
+/// How much of the end of stdout is kept for figures that the program prints.
+pub(super) const STDOUT_TAIL_BYTES: usize = 1 << 16;
+
 /// A pipe holds at most this much (`/proc/sys/fs/pipe-max-size`), so reading as
 /// much after the exit gets all the child wrote, even when a descendant that
 /// outlives it keeps writing.
@@ -72,17 +75,24 @@ impl<R: Read + AsFd> Pipe<R> {
 }
 
 /// The last bytes of a stream.
-#[derive(Default)]
-pub(super) struct Tail(Vec<u8>);
+pub(super) struct Tail {
+    bytes: Vec<u8>,
+    most: usize,
+}
 
 impl Tail {
+    /// Keeps `most` bytes.
+    pub(super) fn new(most: usize) -> Self {
+        Self { bytes: Vec::new(), most }
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        let excess = self.0.len().saturating_sub(STDERR_TAIL_BYTES);
-        self.0.drain(..excess);
+        self.bytes.extend_from_slice(bytes);
+        let excess = self.bytes.len().saturating_sub(self.most);
+        self.bytes.drain(..excess);
     }
 
     pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0
+        self.bytes
     }
 }

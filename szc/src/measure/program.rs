@@ -15,8 +15,6 @@ use object::{Object, ObjectSection};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::sample::Side;
-
 /// Unquoted, these mean something to a shell (`=` and keywords are looked for apart).
 const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]{}#~!\n";
 
@@ -26,11 +24,14 @@ const SHELL_WORDS: &[&str] = &[
     "trap", "ulimit", "umask", "unset", "until", "while",
 ];
 
-/// One of the two programs of a comparison.
+/// Variable of random length that pads the environment of a run.
+pub const PADDING_VARIABLE: &str = "SZC_PADDING";
+
+/// One of the programs of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// A or B.
-    pub side: Side,
+    /// How tables call it: A, B, C … by its place in the list, or the level of a sweep.
+    pub label: String,
     /// Name given by the user.
     pub name: Option<String>,
     /// Command as the user wrote it.
@@ -59,34 +60,41 @@ impl Program {
     ///
     /// # Errors
     /// When the command is empty or ends inside a quotation.
-    pub fn new(side: Side, name: Option<String>, command: &str) -> Result<Self> {
+    pub fn new(index: usize, name: Option<String>, command: &str) -> Result<Self> {
+        let label = label(index);
         let (argv, via_shell) = match split_words(command)? {
             Some(words) => (words, false),
             None => (["/bin/sh", "-c", command].map(str::to_owned).to_vec(), true),
         };
         if argv.is_empty() {
-            bail!("command {side} is empty: a command such as './program input' is needed");
+            bail!("command {label} is empty: a command such as './program input' is needed");
         }
-        Ok(Self { side, name, command: command.to_owned(), argv, via_shell })
+        Ok(Self { label, name, command: command.to_owned(), argv, via_shell })
     }
 
     /// "B (new)", or "B" without a name.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.name {
-            Some(name) => format!("{} ({name})", self.side),
-            None => self.side.to_string(),
+            Some(name) => format!("{} ({name})", self.label),
+            None => self.label.clone(),
         }
     }
 
-    /// A shell command that repeats the run with this layout seed.
+    /// A shell command that repeats the run with this layout seed and this padding of the
+    /// environment.
     #[must_use]
-    pub fn reproduction(&self, seed: u64) -> String {
+    pub fn reproduction(&self, seed: u64, padding_bytes: Option<u32>) -> String {
+        let padding = match padding_bytes {
+            Some(0) => format!(" {PADDING_VARIABLE}="),
+            Some(bytes) => format!(" {PADDING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
+            None => String::new(),
+        };
         if self.via_shell {
             let quoted = self.command.replace('\'', r"'\''");
-            format!("SZC_SEED={seed} /bin/sh -c '{quoted}' </dev/null")
+            format!("SZC_SEED={seed}{padding} /bin/sh -c '{quoted}' </dev/null")
         } else {
-            format!("SZC_SEED={seed} {} </dev/null", self.command.trim())
+            format!("SZC_SEED={seed}{padding} {} </dev/null", self.command.trim())
         }
     }
 
@@ -121,6 +129,21 @@ impl Program {
             compiler: compilers_of(&bytes),
         })
     }
+}
+
+/// Label of the program at a place in the list: A to Z, then P27 and so on.
+#[must_use]
+pub fn label(index: usize) -> String {
+    match ('A'..='Z').nth(index) {
+        Some(letter) => letter.to_string(),
+        None => format!("P{}", index + 1),
+    }
+}
+
+/// Value of [`PADDING_VARIABLE`] of this length.
+#[must_use]
+pub fn padding(bytes: u32) -> String {
+    "0".repeat(bytes as usize)
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -246,7 +269,7 @@ mod tests {
             "! a",
             "ulimit -s 100",
         ] {
-            let program = Program::new(Side::A, None, command).unwrap();
+            let program = Program::new(0, None, command).unwrap();
             assert!(program.via_shell, "{command}");
             assert_eq!(program.argv, ["/bin/sh", "-c", command]);
         }
@@ -256,29 +279,46 @@ mod tests {
     fn an_unclosed_quotation_and_an_empty_command_are_errors() {
         assert!(split_words("a 'b").is_err());
         assert!(split_words("a \"b").is_err());
-        let error = Program::new(Side::B, None, "  ").unwrap_err();
+        let error = Program::new(1, None, "  ").unwrap_err();
         assert!(error.to_string().contains("command B is empty"));
     }
 
     #[test]
     fn the_reproduction_is_one_shell_command() {
-        let direct = Program::new(Side::A, None, "./a 'x y'").unwrap();
-        assert_eq!(direct.reproduction(7), "SZC_SEED=7 ./a 'x y' </dev/null");
-        let shell = Program::new(Side::A, None, "./a 'x' | ./b").unwrap();
+        let direct = Program::new(0, None, "./a 'x y'").unwrap();
+        assert_eq!(direct.reproduction(7, None), "SZC_SEED=7 ./a 'x y' </dev/null");
+        let shell = Program::new(0, None, "./a 'x' | ./b").unwrap();
         assert_eq!(
-            shell.reproduction(7),
+            shell.reproduction(7, None),
             r"SZC_SEED=7 /bin/sh -c './a '\''x'\'' | ./b' </dev/null"
+        );
+        assert_eq!(
+            direct.reproduction(7, Some(12)),
+            "SZC_SEED=7 SZC_PADDING=$(printf '%012d' 0) ./a 'x y' </dev/null"
         );
     }
 
     #[test]
+    fn the_padding_of_a_reproduction_is_that_of_the_run() {
+        let program = Program::new(0, None, "true").unwrap();
+        for bytes in [0, 1, 9, 4095] {
+            let script = program
+                .reproduction(7, Some(bytes))
+                .replace("true <", "sh -c 'printf %s \"$SZC_PADDING\"' <");
+            let output =
+                std::process::Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), padding(bytes), "{script}");
+        }
+    }
+
+    #[test]
     fn the_executable_is_identified_by_its_contents() {
-        let program = Program::new(Side::A, None, "true").unwrap();
+        let program = Program::new(0, None, "true").unwrap();
         let executable = program.executable().unwrap();
         assert!(executable.path.is_absolute());
         assert_eq!(executable.sha256.len(), 64);
         assert!(executable.size_bytes > 0);
-        let missing = Program::new(Side::A, None, "no-such-program-anywhere").unwrap();
+        let missing = Program::new(0, None, "no-such-program-anywhere").unwrap();
         assert_eq!(missing.executable(), None);
     }
 

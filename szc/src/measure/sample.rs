@@ -1,74 +1,24 @@
-//! The record of one run, the metrics taken from it, and the log ratio of a block.
+//! The record of one run, and the log ratio of a block.
 #![forbid(unsafe_code)]
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::child::Outcome;
+pub use super::metric::Metric;
 use crate::stats::describe::mean;
 use crate::stats::fixed::ROUNDING;
 
-/// Which program of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Side {
-    /// The reference.
-    A,
-    /// The program that statements are about.
-    B,
-}
-
-impl Side {
-    /// Both, in the order of arrays indexed by [`Side::index`].
-    pub const BOTH: [Self; 2] = [Self::A, Self::B];
-
-    /// 0 for A, 1 for B.
-    #[must_use]
-    pub fn index(self) -> usize {
-        match self {
-            Self::A => 0,
-            Self::B => 1,
-        }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::A => "A",
-            Self::B => "B",
-        })
-    }
-}
-
-/// What is compared.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    /// User and system CPU time of the program and the children it waited for.
-    Cpu,
-    /// Elapsed time.
-    Wall,
-    /// Peak resident memory.
-    Rss,
-}
-
-impl Metric {
-    /// All, in the order of tables.
-    pub const ALL: [Self; 3] = [Self::Cpu, Self::Wall, Self::Rss];
-}
-
 /// One run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Block, from 0.
     pub block: u32,
     /// Place in the block, from 0, in the order of time.
     pub position: u32,
-    /// Program that ran.
-    pub program: Side,
+    /// Program that ran: its place in the list of programs, from 0.
+    pub program: usize,
     /// Layout seed it was given.
     pub seed: u64,
     /// Elapsed time.
@@ -93,12 +43,15 @@ pub struct Sample {
     pub relocations: Option<u64>,
     /// Layouts of the run (of the process with most); absent without a log.
     pub epochs: Option<u64>,
+    /// Further figures by name, each in the unit of [`Metric::unit`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
 }
 
 impl Sample {
     /// A sample without randomization figures.
     #[must_use]
-    pub fn new(block: u32, position: u32, program: Side, seed: u64, outcome: &Outcome) -> Self {
+    pub fn new(block: u32, position: u32, program: usize, seed: u64, outcome: &Outcome) -> Self {
         let usage = outcome.usage;
         Self {
             block,
@@ -116,52 +69,84 @@ impl Sample {
             stdout_sha256: outcome.stdout_sha256.clone(),
             relocations: None,
             epochs: None,
+            figures: BTreeMap::new(),
         }
     }
 
-    /// Value of a metric: seconds of time, bytes of memory.
+    /// Value of a metric in its unit; 0 for a figure that this run lacks.
     #[must_use]
-    pub fn value(&self, metric: Metric) -> f64 {
+    pub fn value(&self, metric: &Metric) -> f64 {
         match metric {
-            Metric::Cpu => (self.user_us + self.sys_us) as f64 / 1e6,
+            Metric::Cpu => self.user_us.saturating_add(self.sys_us) as f64 / 1e6,
             Metric::Wall => self.wall_ns as f64 / 1e9,
             Metric::Rss => self.max_rss_kib as f64 * 1024.0,
+            Metric::Figure(name) => self.figures.get(name).copied().unwrap_or(0.0),
         }
     }
 }
 
-/// All values of one program, in the order of time: seconds or bytes.
+/// All metrics that these samples have: the kernel's, and the figures that occur in them.
 #[must_use]
-pub fn values_of(samples: &[Sample], side: Side, metric: Metric) -> Vec<f64> {
+pub fn metrics_of(samples: &[Sample]) -> Vec<Metric> {
+    let mut figures: Vec<&String> = samples.iter().flat_map(|run| run.figures.keys()).collect();
+    figures.sort();
+    figures.dedup();
+    let figures = figures.into_iter().cloned().map(Metric::Figure);
+    Metric::KERNEL.into_iter().chain(figures).collect()
+}
+
+/// All values of one program, in the order of time, in the metric's unit.
+#[must_use]
+pub fn values_of(samples: &[Sample], program: usize, metric: &Metric) -> Vec<f64> {
     samples
         .iter()
-        .filter(|sample| sample.program == side)
+        .filter(|sample| sample.program == program)
         .map(|sample| sample.value(metric))
         .collect()
 }
 
-/// The log ratio of each block, d = mean ln t_B − mean ln t_A, for the blocks 0..`blocks`.
+/// The log ratio of each block, d = mean ln t_program − mean ln t_reference, for the blocks
+/// 0..`blocks`.
 ///
 /// Returns `None` when a value is zero (the clock is too coarse for the program)
 /// or a block lacks one of the programs: then there is no log ratio to speak of.
 #[must_use]
-pub fn block_log_ratios(samples: &[Sample], blocks: u32, metric: Metric) -> Option<Vec<f64>> {
-    let mut logarithms = vec![[const { Vec::new() }; 2]; usize::try_from(blocks).ok()?];
-    for sample in samples.iter().filter(|sample| sample.block < blocks) {
+pub fn block_log_ratios(
+    samples: &[Sample],
+    blocks: u32,
+    reference: usize,
+    program: usize,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
+    let of_reference = block_mean_logarithms(samples, blocks, reference, metric)?;
+    let of_program = block_mean_logarithms(samples, blocks, program, metric)?;
+    let ratios = of_program.iter().zip(&of_reference).map(|(program, reference)| {
+        let ratio = program - reference;
+        if ratio.abs() < ROUNDING { 0.0 } else { ratio }
+    });
+    Some(ratios.collect())
+}
+
+/// Mean logarithm of one program's values in each of the blocks 0..`blocks`; `None` when a value
+/// is not positive or a block is empty.
+#[must_use]
+pub fn block_mean_logarithms(
+    samples: &[Sample],
+    blocks: u32,
+    program: usize,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
+    // Every block has at least one run, which bounds what a damaged file can ask for.
+    let count = usize::try_from(blocks).ok().filter(|count| *count <= samples.len())?;
+    let mut logarithms = vec![Vec::new(); count];
+    for sample in samples.iter().filter(|run| run.block < blocks && run.program == program) {
         let value = sample.value(metric);
         if value <= 0.0 {
             return None;
         }
-        let block = usize::try_from(sample.block).ok()?;
-        logarithms[block][sample.program.index()].push(value.ln());
+        logarithms[usize::try_from(sample.block).ok()?].push(value.ln());
     }
-    logarithms
-        .iter()
-        .map(|[of_a, of_b]| {
-            let ratio = mean(of_b)? - mean(of_a)?;
-            Some(if ratio.abs() < ROUNDING { 0.0 } else { ratio })
-        })
-        .collect()
+    logarithms.iter().map(|of_block| mean(of_block)).collect()
 }
 
 #[cfg(test)]
@@ -170,7 +155,12 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     /// A sample whose three metrics all follow from one number of milliseconds.
-    pub(crate) fn sample_of(block: u32, position: u32, program: Side, milliseconds: u64) -> Sample {
+    pub(crate) fn sample_of(
+        block: u32,
+        position: u32,
+        program: usize,
+        milliseconds: u64,
+    ) -> Sample {
         Sample {
             block,
             position,
@@ -187,46 +177,43 @@ pub(crate) mod tests {
             stdout_sha256: String::new(),
             relocations: None,
             epochs: None,
+            figures: BTreeMap::new(),
         }
     }
 
     #[test]
     fn a_slower_b_has_a_positive_log_ratio() {
         let samples = [
-            sample_of(0, 0, Side::A, 100),
-            sample_of(0, 1, Side::B, 200),
-            sample_of(0, 2, Side::B, 800),
-            sample_of(0, 3, Side::A, 100),
+            sample_of(0, 0, 0, 100),
+            sample_of(0, 1, 1, 200),
+            sample_of(0, 2, 1, 800),
+            sample_of(0, 3, 0, 100),
         ];
-        for metric in Metric::ALL {
-            let ratios = block_log_ratios(&samples, 1, metric).unwrap();
+        for metric in Metric::KERNEL {
+            let ratios = block_log_ratios(&samples, 1, 0, 1, &metric).unwrap();
             assert!((ratios[0] - 4.0_f64.ln()).abs() < 1e-12, "{metric:?}");
         }
     }
 
     #[test]
     fn values_have_the_units_they_promise() {
-        let sample = sample_of(0, 0, Side::A, 250);
-        assert_eq!(sample.value(Metric::Cpu), 0.25);
-        assert_eq!(sample.value(Metric::Wall), 0.25);
-        assert_eq!(sample.value(Metric::Rss), 256_000.0);
+        let sample = sample_of(0, 0, 0, 250);
+        assert_eq!(sample.value(&Metric::Cpu), 0.25);
+        assert_eq!(sample.value(&Metric::Wall), 0.25);
+        assert_eq!(sample.value(&Metric::Rss), 256_000.0);
     }
 
     #[test]
     fn a_value_of_zero_leaves_no_log_ratio() {
-        let samples = [sample_of(0, 0, Side::A, 0), sample_of(0, 1, Side::B, 1)];
-        assert_eq!(block_log_ratios(&samples, 1, Metric::Cpu), None);
+        let samples = [sample_of(0, 0, 0, 0), sample_of(0, 1, 1, 1)];
+        assert_eq!(block_log_ratios(&samples, 1, 0, 1, &Metric::Cpu), None);
     }
 
     #[test]
     fn blocks_after_the_last_complete_one_are_left_out() {
-        let samples = [
-            sample_of(0, 0, Side::A, 10),
-            sample_of(0, 1, Side::B, 10),
-            sample_of(1, 0, Side::A, 10),
-        ];
-        assert_eq!(block_log_ratios(&samples, 1, Metric::Wall), Some(vec![0.0]));
-        assert_eq!(block_log_ratios(&samples, 2, Metric::Wall), None);
+        let samples = [sample_of(0, 0, 0, 10), sample_of(0, 1, 1, 10), sample_of(1, 0, 0, 10)];
+        assert_eq!(block_log_ratios(&samples, 1, 0, 1, &Metric::Wall), Some(vec![0.0]));
+        assert_eq!(block_log_ratios(&samples, 2, 0, 1, &Metric::Wall), None);
     }
 
     proptest! {
@@ -237,13 +224,13 @@ pub(crate) mod tests {
         ) {
             let with = |factor: u64| -> Vec<Sample> {
                 (0_u32..).zip(&times).flat_map(|(block, (a, b))| [
-                    sample_of(block, 0, Side::A, a * factor),
-                    sample_of(block, 1, Side::B, b * factor),
+                    sample_of(block, 0, 0, a * factor),
+                    sample_of(block, 1, 1, b * factor),
                 ]).collect()
             };
             let blocks = u32::try_from(times.len()).unwrap();
-            let before = block_log_ratios(&with(1), blocks, Metric::Wall).unwrap();
-            let after = block_log_ratios(&with(factor), blocks, Metric::Wall).unwrap();
+            let before = block_log_ratios(&with(1), blocks, 0, 1, &Metric::Wall).unwrap();
+            let after = block_log_ratios(&with(factor), blocks, 0, 1, &Metric::Wall).unwrap();
             for (before, after) in before.iter().zip(&after) {
                 prop_assert!((before - after).abs() < 1e-10);
             }
@@ -255,11 +242,11 @@ pub(crate) mod tests {
             turn in 0_usize..8,
         ) {
             let mut samples: Vec<Sample> =
-                times.iter().map(|time| sample_of(0, 0, Side::A, *time)).collect();
+                times.iter().map(|time| sample_of(0, 0, 0, *time)).collect();
             let middle = turn % times.len();
             times.rotate_left(middle);
-            samples.extend(times.iter().map(|time| sample_of(0, 0, Side::B, *time)));
-            prop_assert_eq!(block_log_ratios(&samples, 1, Metric::Rss), Some(vec![0.0]));
+            samples.extend(times.iter().map(|time| sample_of(0, 0, 1, *time)));
+            prop_assert_eq!(block_log_ratios(&samples, 1, 0, 1, &Metric::Rss), Some(vec![0.0]));
         }
     }
 }

@@ -96,5 +96,3 @@ fn outcome(result: &ResultRecord) -> Outcome {
     }
 }
 
-#[cfg(test)]
-mod tests;

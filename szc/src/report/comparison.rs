@@ -1,211 +1,236 @@
-//! The result of a comparison in the terms in which it is reported.
+//! From runs to results: each program against its reference, for each metric.
 //!
-//! All statements are about B relative to A. Ratios are B/A: below 1, B takes less.
+//! Ratios are program/reference: below 1, the program takes less. The same function judges while
+//! an experiment runs, at its end, and when its file is read again, so that the three agree.
 #![forbid(unsafe_code)]
 
-use serde::{Deserialize, Serialize};
-
-use crate::measure::sample::{Metric, Sample, Side, block_log_ratios, values_of};
+use super::diagnostics::diagnostics;
+use super::json::{Command, ResultRecord, RuleRecord, SamplesFile};
+use super::sentence::verdict_sentence;
+use super::verdict::Verdict;
+use crate::measure::sample::{Metric, Sample, block_log_ratios, metrics_of, values_of};
+use crate::stats::decision::{Comparison, Estimate, Gate, Tolerance, gate};
 use crate::stats::describe::median;
-use crate::stats::fixed::{Direction, FixedAnalysis, Interval, analyse, blocks_to_resolve};
+use crate::stats::family::{Member, family};
+use crate::stats::fixed::{self, Interval};
+use crate::stats::planning::Rule;
 
-/// The difference whose price in blocks is named when a verdict stays out.
-pub const NAMED_RATIO: f64 = 1.01;
+/// Tolerance where nobody gave one.
+pub const USUAL_TOLERANCE: f64 = 0.01;
 
-/// What is said about B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// B takes less time.
-    Faster,
-    /// B takes more time.
-    Slower,
-    /// B takes less memory.
-    Smaller,
-    /// B takes more memory.
-    Larger,
-    /// Not known; never to be printed as "the same".
-    Unresolved,
+/// How a question is decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Criteria {
+    /// Whether the question is that of a gate.
+    pub gate: bool,
+    /// When the data are looked at.
+    pub rule: Rule,
+    /// Tolerated change.
+    pub tolerance: Tolerance,
 }
 
-impl Verdict {
-    /// The verdict that a direction of log ratios B/A means for a metric.
+/// One program judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Estimate, interval and p.
+    pub member: Member,
+    /// The verdict in the words of the metric.
+    pub verdict: Verdict,
+    /// Blocks after which there may be one.
+    pub blocks_needed: Option<u64>,
+}
+
+impl Judged {
+    /// The ratio and its interval.
     #[must_use]
-    pub fn new(metric: Metric, direction: Direction) -> Self {
-        match (direction, metric) {
-            (Direction::Unresolved, _) => Self::Unresolved,
-            (Direction::Lower, Metric::Rss) => Self::Smaller,
-            (Direction::Higher, Metric::Rss) => Self::Larger,
-            (Direction::Lower, _) => Self::Faster,
-            (Direction::Higher, _) => Self::Slower,
+    pub fn ratio(&self) -> (f64, Interval) {
+        let Estimate { mean, interval, .. } = self.member.estimate;
+        (
+            ratio_of(mean),
+            Interval { lower: ratio_of(interval.lower), upper: ratio_of(interval.upper) },
+        )
+    }
+}
+
+/// e^x, kept within the numbers that JSON has.
+fn ratio_of(log_ratio: f64) -> f64 {
+    log_ratio.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
+}
+
+/// The programs that are compared with one reference each, as `(reference, program)`: in each
+/// workload all others with the first.
+#[must_use]
+pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
+    let mut workloads: Vec<(Option<&String>, usize, Vec<(usize, usize)>)> = Vec::new();
+    for (program, record) in file.programs.iter().enumerate() {
+        let workload = record.workload.as_ref();
+        match workloads.iter_mut().find(|(known, ..)| *known == workload) {
+            Some((_, reference, pairs)) => pairs.push((*reference, program)),
+            None => workloads.push((workload, program, Vec::new())),
         }
     }
+    workloads.into_iter().map(|(.., pairs)| pairs).filter(|pairs| !pairs.is_empty()).collect()
+}
 
-    /// One word for a sentence or JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Smaller => "smaller",
-            Self::Larger => "larger",
-            Self::Unresolved => "unresolved",
+/// Judges one family by its log ratios, one list for each program. `None` if there are too few
+/// blocks or the numbers are unfit.
+#[must_use]
+pub fn judge(criteria: &Criteria, metric: &Metric, lists: &[Vec<f64>]) -> Option<Vec<Judged>> {
+    let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+    let members = family(criteria.rule, criteria.tolerance, &slices).ok()??;
+    let judged = members.into_iter().map(|member| {
+        let (verdict, blocks_needed) = if criteria.gate {
+            let verdict = gate(&member.estimate, criteria.tolerance);
+            let needed = match verdict {
+                Gate::Inconclusive { blocks_needed } => Some(blocks_needed),
+                Gate::Pass { .. } | Gate::Fail => None,
+            };
+            (Verdict::of_gate(verdict), needed)
+        } else {
+            let needed = match member.verdict {
+                Comparison::Unresolved { blocks_needed } => Some(blocks_needed),
+                _ => None,
+            };
+            (Verdict::of_comparison(metric, member.verdict), needed)
+        };
+        Judged { member, verdict, blocks_needed }
+    });
+    Some(judged.collect())
+}
+
+/// The log ratios of a family; `None` if a value is zero or a program is missing in a block.
+#[must_use]
+pub fn log_ratios(
+    samples: &[Sample],
+    blocks: u32,
+    pairs: &[(usize, usize)],
+    metric: &Metric,
+) -> Option<Vec<Vec<f64>>> {
+    pairs
+        .iter()
+        .map(|(reference, program)| block_log_ratios(samples, blocks, *reference, *program, metric))
+        .collect()
+}
+
+/// How a file's question is decided, for its own metric.
+#[must_use]
+pub fn criteria_of(file: &SamplesFile) -> Criteria {
+    let given = Tolerance::new(file.design.tolerance.unwrap_or(USUAL_TOLERANCE)).ok();
+    let usual = || Tolerance::new(USUAL_TOLERANCE).expect("the usual tolerance is one");
+    Criteria {
+        gate: file.command == Command::Gate,
+        rule: match file.design.rule {
+            RuleRecord::Fixed => Rule::Fixed,
+            RuleRecord::Sequential => Rule::Sequential,
+        },
+        tolerance: given.unwrap_or_else(usual),
+    }
+}
+
+/// The metrics of a file, the deciding one first.
+#[must_use]
+pub fn metrics_in_order(file: &SamplesFile) -> Vec<Metric> {
+    let deciding = file.design.metric.clone();
+    let others = metrics_of(&file.runs).into_iter().filter(|metric| *metric != deciding);
+    std::iter::once(deciding.clone()).chain(others).collect()
+}
+
+/// Analyses the runs of `file`; what it has under `results` is not looked at.
+///
+/// Only the deciding metric answers the question of a gate: for the others the words are those of
+/// a comparison. Metrics without values are left out.
+#[must_use]
+pub fn results(file: &SamplesFile) -> Vec<ResultRecord> {
+    let blocks = file.design.complete_blocks;
+    let mut records = Vec::new();
+    for metric in metrics_in_order(file) {
+        let deciding = metric == file.design.metric;
+        let mut criteria = criteria_of(file);
+        criteria.gate &= deciding;
+        for pairs in families(file) {
+            // In a suite, every workload has as many blocks as were measured of it.
+            let blocks = blocks_of(file, &pairs).min(blocks);
+            let Some(lists) = log_ratios(&file.runs, blocks, &pairs, &metric) else {
+                continue;
+            };
+            let Some(judged) = judge(&criteria, &metric, &lists) else {
+                continue;
+            };
+            for ((pair, judged), list) in pairs.iter().zip(&judged).zip(&lists) {
+                let record = record(file, &criteria, &metric, *pair, judged, list);
+                records.extend(record.map(|record| ResultRecord { deciding, ..record }));
+            }
         }
     }
+    for record in &mut records {
+        record.sentence = verdict_sentence(file, record);
+    }
+    records
 }
 
-/// One metric compared.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MetricResult {
-    /// The metric.
-    pub metric: Metric,
-    /// Medians over all runs of A and of B: seconds or bytes.
-    pub medians: [f64; 2],
-    /// Statistics of the log ratios of the blocks.
-    pub analysis: FixedAnalysis,
+/// Blocks in which the programs of a family ran: up to the last one that all of them reached.
+fn blocks_of(file: &SamplesFile, pairs: &[(usize, usize)]) -> u32 {
+    let reached = |program: usize| {
+        let blocks = file.runs.iter().filter(|run| run.program == program).map(|run| run.block);
+        blocks.max().map_or(0, |last| last.saturating_add(1))
+    };
+    let programs = pairs.iter().flat_map(|(reference, program)| [*reference, *program]);
+    programs.map(reached).min().unwrap_or(0)
 }
 
-impl MetricResult {
-    /// Compares one metric over the first `blocks` blocks.
-    ///
-    /// Returns `None` below six blocks, or when a value is zero.
-    #[must_use]
-    pub fn new(samples: &[Sample], blocks: u32, metric: Metric) -> Option<Self> {
-        let analysis = analyse(&block_log_ratios(samples, blocks, metric)?)?;
-        let complete: Vec<Sample> =
-            samples.iter().filter(|sample| sample.block < blocks).cloned().collect();
-        let median_of = |side| median(&values_of(&complete, side, metric));
-        Some(Self { metric, medians: [median_of(Side::A)?, median_of(Side::B)?], analysis })
-    }
-
-    /// What the t interval says about B.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        Verdict::new(self.metric, self.analysis.direction)
-    }
-
-    /// Geometric mean ratio B/A.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.analysis.mean.exp()
-    }
-
-    /// 95 % interval of the ratio B/A.
-    #[must_use]
-    pub fn ratio_interval(&self) -> Interval {
-        exponential(self.analysis.interval)
-    }
-
-    /// Sign interval of the median ratio B/A.
-    #[must_use]
-    pub fn median_ratio_interval(&self) -> Interval {
-        exponential(self.analysis.median_check.interval)
-    }
-
-    /// Whether the metric came out alike to the last digit in every block.
-    #[must_use]
-    pub fn never_differed(&self) -> bool {
-        self.analysis.mean == 0.0 && self.analysis.standard_deviation == 0.0
-    }
-
-    /// Blocks it would take to resolve [`NAMED_RATIO`].
-    #[must_use]
-    pub fn blocks_to_resolve_named_ratio(&self) -> u64 {
-        blocks_to_resolve(self.analysis.standard_deviation, NAMED_RATIO)
-    }
+fn record(
+    file: &SamplesFile,
+    criteria: &Criteria,
+    metric: &Metric,
+    (reference, program): (usize, usize),
+    judged: &Judged,
+    differences: &[f64],
+) -> Option<ResultRecord> {
+    let blocks = u32::try_from(differences.len()).ok()?;
+    let complete: Vec<Sample> =
+        file.runs.iter().filter(|run| run.block < blocks).cloned().collect();
+    let median_of = |program| median(&values_of(&complete, program, metric));
+    let (ratio, interval) = judged.ratio();
+    let check = fixed::analyse(differences);
+    let estimate = judged.member.estimate;
+    Some(ResultRecord {
+        program,
+        reference,
+        metric: metric.clone(),
+        unit: metric.unit().to_owned(),
+        deciding: false,
+        verdict: judged.verdict,
+        sentence: String::new(),
+        method: method(criteria.rule).to_owned(),
+        paired: true,
+        n: differences.len(),
+        medians: [median_of(reference)?, median_of(program)?],
+        ratio,
+        interval: [interval.lower, interval.upper],
+        confidence: judged.member.confidence,
+        mean_log_ratio: estimate.mean,
+        sd_log_ratio: estimate.standard_deviation,
+        p: judged.member.p,
+        p_adjusted: judged.member.p_adjusted,
+        blocks_needed: judged.blocks_needed,
+        median_ratio: check.map(|check| ratio_of(check.median)),
+        median_interval: check.map(|check| {
+            let ends = check.median_check.interval;
+            [ratio_of(ends.lower), ratio_of(ends.upper)]
+        }),
+        mean_and_median_disagree: check.is_some_and(|check| check.mean_and_median_disagree()),
+        diagnostics: diagnostics(differences),
+    })
 }
 
-fn exponential(interval: Interval) -> Interval {
-    Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
-}
-
-/// A finished comparison.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// How sentences call A and B, such as "A (-O2)".
-    pub titles: [String; 2],
-    /// Complete blocks.
-    pub blocks: u32,
-    /// Blocks planned, more than `blocks` after an interruption.
-    pub blocks_planned: u32,
-    /// Runs of each program in a block.
-    pub runs_per_block: u32,
-    /// The metric that decides.
-    pub deciding: Metric,
-    /// Metrics that could be compared, in the order of [`Metric::ALL`].
-    pub results: Vec<MetricResult>,
-    /// Whether A and B had a random layout in every run.
-    pub randomized: [bool; 2],
-}
-
-impl Comparison {
-    /// The result of the metric that decides; `None` when there were too few
-    /// blocks or a value was zero.
-    #[must_use]
-    pub fn deciding_result(&self) -> Option<&MetricResult> {
-        self.results.iter().find(|result| result.metric == self.deciding)
+fn method(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Fixed => "t interval of the mean log ratio of blocks, number of blocks fixed",
+        Rule::Sequential => {
+            "confidence sequence of the mean log ratio of blocks, valid at every look"
+        }
     }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::measure::sample::tests::sample_of;
-
-    /// Twenty blocks, A and B twice each, with about 1 % noise that is no function of the side.
-    pub(crate) fn comparison(milliseconds_a: u64, milliseconds_b: u64) -> Comparison {
-        let mut samples = Vec::new();
-        for block in 0..20 {
-            let noise = |position: u32| u64::from((block * 7 + position * 5) % 11);
-            for (position, side) in (0..).zip([Side::A, Side::B, Side::B, Side::A]) {
-                let base = [milliseconds_a, milliseconds_b][side.index()];
-                samples.push(sample_of(block, position, side, base + noise(position)));
-            }
-        }
-        Comparison {
-            titles: ["A (-O2)".to_owned(), "B (-O3)".to_owned()],
-            blocks: 20,
-            blocks_planned: 20,
-            runs_per_block: 2,
-            deciding: Metric::Cpu,
-            results: Metric::ALL
-                .iter()
-                .filter_map(|metric| MetricResult::new(&samples, 20, *metric))
-                .collect(),
-            randomized: [true, true],
-        }
-    }
-
-    #[test]
-    fn less_time_is_faster_and_less_memory_is_smaller() {
-        let verdicts = |comparison: Comparison| -> Vec<Verdict> {
-            comparison.results.iter().map(MetricResult::verdict).collect()
-        };
-        assert_eq!(
-            verdicts(comparison(1000, 900)),
-            [Verdict::Faster, Verdict::Faster, Verdict::Smaller]
-        );
-        assert_eq!(
-            verdicts(comparison(900, 1000)),
-            [Verdict::Slower, Verdict::Slower, Verdict::Larger]
-        );
-        assert_eq!(verdicts(comparison(1000, 1000)), [Verdict::Unresolved; 3]);
-    }
-
-    #[test]
-    fn the_ratio_is_b_over_a() {
-        let result = &comparison(1000, 900).results[0];
-        assert!((result.ratio() - 0.9).abs() < 0.01, "{}", result.ratio());
-        let interval = result.ratio_interval();
-        assert!(interval.lower < result.ratio() && result.ratio() < interval.upper);
-        assert!(result.medians[0] > result.medians[1]);
-    }
-
-    #[test]
-    fn five_blocks_give_no_result() {
-        let samples: Vec<Sample> = (0..5)
-            .flat_map(|block| [sample_of(block, 0, Side::A, 5), sample_of(block, 1, Side::B, 6)])
-            .collect();
-        assert_eq!(MetricResult::new(&samples, 5, Metric::Wall), None);
-    }
-}
+pub(crate) mod tests;

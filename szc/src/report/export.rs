@@ -101,5 +101,3 @@ fn fixed_cells(experiment: &Experiment, run: &Sample) -> Vec<Cell> {
     ]
 }
 
-#[cfg(test)]
-mod tests;

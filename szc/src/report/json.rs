@@ -1,30 +1,33 @@
 //! The samples file: versioned JSON with everything a later analysis needs.
 //!
-//! Version 1. Fields may be added without a new version, and readers skip those
-//! they do not know; a change of meaning takes a new version, and a reader
-//! refuses a version newer than its own instead of guessing.
+//! Version 2 holds any number of programs and the results of every command. Fields may be added
+//! without a new version, and readers skip those they do not know; a change of meaning takes a new
+//! version. Files of version 1 are converted when read, and a version newer than the reader's own
+//! is refused instead of guessed at.
+//!
+//! All numbers are finite: JSON has no others.
 #![forbid(unsafe_code)]
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+mod file;
+mod result;
+mod version_1;
 
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::comparison::{Comparison, MetricResult, Verdict};
-use super::text::verdict_sentence;
+pub use self::file::{check_writable, iso_8601, read, write, write_whole};
+pub use self::result::{
+    DiagnosticsRecord, LevelsRecord, OutliersRecord, ResultRecord, SummaryRecord,
+};
+use crate::lab::design::Design;
 use crate::measure::machine::Machine;
 use crate::measure::program::Executable;
 use crate::measure::randomization::RuntimeLog;
-use crate::measure::sample::{Metric, Sample, Side};
-use crate::stats::fixed::{CONFIDENCE, Interval};
+use crate::measure::sample::{Metric, Sample};
 
 /// Value of the field `format`.
 pub const FORMAT: &str = "szc-samples";
 /// Newest version this reader knows, and the one that is written.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// A samples file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,48 +40,113 @@ pub struct SamplesFile {
     pub created: String,
     /// Version of szc.
     pub szc_version: String,
+    /// The subcommand that measured.
+    pub command: Command,
     /// The command line, word by word.
     pub command_line: Vec<String>,
-    /// Seed of the experiment.
-    pub seed: u64,
     /// Plan of the experiment.
     pub design: DesignRecord,
     /// The machine at the start.
     pub machine: Machine,
-    /// A and B.
+    /// What makes this machine noisy, each with what to do; as printed at the start.
+    #[serde(default)]
+    pub advice: Vec<String>,
+    /// The programs; all other fields name them by their place here, from 0.
     pub programs: Vec<ProgramRecord>,
     /// Measured runs in the order of time.
     pub runs: Vec<Sample>,
     /// How the experiment ended.
     pub ended: EndedRecord,
-    /// The comparison; absent when there were too few blocks.
-    pub result: Option<ResultRecord>,
+    /// Each program against its reference, for each metric, the deciding one first.
+    #[serde(default)]
+    pub results: Vec<ResultRecord>,
+    /// Each program by itself, for each metric.
+    #[serde(default)]
+    pub summaries: Vec<SummaryRecord>,
+}
+
+impl SamplesFile {
+    /// The results of the metric that decides.
+    pub fn deciding_results(&self) -> impl Iterator<Item = &ResultRecord> {
+        self.results.iter().filter(|result| result.deciding)
+    }
+}
+
+/// A subcommand that measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Command {
+    /// One program over layouts.
+    Run,
+    /// Programs against the first.
+    Compare,
+    /// A candidate against a baseline.
+    Gate,
+    /// Levels of a parameter over a suite of programs.
+    Sweep,
+}
+
+/// When a verdict was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleRecord {
+    /// After a number of blocks fixed before the first.
+    Fixed,
+    /// By looking after every block.
+    Sequential,
 }
 
 /// Plan of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DesignRecord {
-    /// Blocks planned.
-    pub blocks: u32,
+    /// Which runs when, the seed included.
+    #[serde(flatten)]
+    pub plan: Design,
+    /// When a verdict is reached.
+    pub rule: RuleRecord,
+    /// Tolerated change as a share, 0.01 for 1 %; absent where the command has none.
+    pub tolerance: Option<f64>,
+    /// Precision asked for, half the width of the interval as a share.
+    #[serde(default)]
+    pub precision: Option<f64>,
+    /// Time after which no further block was begun.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
     /// Blocks that were completed; later runs belong to none.
     pub complete_blocks: u32,
-    /// Runs of a program in each of its two positions of a block.
-    pub runs_per_position: u32,
-    /// Runs of each program that were not recorded.
-    pub warmup: u32,
+    /// The metric that decides.
+    pub metric: Metric,
+    /// The value of --metric, where it says more than the metric's name.
+    #[serde(default)]
+    pub metric_option: Option<String>,
     /// Whether stdout had to be identical.
     pub check_output: bool,
     /// Longest time for a run.
     pub timeout_s: Option<f64>,
+    /// The CPU that the programs were pinned to.
+    #[serde(default)]
+    pub cpu: Option<usize>,
+    /// Shell command in front of each run.
+    #[serde(default)]
+    pub prepare: Option<String>,
+    /// Shell command behind each run.
+    #[serde(default)]
+    pub cleanup: Option<String>,
 }
 
 /// One of the programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramRecord {
-    /// A or B, as in `runs`.
-    pub label: Side,
+    /// How tables call it: A, B, C …, or the level of a sweep.
+    pub label: String,
     /// Name given by the user.
     pub name: Option<String>,
+    /// The program of a suite that this is a variant of; its blocks are counted for themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// The level of the parameter that a sweep varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
     /// Command as given.
     pub command: String,
     /// Whether it was run by a shell.
@@ -93,17 +161,46 @@ pub struct ProgramRecord {
     pub randomization: Option<RuntimeLog>,
 }
 
+impl ProgramRecord {
+    /// "B (new)", or "B" without a name; without control characters, whoever wrote the file.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let title = match &self.name {
+            Some(name) => format!("{} ({name})", self.label),
+            None => self.label.clone(),
+        };
+        printable(&title)
+    }
+
+    /// The label alone, for narrow columns.
+    #[must_use]
+    pub fn title_label(&self) -> String {
+        printable(&self.label)
+    }
+}
+
+/// `text` with a replacement character for each control character: names in files come from
+/// elsewhere, and a terminal obeys escape sequences.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|character| if character.is_control() { '\u{fffd}' } else { character })
+        .collect()
+}
+
 /// How an experiment ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "how")]
 pub enum EndedRecord {
-    /// All blocks were measured.
+    /// All blocks were measured, or the question was answered before.
     Complete,
     /// A signal asked to stop.
     Interrupted {
         /// Number of the signal.
         signal: i32,
     },
+    /// It has not, or szc was killed: this is what was saved on the way.
+    Unfinished,
     /// A program was unfit.
     Refused {
         /// The message that was printed.
@@ -111,209 +208,5 @@ pub enum EndedRecord {
     },
 }
 
-/// The comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ResultRecord {
-    /// Statistical rule.
-    pub rule: String,
-    /// The metric that decides.
-    pub metric: Metric,
-    /// The verdict on it.
-    pub verdict: Verdict,
-    /// The verdict in words.
-    pub sentence: String,
-    /// All metrics that could be compared.
-    pub metrics: Vec<MetricRecord>,
-}
-
-/// One metric compared. Ratios are B/A.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MetricRecord {
-    /// The metric.
-    pub metric: Metric,
-    /// Unit of the medians: "s" or "bytes".
-    pub unit: String,
-    /// Median of A over all runs.
-    pub median_a: f64,
-    /// Median of B over all runs.
-    pub median_b: f64,
-    /// Number of blocks.
-    pub blocks: usize,
-    /// Geometric mean ratio.
-    pub ratio: f64,
-    /// Interval of `ratio`: lower and upper end.
-    pub interval: [f64; 2],
-    /// Probability with which `interval` covers.
-    pub confidence: f64,
-    /// Mean log ratio of the blocks.
-    pub mean_log_ratio: f64,
-    /// Standard deviation of the log ratio over blocks.
-    pub sd_log_ratio: f64,
-    /// Median ratio of the blocks.
-    pub median_ratio: f64,
-    /// Sign interval of `median_ratio`.
-    pub median_interval: [f64; 2],
-    /// Exact probability with which `median_interval` covers.
-    pub median_coverage: f64,
-    /// Whether mean and median disagree: the tail of the layouts moved.
-    pub mean_and_median_disagree: bool,
-    /// Verdict by `interval`.
-    pub verdict: Verdict,
-    /// Blocks it would take to resolve 1 % with a power of 80 %.
-    pub blocks_to_resolve_one_percent: u64,
-}
-
-impl From<&MetricResult> for MetricRecord {
-    fn from(result: &MetricResult) -> Self {
-        let ends = |interval: Interval| [interval.lower, interval.upper];
-        let analysis = &result.analysis;
-        Self {
-            metric: result.metric,
-            unit: match result.metric {
-                Metric::Cpu | Metric::Wall => "s",
-                Metric::Rss => "bytes",
-            }
-            .to_owned(),
-            median_a: result.medians[0],
-            median_b: result.medians[1],
-            blocks: analysis.blocks,
-            ratio: result.ratio(),
-            interval: ends(result.ratio_interval()),
-            confidence: CONFIDENCE,
-            mean_log_ratio: analysis.mean,
-            sd_log_ratio: analysis.standard_deviation,
-            median_ratio: analysis.median.exp(),
-            median_interval: ends(result.median_ratio_interval()),
-            median_coverage: analysis.median_check.coverage,
-            mean_and_median_disagree: analysis.mean_and_median_disagree(),
-            verdict: result.verdict(),
-            blocks_to_resolve_one_percent: result.blocks_to_resolve_named_ratio(),
-        }
-    }
-}
-
-impl ResultRecord {
-    /// The record of a comparison; `None` without a result on the deciding metric.
-    #[must_use]
-    pub fn new(comparison: &Comparison) -> Option<Self> {
-        let deciding = comparison.deciding_result()?;
-        Some(Self {
-            rule: "fixed n: t interval of the mean log ratio of blocks, sign interval of the median as check"
-                .to_owned(),
-            metric: comparison.deciding,
-            verdict: deciding.verdict(),
-            sentence: verdict_sentence(comparison),
-            metrics: comparison.results.iter().map(MetricRecord::from).collect(),
-        })
-    }
-}
-
-/// Fails early when a samples file could not be written at the end.
-///
-/// # Errors
-/// When the folder of `path` cannot be written to, or `path` is a folder.
-pub fn check_writable(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        bail!(
-            "cannot write samples to {}: it is a folder; give the name of a file in it",
-            path.display()
-        );
-    }
-    temporary_beside(path).map(drop)
-}
-
-/// Writes a samples file; readers see the old file or the new one, never a half.
-///
-/// # Errors
-/// When the folder of `path` cannot be written to or the disk is full.
-pub fn write(path: &Path, file: &SamplesFile) -> Result<()> {
-    let mut temporary = temporary_beside(path)?;
-    let context = || format!("cannot write samples to {}", path.display());
-    serde_json::to_writer_pretty(&mut temporary, file).with_context(context)?;
-    temporary.write_all(b"\n").with_context(context)?;
-    temporary.as_file().sync_all().with_context(context)?;
-    temporary.persist(path).with_context(context)?;
-    Ok(())
-}
-
-/// A temporary file in the folder of `path`, where a rename is atomic, with the
-/// permissions of an ordinary new file.
-fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let ordinary = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    tempfile::Builder::new()
-        .prefix(".szc-samples-")
-        .permissions(ordinary)
-        .tempfile_in(&folder)
-        .with_context(|| {
-            format!(
-                "cannot write samples to {}: the folder {} must exist and be writable",
-                path.display(),
-                folder.display()
-            )
-        })
-}
-
-/// Reads a samples file.
-///
-/// # Errors
-/// When the file cannot be read, is no samples file, or is of a newer version.
-pub fn read(path: &Path) -> Result<SamplesFile> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    parse(&bytes).with_context(|| format!("cannot use {} as a samples file", path.display()))
-}
-
-fn parse(bytes: &[u8]) -> Result<SamplesFile> {
-    /// What every version has.
-    #[derive(Deserialize)]
-    struct Head {
-        format: String,
-        version: u64,
-    }
-    let head: Head = serde_json::from_slice(bytes).context(
-        "it is not JSON with the fields `format` and `version`: give a file written by szc compare --json",
-    )?;
-    if head.format != FORMAT {
-        bail!(
-            "its format is {:?}, and {FORMAT:?} is needed: give a file written by szc compare --json",
-            head.format
-        );
-    }
-    if head.version > VERSION {
-        bail!(
-            "it is of version {}, and this szc {} reads versions up to {VERSION}: use a newer szc",
-            head.version,
-            env!("CARGO_PKG_VERSION")
-        );
-    }
-    serde_json::from_slice(bytes)
-        .with_context(|| format!("it says version {}, but a field is wrong", head.version))
-}
-
-/// `time` as ISO 8601 in UTC with seconds, such as `2024-02-29T23:59:59Z`.
-///
-/// Days become a date by the algorithm of Howard Hinnant ("chrono-compatible
-/// low-level date algorithms", `civil_from_days`). Times before 1970 count as 1970.
-#[must_use]
-pub fn iso_8601(time: SystemTime) -> String {
-    let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let seconds = since_epoch.as_secs();
-    let days = seconds / 86_400 + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

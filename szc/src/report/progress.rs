@@ -1,7 +1,7 @@
 //! A live progress bar on a terminal, and silence anywhere else.
 //!
-//! The running estimate is there to be watched, not to stop by: the rule of a
-//! fixed number of blocks is valid for one look at the end.
+//! With a fixed number of blocks the running estimate is there to be watched, not to stop by:
+//! that rule is valid for one look at the end. The sequential rule may be watched at will.
 #![forbid(unsafe_code)]
 
 use std::io::{IsTerminal, Write};
@@ -10,15 +10,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Progress and warnings on stderr.
 pub struct Progress {
+    command: &'static str,
     bar: Option<ProgressBar>,
     quiet: bool,
 }
 
 impl Progress {
-    /// A bar of `runs` steps if stderr is a terminal that can redraw a line;
+    /// A bar of `runs` steps for a subcommand of that name if stderr is a terminal that can redraw a line;
     /// `quiet` also silences warnings.
     #[must_use]
-    pub fn new(runs: u64, quiet: bool) -> Self {
+    pub fn new(command: &'static str, runs: u64, quiet: bool) -> Self {
         let redraws = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
         let visible = !quiet && redraws && std::io::stderr().is_terminal();
         let bar = visible.then(|| {
@@ -27,7 +28,7 @@ impl Progress {
             bar.tick();
             bar
         });
-        Self { bar, quiet }
+        Self { command, bar, quiet }
     }
 
     /// One more run is done.
@@ -50,6 +51,13 @@ impl Progress {
         }
     }
 
+    /// As many steps are expected now.
+    pub fn expect(&self, runs: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(runs.max(bar.position()));
+        }
+    }
+
     /// Prints a warning above the bar.
     pub fn warn(&self, text: &str) {
         if self.quiet {
@@ -57,7 +65,7 @@ impl Progress {
         }
         // A closed stderr is no reason to stop measuring.
         let print = || {
-            let _ = writeln!(std::io::stderr(), "szc compare: warning: {text}");
+            let _ = writeln!(std::io::stderr(), "szc {}: warning: {text}", self.command);
         };
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -97,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_quiet_progress_shows_nothing() {
-        let progress = Progress::new(10, true);
+        let progress = Progress::new("compare", 10, true);
         progress.advance();
         progress.show("estimate".to_owned());
         progress.warn("not printed");

@@ -157,5 +157,3 @@ pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> Str
     )
 }
 
-#[cfg(test)]
-pub(crate) mod tests;

@@ -10,6 +10,7 @@
 //! | is B faster | [`fixed`], [`sequential`], [`decision`], [`stopping`] |
 //! | are they the same within δ | [`decision`], [`equivalence`] |
 //! | how many blocks does it take | [`planning`] |
+//! | several programs against one | [`family`] |
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
@@ -28,6 +29,7 @@ pub mod density;
 pub mod describe;
 pub mod equivalence;
 pub mod factors;
+pub mod family;
 pub mod fixed;
 pub mod groups;
 pub mod levels;

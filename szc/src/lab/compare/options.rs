@@ -2,80 +2,94 @@
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use anyhow::Result;
 use clap::Parser;
 
-use crate::lab::design::MOST_RUNS_PER_POSITION;
-use crate::measure::program::Program;
-use crate::measure::sample::{Metric, Side};
+use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use crate::lab::options::{Budget, CommonOptions, parse_budget, parse_name, parse_share};
 use crate::stats::fixed::FEWEST_BLOCKS;
 
 const LONG_ABOUT: &str = "\
-Compares two commands over many random layouts and says which is faster.
+Compares commands over many random layouts and says which is faster.
 
-A layout is one arrangement of functions in memory; it alone can make the same \
-program several percent faster or slower. szc compare therefore gives every run a \
-fresh layout, runs A and B in interleaved blocks, and compares them block by \
+A layout is one arrangement of functions, frames and blocks in memory; it alone can make \
+the same program several percent faster or slower. szc compare therefore gives every run a \
+fresh layout, runs the commands in interleaved blocks, and compares them block by \
 block, so that neither a lucky layout nor a drift of the machine passes for a \
-difference between the programs. Build both programs with CC=szc.";
+difference between the programs. Build all programs with CC=szc.";
 
 const AFTER_HELP: &str = "\
 Examples:
   szc compare -- './bench-O2 input' './bench-O3 input'
-  szc compare --blocks 40 --name A=-O2 --name B=-O3 --json o2-o3.json -- ./bench-O2 ./bench-O3
-  szc compare --metric rss --quiet -- './old < /data/in' './new < /data/in'
+  szc compare --fixed 40 --name A=-O2 --name B=-O3 --json o2-o3.json -- ./bench-O2 ./bench-O3
+  szc compare --delta 0.5% --budget 10m -- './old < /data/in' './new < /data/in'
+  szc compare -- './list input' './tree input' './hash input'
+  szc compare --resume o2-o3.json          go on with what Ctrl-C ended
+  szc compare o2-o3.json --metric wall     read saved samples again
+  szc compare old.json new.json            two files of szc run, as groups
 
-Blocks: a block runs A and B in the order ABBA or BAAB, drawn at random; with
---runs-per-block M each letter stands for M runs, so a block holds 2·M runs of A
-and 2·M of B. The number of blocks is the n of the statistics.
+Blocks: a block runs all commands in an order drawn at random, and then in the
+reverse order (ABBA or BAAB); with --runs-per-block M each letter stands for M runs.
+The number of blocks is the n of the statistics.
+
+When it stops: as soon as there is a verdict that holds however often one looks
+(a confidence sequence, from 10 blocks on), or when the budget is spent. With
+--fixed N it is N blocks, and one look at the end.
+
+Verdict: faster or slower if the 95 % interval of the ratio excludes 1; equivalent
+if the interval lies within the tolerance of --delta on both sides; otherwise
+unresolved, which does not mean that the programs are alike; it comes with the
+number of blocks that would settle it. More than two commands are compared with
+the first, and share one error rate (Holm).
 
 Commands: each command is one quoted string. A simple one is executed directly;
 one with pipes, variables and the like is run by /bin/sh, which then is part of
 what is measured. stdin is /dev/null; stdout is hashed and discarded.
 
 Environment of the commands: SZC_SEED is set to a fresh layout seed of sixteen
-digits in every run, and SZC_LOG to a temporary file; values of yours are
-overridden. The layout seeds follow from --seed, the block and the position, and
-are stored by --json. Other SZC_ variables are passed on.
-
-Verdict: t interval of the mean log ratio B/A over blocks at 95 %. \"Unresolved\"
-does not mean that the programs are alike; it comes with the number of blocks
-that would resolve 1 %.
+digits in every run, SZC_LOG to a temporary file, and SZC_PADDING to a text of
+random length (--env-size fixed: not); values of yours are overridden. All follow
+from --seed, the block and the position. Other SZC_ variables are passed on.
 
 Exit status: 0 a verdict was reached, \"unresolved\" included; 1 szc could not do
-its work; 2 usage error; 4 a command failed or cannot be compared; 130 stopped by
-Ctrl-C (what was measured is reported from 6 complete blocks on, and saved).";
+its work; 2 usage error, or a samples file that cannot be used; 4 a command failed
+or cannot be compared; 130 stopped by Ctrl-C (what was measured is reported, and
+saved; --resume goes on).";
 
 /// Options of `szc compare`.
 #[derive(Debug, Parser)]
 #[command(
     name = "szc compare",
     bin_name = "szc compare",
-    override_usage = "szc compare [OPTIONS] -- 'CMD_A' 'CMD_B'",
+    override_usage = "szc compare [OPTIONS] -- 'CMD_A' 'CMD_B' ['CMD_C' …]\n       szc compare [OPTIONS] FILE.json [FILE.json]\n       szc compare --resume FILE.json",
     no_binary_name = true,
-    about = "Compares two commands over many random layouts and says which is faster",
+    about = "Compares commands over many random layouts and says which is faster",
     long_about = LONG_ABOUT,
     after_long_help = AFTER_HELP,
     after_help = "Example: szc compare -- './bench-O2 input' './bench-O3 input'\nMore with --help."
 )]
-pub(super) struct Options {
-    /// Number of blocks, at least 6
-    #[arg(long, value_name = "N", default_value = "20", value_parser = parse_blocks)]
-    pub(super) blocks: u32,
+pub(crate) struct Options {
+    /// Measure N blocks, at least 6, and look once at the end
+    #[arg(
+        long,
+        visible_alias = "blocks",
+        value_name = "N",
+        value_parser = parse_blocks,
+        conflicts_with = "budget"
+    )]
+    pub(super) fixed: Option<u32>,
 
-    /// Seed of the order and of all layouts [default: drawn and printed]
-    #[arg(long, value_name = "S")]
-    pub(super) seed: Option<u64>,
+    /// Most blocks, or time such as 90s, 5m, 1h [default: 100]
+    #[arg(long, value_name = "N|T", value_parser = parse_budget)]
+    pub(super) budget: Option<Budget>,
 
-    /// Write all samples, metadata and the result to a file
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
+    /// Difference that does not matter, for "equivalent" [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub(super) delta: Option<f64>,
 
-    /// Name a program in the report: A=… or B=…
-    #[arg(long = "name", value_name = "A=…|B=…", num_args = 1..=2, value_parser = parse_name)]
-    pub(super) names: Vec<(Side, String)>,
+    /// Name a program in the report: A=…, B=… and so on
+    #[arg(long = "name", value_name = "A=…", num_args = 1..=2, value_parser = parse_name)]
+    pub(super) names: Vec<(String, String)>,
 
     /// Runs in each of the two positions of a program in a block
     #[arg(
@@ -86,79 +100,34 @@ pub(super) struct Options {
     )]
     pub(super) runs_per_block: u32,
 
-    /// Runs of each program before the first block, not recorded
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub(super) warmup: u32,
+    /// Go on with the interrupted experiment of a samples file, and save to it
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["commands", "fixed", "delta", "names", "seed", "metric", "prepare",
+            "cleanup", "cpu", "timeout", "json"]
+    )]
+    pub(super) resume: Option<PathBuf>,
 
-    /// Refuse programs whose stdout differs (the default)
-    #[arg(long, overrides_with = "no_check_output")]
-    pub(super) check_output: bool,
-
-    /// Compare programs whose stdout differs
+    /// Compare samples of different machines as if they were one
     #[arg(long)]
-    pub(super) no_check_output: bool,
+    pub(super) across_machines: bool,
 
-    /// Metric of the verdict; all are shown
-    #[arg(long, value_enum, default_value = "cpu")]
-    pub(super) metric: Metric,
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
 
-    /// Kill a run that takes longer, and refuse the program
-    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
-    pub(super) timeout: Option<Duration>,
-
-    /// Print only the verdict
-    #[arg(long, short)]
-    pub(super) quiet: bool,
-
-    /// The two commands, each as one quoted string
-    #[arg(value_names = ["CMD_A", "CMD_B"], required = true, num_args = 2)]
+    /// The commands, each as one quoted string; or samples files
+    #[arg(value_names = ["COMMAND"], required_unless_present = "resume")]
     pub(super) commands: Vec<String>,
 }
 
 fn parse_blocks(text: &str) -> Result<u32, String> {
     let blocks: u32 = text.parse().map_err(|_| "a whole number is needed")?;
-    // Block numbers have 32 bits in the index of a run; this is far beyond patience.
-    if blocks as usize >= FEWEST_BLOCKS && blocks <= 1_000_000 {
+    if blocks as usize >= FEWEST_BLOCKS && blocks <= MOST_BLOCKS {
         Ok(blocks)
     } else {
         Err(format!(
-            "{FEWEST_BLOCKS} to 1000000 blocks are needed: no 95 % interval of a median exists below {FEWEST_BLOCKS}"
+            "{FEWEST_BLOCKS} to {MOST_BLOCKS} blocks are needed: no 95 % interval of a median exists below {FEWEST_BLOCKS}"
         ))
     }
-}
-
-fn parse_name(text: &str) -> Result<(Side, String), String> {
-    let named = match text.split_once('=') {
-        Some(("A", name)) => Some((Side::A, name)),
-        Some(("B", name)) => Some((Side::B, name)),
-        _ => None,
-    };
-    match named {
-        Some((side, name)) if !name.trim().is_empty() => Ok((side, name.trim().to_owned())),
-        _ => Err("A=… or B=… is needed; put -- before the two commands".to_owned()),
-    }
-}
-
-fn parse_timeout(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds: &f64| *seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "a positive number of seconds is needed".to_owned())
-}
-
-/// The two programs that the options name.
-///
-/// # Errors
-/// When a command is empty or badly quoted, or a name is given twice.
-pub(super) fn programs_of(options: &Options) -> Result<[Program; 2]> {
-    let program = |side: Side| {
-        let mut names = options.names.iter().filter(|(of, _)| *of == side);
-        let name = names.next().map(|(_, name)| name.clone());
-        if names.next().is_some() {
-            anyhow::bail!("--name {side}=… is given twice: one name is needed");
-        }
-        Program::new(side, name, &options.commands[side.index()])
-    };
-    Ok([program(Side::A)?, program(Side::B)?])
 }

@@ -14,7 +14,7 @@ fn run_with(
     stop: &Stop,
 ) -> Outcome {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    run(&Invocation { argv: &argv, environment, timeout }, stop).unwrap()
+    run(&Invocation { argv: &argv, environment, timeout, cpu: None }, stop).unwrap()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn death_by_a_signal_is_reported() {
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     let argv = ["/nonexistent/program".to_owned()];
-    let invocation = Invocation { argv: &argv, environment: &[], timeout: None };
+    let invocation = Invocation { argv: &argv, environment: &[], timeout: None, cpu: None };
     let error = run(&invocation, &Stop::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
@@ -50,6 +50,7 @@ fn stdout_is_hashed() {
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     );
     assert_eq!(outcome.stdout_bytes, 3);
+    assert_eq!(outcome.stdout_tail, b"abc");
 }
 
 #[test]
@@ -141,4 +142,26 @@ fn termination_is_passed_on_to_the_child() {
     stop.request(libc::SIGTERM);
     assert_eq!(run_with(&["sleep", "30"], &[], None, &stop).end, End::Signalled(libc::SIGTERM));
     assert_eq!(stop.signal(), Some(libc::SIGTERM));
+}
+
+#[test]
+fn a_pinned_child_may_use_one_cpu_and_this_process_all_it_could() {
+    let before = usable_cpus().unwrap();
+    let argv = ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"].map(str::to_owned);
+    let last = *before.last().unwrap();
+    let invocation = Invocation { argv: &argv, environment: &[], timeout: None, cpu: Some(last) };
+    let outcome = run(&invocation, &Stop::new()).unwrap();
+    let text = String::from_utf8(outcome.stdout_tail).unwrap();
+    assert_eq!(text.trim().rsplit('\t').next(), Some(last.to_string().as_str()), "{text}");
+    assert_eq!(usable_cpus().unwrap(), before);
+}
+
+#[test]
+fn a_cpu_that_does_not_exist_is_an_error() {
+    let argv = ["true".to_owned()];
+    for cpu in [1023, 1 << 20] {
+        let invocation =
+            Invocation { argv: &argv, environment: &[], timeout: None, cpu: Some(cpu) };
+        assert!(run(&invocation, &Stop::new()).is_err(), "{cpu}");
+    }
 }

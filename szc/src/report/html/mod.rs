@@ -110,5 +110,3 @@ fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
         .replace('\u{2029}', "\\u2029"))
 }
 
-#[cfg(test)]
-mod tests;

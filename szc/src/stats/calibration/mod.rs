@@ -12,7 +12,7 @@
 
 pub(crate) mod data;
 mod fixed_rule;
-mod noise;
+pub(super) mod noise;
 mod sequential_rule;
 mod tests_and_intervals;
 

@@ -1,0 +1,193 @@
+//! Watches an experiment: shows where it stands, decides after each block whether to go on, and
+//! saves on the way.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::{Experiment, Stopping, command_name};
+use crate::lab::design::{Arrangement, Design};
+use crate::lab::output::save;
+use crate::lab::session::{Next, Observer};
+use crate::measure::sample::{Sample, block_mean_logarithms};
+use crate::report::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
+use crate::report::json::{Command, RuleRecord, SamplesFile};
+use crate::report::number::{percent, quantities};
+use crate::report::progress::Progress;
+use crate::report::summary::layout_means;
+use crate::report::text::running_estimate;
+use crate::stats::describe::mean;
+use crate::stats::planning::Rule;
+use crate::stats::stopping::{Look, Plan, Question};
+
+/// Time between two savings: losing a minute is bearable, and writing costs little.
+const SAVING_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The observer of an experiment.
+pub(super) struct Watch {
+    progress: Progress,
+    design: Design,
+    stopping: Stopping,
+    criteria: Criteria,
+    pairs: Vec<(usize, usize)>,
+    started: Instant,
+    saved: Instant,
+    json: Option<PathBuf>,
+    /// The file as it will be, with the runs of the last look.
+    file: SamplesFile,
+}
+
+impl Watch {
+    /// Of an experiment whose file, still without runs, is `file`.
+    pub(super) fn new(experiment: &Experiment, file: &SamplesFile) -> Self {
+        let runs = match experiment.stopping.time {
+            Some(_) => 0,
+            None => experiment.design.total_runs(),
+        };
+        let progress = Progress::new(command_name(experiment.command), runs, experiment.quiet);
+        let done = experiment.earlier.as_ref().map_or(0, |earlier| earlier.runs.len());
+        for _ in 0..done {
+            progress.advance();
+        }
+        let now = Instant::now();
+        Self {
+            progress,
+            design: experiment.design,
+            stopping: experiment.stopping,
+            criteria: criteria_of(file),
+            pairs: (1..experiment.programs.len()).map(|program| (0, program)).collect(),
+            started: now,
+            saved: now,
+            json: experiment.json.clone(),
+            file: file.clone(),
+        }
+    }
+
+    /// A warning to the user.
+    pub(super) fn warn(&self, text: &str) {
+        self.progress.warn(text);
+    }
+
+    /// Removes the bar.
+    pub(super) fn finish(&self) {
+        self.progress.finish();
+    }
+
+    /// Whether the rule says that the question is answered.
+    pub(super) fn is_decided(&mut self, blocks: u32, samples: &[Sample]) -> bool {
+        match self.file.command {
+            Command::Run => self.is_precise(blocks, samples),
+            Command::Compare | Command::Gate | Command::Sweep => {
+                self.is_judged(blocks, samples) && self.stopping.rule == RuleRecord::Sequential
+            }
+        }
+    }
+
+    fn is_judged(&self, blocks: u32, samples: &[Sample]) -> bool {
+        let metric = &self.file.design.metric;
+        let judged = log_ratios(samples, blocks, &self.pairs, metric)
+            .and_then(|lists| judge(&self.criteria, metric, &lists));
+        let Some(judged) = judged else {
+            return false;
+        };
+        let open = judged.iter().position(|judged| !judged.verdict.is_decided());
+        let shown = open.unwrap_or(0);
+        if let Some(judged) = judged.get(shown) {
+            let label = |program: usize| self.file.programs[program].title_label();
+            let (reference, program) = self.pairs[shown];
+            let labels = (&*label(reference), &*label(program));
+            self.progress.show(running_estimate(metric, labels, judged));
+        }
+        self.expect(blocks, &judged);
+        open.is_none()
+    }
+
+    /// Tells the bar how many runs there will be, as far as anybody can tell.
+    fn expect(&self, blocks: u32, judged: &[Judged]) {
+        if self.stopping.rule == RuleRecord::Fixed || self.stopping.time.is_some() {
+            return;
+        }
+        let needed = judged.iter().filter_map(|judged| judged.blocks_needed).max();
+        let needed = needed.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
+        let expected = needed.max(blocks.saturating_add(1)).min(self.design.blocks);
+        self.progress.expect(self.design.runs_until(expected));
+    }
+
+    /// Of one program: whether its mean is known as precisely as asked.
+    fn is_precise(&mut self, blocks: u32, samples: &[Sample]) -> bool {
+        let values = self.values(blocks, samples);
+        let Some(center) = mean(&values).filter(|center| *center > 0.0) else {
+            return false;
+        };
+        // Measured in means, so that the precision is a share.
+        let shares: Vec<f64> = values.iter().map(|value| value / center).collect();
+        let precision = self.stopping.precision;
+        let question = Question::Precision { half_width: precision.unwrap_or(f64::MIN_POSITIVE) };
+        let most = usize::try_from(self.design.blocks).unwrap_or(usize::MAX);
+        let look = Plan::new(Rule::Sequential, question, most.max(10))
+            .ok()
+            .and_then(|plan| plan.look(&shares).ok());
+        let (estimate, decided) = match look {
+            Some(Look::Stop(estimate, _)) => (Some(estimate), precision.is_some()),
+            Some(Look::Continue(estimate)) => (estimate, false),
+            None => (None, false),
+        };
+        let [center] = quantities(&self.file.design.metric, [center]);
+        let width = estimate.map_or(String::new(), |estimate| {
+            let half = (estimate.interval.upper - estimate.interval.lower) / 2.0;
+            format!(" ± {}", percent(half))
+        });
+        self.progress.show(format!("{} {center}{width} so far", self.file.design.metric.title()));
+        decided
+    }
+
+    fn values(&mut self, blocks: u32, samples: &[Sample]) -> Vec<f64> {
+        let metric = self.file.design.metric.clone();
+        if self.design.arrangement == Arrangement::Layouts
+            && block_mean_logarithms(samples, blocks, 0, &metric).is_none()
+        {
+            return Vec::new();
+        }
+        self.file.design.complete_blocks = blocks;
+        self.file.runs.truncate(0);
+        self.file.runs.extend_from_slice(samples);
+        layout_means(&self.file, 0, &metric)
+    }
+
+    /// Saves what there is, if it is time. A disk that is full now may have room at the end.
+    fn save_on_the_way(&mut self, blocks: u32, samples: &[Sample]) {
+        let Some(path) = &self.json else {
+            return;
+        };
+        if self.saved.elapsed() < SAVING_INTERVAL || !path.extension().is_some_and(|e| e == "json")
+        {
+            return;
+        }
+        self.saved = Instant::now();
+        self.file.design.complete_blocks = blocks;
+        self.file.runs = samples.to_vec();
+        if let Err(error) = save(path, &self.file) {
+            self.progress.warn(&format!("{error:#}"));
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn run_done(&mut self) {
+        self.progress.advance();
+    }
+
+    fn block_done(&mut self, blocks: u32, samples: &[Sample]) -> Next {
+        let decided = self.is_decided(blocks, samples);
+        let late = self.stopping.time.is_some_and(|limit| self.started.elapsed() >= limit);
+        if decided || late {
+            return Next::Stop;
+        }
+        self.save_on_the_way(blocks, samples);
+        Next::Block
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.progress.warn(text);
+    }
+}

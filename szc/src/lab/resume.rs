@@ -1,0 +1,106 @@
+//! Going on with an interrupted experiment: the same programs, design and seed.
+//!
+//! The plan of a block follows from the seed alone, so the blocks that are missing are those that
+//! the uninterrupted experiment would have had.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::experiment::{Experiment, Stopping, command_name};
+use super::options::{Budget, MetricChoice};
+use super::session::Conditions;
+use crate::measure::program::Program;
+use crate::report::json::{self, Command, ProgramRecord, RuleRecord, SamplesFile};
+
+/// The rest of the experiment in the file at `path`.
+///
+/// `budget` replaces that of the file, which only the sequential rule allows. Samples are saved to
+/// the same file unless `json` is another.
+///
+/// # Errors
+/// When the file cannot be read, is of another subcommand, or a program is not the one it was.
+pub(super) fn rest_of(
+    command: Command,
+    path: &Path,
+    budget: Option<Budget>,
+    command_line: Vec<String>,
+) -> Result<Experiment> {
+    let file = json::read(path)?;
+    if file.command != command {
+        bail!(
+            "{} is of szc {}, and this is szc {}: give it to the same subcommand",
+            path.display(),
+            command_name(file.command),
+            command_name(command)
+        );
+    }
+    let programs =
+        file.programs.iter().enumerate().map(|(index, record)| same_program(index, record));
+    let programs = programs.collect::<Result<Vec<Program>>>()?;
+    if file.design.plan.programs != programs.len() {
+        bail!("{}: its design has another number of programs than it names", path.display());
+    }
+    let design = &file.design;
+    let choice =
+        MetricChoice::new(design.metric_option.as_deref().unwrap_or(design.metric.name()))?;
+    let mut plan = design.plan;
+    let mut time = design.budget_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    if let Some(budget) = budget {
+        if design.rule == RuleRecord::Fixed {
+            bail!(
+                "{} has a fixed number of blocks, {}: an experiment whose end may be moved has to be begun without --fixed",
+                path.display(),
+                plan.blocks
+            );
+        }
+        plan.blocks = budget.blocks();
+        time = budget.time();
+    }
+    Ok(Experiment {
+        command,
+        command_line,
+        programs,
+        design: plan,
+        conditions: Conditions {
+            check_output: design.check_output,
+            metric: choice.metric,
+            timeout: design.timeout_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+            cpu: design.cpu,
+            prepare: design.prepare.clone(),
+            cleanup: design.cleanup.clone(),
+        },
+        stopping: Stopping {
+            rule: design.rule,
+            tolerance: design.tolerance,
+            precision: design.precision,
+            time,
+        },
+        instruments: choice.instruments,
+        metric_option: choice.option,
+        json: Some(path.to_owned()),
+        quiet: false,
+        earlier: Some(SamplesFile { results: Vec::new(), summaries: Vec::new(), ..file }),
+    })
+}
+
+/// The program of a record, if its file still is what it was.
+fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
+    let mut program = Program::new(index, record.name.clone(), &record.command)?;
+    program.label.clone_from(&record.label);
+    let hash = |found: &Option<crate::measure::program::Executable>| {
+        found.as_ref().map(|file| file.sha256.clone())
+    };
+    let now = program.executable();
+    if hash(&now) != hash(&record.executable) {
+        let place = record.executable.as_ref().or(now.as_ref());
+        bail!(
+            "{} is not the program that was measured: {} has changed, is gone, or another one is found first; restore it, or begin a new experiment",
+            program.title(),
+            place.map_or_else(|| program.command.clone(), |file| file.path.display().to_string())
+        );
+    }
+    Ok(program)
+}

@@ -1,0 +1,211 @@
+//! Verdicts in words: one sentence that has the interval, n and the method, and never calls
+//! "unresolved" the same.
+#![forbid(unsafe_code)]
+
+use super::json::{ResultRecord, RuleRecord, SamplesFile};
+use super::number::{decimals_for, many, percent, range, ratio_with_range};
+use super::verdict::Verdict;
+use crate::lab::design::Arrangement;
+use crate::measure::metric::{Kind, Metric};
+use crate::stats::fixed::Interval;
+
+/// The verdict of one result in a sentence, followed by at most one on what it is not: about
+/// more than one layout.
+#[must_use]
+pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
+    let reference = file.programs[result.reference].title();
+    let program = file.programs[result.program].title();
+    let name = result.metric.title();
+    let evidence = evidence(file, result);
+    let interval = interval_of(result);
+    let ratio = ratio_with_interval(result);
+    let tolerance = file.design.tolerance.unwrap_or(super::comparison::USUAL_TOLERANCE);
+    let bound = 1.0 + tolerance;
+    let budget = percent(tolerance);
+    let mut sentence = match result.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let (factor, interval) = if result.verdict == Verdict::Faster {
+                (1.0 / result.ratio, inverse(interval))
+            } else {
+                (result.ratio, interval)
+            };
+            let decimals = decimals_for(factor, interval);
+            format!(
+                "{program} is {factor:.decimals$} × {} than {reference}: {} {}, {evidence}.",
+                result.verdict.word(),
+                confidence(result),
+                range(interval, decimals),
+            )
+        }
+        Verdict::Smaller | Verdict::Larger => format!(
+            "{program} is {} in memory than {reference}: ratio {ratio}, {evidence}.",
+            result.verdict.word(),
+        ),
+        Verdict::Lower | Verdict::Higher => format!(
+            "{program} is {} in {name} than {reference}: ratio {ratio}, {evidence}.",
+            result.verdict.word(),
+        ),
+        Verdict::Equivalent if never_differed(result) => format!(
+            "{program} and {reference} are equivalent within {budget}: {name} was equal in every block, {evidence}."
+        ),
+        Verdict::Equivalent => format!(
+            "{program} and {reference} are equivalent within {budget} in {name}: ratio {ratio}, {evidence}."
+        ),
+        Verdict::Unresolved => format!(
+            "Unresolved whether {program} takes more or less {name} than {reference}: ratio {ratio}, {evidence}; this does not show that they are alike{}.",
+            needed(result, "a verdict within", &budget)
+        ),
+        Verdict::Pass if result.interval[0] > 1.0 => format!(
+            "PASS: {program} is slower than {reference}, within the budget of {budget}: ratio {ratio} of {name} is below {bound}, {evidence}."
+        ),
+        Verdict::Pass => format!(
+            "PASS: {program} is at most {budget} {} than {reference}: ratio {ratio} of {name} is below {bound}, {evidence}.",
+            worse(&result.metric)
+        ),
+        Verdict::Fail => format!(
+            "FAIL: {program} is more than {budget} {} than {reference}: ratio {ratio} of {name} is above {bound}, {evidence}.",
+            worse(&result.metric)
+        ),
+        Verdict::Inconclusive => format!(
+            "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio {ratio} of {name} holds {bound}, {evidence}{}.",
+            worse(&result.metric),
+            needed(result, "deciding on", &budget)
+        ),
+    };
+    sentence.push_str(&one_layout(file, result));
+    sentence
+}
+
+fn worse(metric: &Metric) -> &'static str {
+    match metric.kind() {
+        Kind::Time => "slower",
+        Kind::Memory => "larger in memory",
+        Kind::Count => "higher",
+    }
+}
+
+fn needed(result: &ResultRecord, what: &str, budget: &str) -> String {
+    match result.blocks_needed {
+        Some(blocks) => format!(", and {what} {budget} would take {} blocks", many(blocks)),
+        None => String::new(),
+    }
+}
+
+/// What a statement rests on.
+fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
+    let name = result.metric.title();
+    if !result.paired {
+        return format!("n = {} layouts, unpaired, Welch's t on log {name}", result.n);
+    }
+    let blocks = match file.design.plan.arrangement {
+        Arrangement::Mirrored => {
+            format!("{} blocks of {} runs each", result.n, 2 * file.design.plan.runs_per_position)
+        }
+        Arrangement::Layouts => format!("{} layouts", result.n),
+    };
+    match file.design.rule {
+        RuleRecord::Fixed => format!("n = {blocks}, paired t on log {name}"),
+        RuleRecord::Sequential => {
+            format!("n = {blocks}, confidence sequence of paired log {name}")
+        }
+    }
+}
+
+fn confidence(result: &ResultRecord) -> String {
+    if result.confidence > 0.9501 {
+        format!("{} interval (95 % for all programs together)", percent(result.confidence))
+    } else {
+        "95 % interval".to_owned()
+    }
+}
+
+/// "1.003, 95 % interval 0.998 to 1.008".
+fn ratio_with_interval(result: &ResultRecord) -> String {
+    let decimals = decimals_for(result.ratio, interval_of(result));
+    format!(
+        "{:.decimals$}, {} {}",
+        result.ratio,
+        confidence(result),
+        range(interval_of(result), decimals)
+    )
+}
+
+/// The interval of a result.
+#[must_use]
+pub fn interval_of(result: &ResultRecord) -> Interval {
+    Interval { lower: result.interval[0], upper: result.interval[1] }
+}
+
+/// Whether the metric came out alike to the last digit in every block.
+#[must_use]
+pub fn never_differed(result: &ResultRecord) -> bool {
+    result.paired && result.mean_log_ratio == 0.0 && result.sd_log_ratio == 0.0
+}
+
+fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
+    let names: Vec<&str> = [result.reference, result.program]
+        .iter()
+        .map(|program| &file.programs[*program])
+        .filter(|program| !program.randomized)
+        .map(|program| program.label.as_str())
+        .collect();
+    match names[..] {
+        [] => String::new(),
+        [one] => format!(" This is about one layout only of {one}, which was not randomized."),
+        _ => format!(
+            " This is about one layout only of {} and of {}: neither was randomized.",
+            names[0], names[1]
+        ),
+    }
+}
+
+/// What is said instead of a verdict when there are too few blocks.
+#[must_use]
+pub fn no_verdict(file: &SamplesFile, fewest: usize) -> String {
+    let blocks = file.design.complete_blocks;
+    let title = |program: usize| file.programs.get(program).map(super::json::ProgramRecord::title);
+    match (title(0), title(1)) {
+        (Some(one), Some(other)) if (blocks as usize) < fewest => format!(
+            "No verdict on {other} against {one}: {blocks} complete blocks, and at least {fewest} are needed."
+        ),
+        _ => format!(
+            "No verdict: {} was zero in some runs, which are too short for this clock.",
+            file.design.metric.title()
+        ),
+    }
+}
+
+fn inverse(interval: Interval) -> Interval {
+    Interval { lower: 1.0 / interval.upper, upper: 1.0 / interval.lower }
+}
+
+/// Remarks on one result, each a sentence: disagreement of mean and median, very short runs.
+#[must_use]
+pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
+    /// Loading and linking a program takes a millisecond or so.
+    const SHORT_RUN_S: f64 = 5e-3;
+    let mut remarks = Vec::new();
+    if let (true, Some(median), Some([lower, upper])) =
+        (result.mean_and_median_disagree, result.median_ratio, result.median_interval)
+    {
+        remarks.push(format!(
+            "Mean and median disagree: the median ratio is {} (sign interval), the mean ratio {:.4}. The tail of the layouts moved: some layouts behave unlike the typical one.",
+            ratio_with_range(median, Interval { lower, upper }),
+            result.ratio,
+        ));
+    }
+    if result.metric.kind() == Kind::Time
+        && result.medians.iter().any(|median| *median < SHORT_RUN_S)
+    {
+        remarks.push(
+            "A run takes less than 5 ms, most of which is start-up: give the programs more work to compare the work."
+                .to_owned(),
+        );
+    }
+    let subject = format!("the block differences of {}", file.programs[result.program].title());
+    remarks.extend(super::diagnostics::remarks(&subject, &result.diagnostics));
+    remarks
+}
+
+#[cfg(test)]
+mod tests;
