@@ -158,6 +158,9 @@ fn append(path: &Path, text: &str) -> Result<()> {
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| {
-            format!("cannot add the job summary to {}, which {SUMMARY_VARIABLE} names", path.display())
+            format!(
+                "cannot add the job summary to {}, which {SUMMARY_VARIABLE} names",
+                path.display()
+            )
         })
 }

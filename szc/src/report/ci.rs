@@ -95,4 +95,3 @@ fn outcome(result: &ResultRecord) -> Outcome {
         _ => Outcome::Passed,
     }
 }
-

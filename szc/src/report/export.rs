@@ -62,12 +62,15 @@ pub fn long_format(experiments: &[Experiment]) -> Table {
     let runs = || experiments.iter().flat_map(|experiment| &experiment.file.runs);
     let figures: BTreeSet<&String> = runs().flat_map(|run| run.figures.keys()).collect();
     let columns = FIXED.iter().map(|name| (*name).to_owned());
-    let columns = columns.chain(figures.iter().map(|name| format!("figure_{}", name.replace('-', "_"))));
+    let columns =
+        columns.chain(figures.iter().map(|name| format!("figure_{}", name.replace('-', "_"))));
     let rows = experiments
         .iter()
         .flat_map(|one| one.file.runs.iter().map(move |run| (one, run)))
         .map(|(experiment, run)| {
-            let figure = |name: &&String| run.figures.get(*name).copied().map_or(Cell::Missing, Cell::Number);
+            let figure = |name: &&String| {
+                run.figures.get(*name).copied().map_or(Cell::Missing, Cell::Number)
+            };
             fixed_cells(experiment, run).into_iter().chain(figures.iter().map(figure)).collect()
         })
         .collect();
@@ -100,4 +103,3 @@ fn fixed_cells(experiment: &Experiment, run: &Sample) -> Vec<Cell> {
         count(run.epochs),
     ]
 }
-

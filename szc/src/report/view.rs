@@ -156,4 +156,3 @@ pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> Str
         summary.layouts, summary.runs, summary.method
     )
 }
-

@@ -12,7 +12,8 @@ use crate::report::view::Experiment;
 /// The report of all experiments.
 #[must_use]
 pub fn junit(experiments: &[Experiment]) -> String {
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"szc\">\n");
+    let mut text =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"szc\">\n");
     for experiment in experiments {
         let checks = checks(experiment);
         let count = |outcome| checks.iter().filter(|check| check.outcome == outcome).count();
@@ -39,9 +40,13 @@ fn case(check: &Check) -> String {
     let sentence = escape(&check.sentence);
     let inside = match check.outcome {
         Outcome::Passed => format!("<system-out>{sentence}</system-out>"),
-        Outcome::Failed => format!("<failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>"),
+        Outcome::Failed => {
+            format!("<failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>")
+        }
         Outcome::Open => format!("<skipped message=\"{sentence}\"/>"),
-        Outcome::Broken => format!("<error message=\"{sentence}\" type=\"program\">{sentence}</error>"),
+        Outcome::Broken => {
+            format!("<error message=\"{sentence}\" type=\"program\">{sentence}</error>")
+        }
     };
     format!(
         "<testcase classname=\"{}\" name=\"{}\">{inside}</testcase>\n",

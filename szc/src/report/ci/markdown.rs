@@ -70,7 +70,8 @@ pub fn escape(text: &str) -> String {
     for character in text.chars() {
         match character {
             control if control.is_control() => escaped.push('\u{fffd}'),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!' | '&' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!'
+            | '&' => {
                 escaped.push('\\');
                 escaped.push(character);
             }

@@ -11,7 +11,8 @@ use super::{Cell, Table};
 /// The table as R source whose value is a data frame. Missing cells are NA.
 #[must_use]
 pub fn r(table: &Table) -> String {
-    let mut text = String::from("# Runs measured by szc, one a row. Read it with: runs <- dget(\"FILE\")\n");
+    let mut text =
+        String::from("# Runs measured by szc, one a row. Read it with: runs <- dget(\"FILE\")\n");
     text.push_str("data.frame(check.names = FALSE, stringsAsFactors = TRUE");
     for (place, name) in table.columns.iter().enumerate() {
         let cells = table.rows.iter().map(|row| row.get(place).unwrap_or(&Cell::Missing));
@@ -55,7 +56,8 @@ fn quoted(text: &str) -> String {
             }
             ' '..='~' => constant.push(character),
             '\0' => constant.push_str("\\ufffd"),
-            other => write!(constant, "\\U{{{:06x}}}", u32::from(other)).expect("a String takes all text"),
+            other => write!(constant, "\\U{{{:06x}}}", u32::from(other))
+                .expect("a String takes all text"),
         }
     }
     constant.push('"');

@@ -80,10 +80,10 @@ fn result_row(
     let decimals = decimals_for(result.ratio, interval_of(result));
     let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.decimals$}"));
     let medians = quantities(&result.metric, result.medians);
-    let median =
-        |which: usize| number(&at(&format!("medians/{which}")), result.medians[which], &medians[which]);
-    let interval =
-        [0, 1].map(|which| fixed(&format!("interval/{which}"), result.interval[which]));
+    let median = |which: usize| {
+        number(&at(&format!("medians/{which}")), result.medians[which], &medians[which])
+    };
+    let interval = [0, 1].map(|which| fixed(&format!("interval/{which}"), result.interval[which]));
     let pair = escape(&experiment.pair(result));
     let metric = escape(result.metric.title());
     let (first, second) = if several { (pair, metric) } else { (metric, pair) };
@@ -119,19 +119,33 @@ fn summaries_table(place: usize, experiment: &Experiment) -> String {
         .iter()
         .enumerate()
         .map(|(at, summary)| {
-            summary_row(&format!("/experiments/{place}/samples/summaries/{at}"), experiment, summary)
+            summary_row(
+                &format!("/experiments/{place}/samples/summaries/{at}"),
+                experiment,
+                summary,
+            )
         })
         .collect();
-    let head =
-        ["program", "metric", "mean", "95 % interval", "median", "sd", "least", "greatest", "outliers", "layouts", "runs"];
+    let head = [
+        "program",
+        "metric",
+        "mean",
+        "95 % interval",
+        "median",
+        "sd",
+        "least",
+        "greatest",
+        "outliers",
+        "layouts",
+        "runs",
+    ];
     table("Each program over its layouts; outliers are counted, never dropped", &head, &rows)
 }
 
 fn summary_row(base: &str, experiment: &Experiment, summary: &SummaryRecord) -> Vec<String> {
     let at = |field: &str| format!("{base}/{field}");
     let ends = summary.interval.unwrap_or([summary.mean; 2]);
-    let values =
-        [summary.mean, ends[0], ends[1], summary.median, summary.min, summary.max];
+    let values = [summary.mean, ends[0], ends[1], summary.median, summary.min, summary.max];
     let [mean, low, high, median, min, max] = quantities(&summary.metric, values);
     let interval = match summary.interval {
         Some([lower, upper]) => format!(

@@ -83,7 +83,10 @@ fn machine(experiment: &Experiment) -> Vec<Fact> {
         ("Virtual machine", machine.virtual_machine.map(yes_or_no)),
         ("Kernel", machine.kernel.clone()),
         ("Governor", machine.governor.clone()),
-        ("Address randomization", machine.aslr.map(|mode| format!("kernel.randomize_va_space = {mode}"))),
+        (
+            "Address randomization",
+            machine.aslr.map(|mode| format!("kernel.randomize_va_space = {mode}")),
+        ),
         (
             "Load at the start",
             machine.load.map(|[one, five, fifteen]| format!("{one}, {five}, {fifteen}")),
@@ -151,7 +154,16 @@ fn runs(experiment: &Experiment) -> String {
         })
         .collect();
     let head = [
-        "run", "program", "block", "position", "seed", "wall (ms)", "CPU (ms)", "peak (KiB)", "faults", "layouts",
+        "run",
+        "program",
+        "block",
+        "position",
+        "seed",
+        "wall (ms)",
+        "CPU (ms)",
+        "peak (KiB)",
+        "faults",
+        "layouts",
     ];
     let more = if file.runs.len() > MOST_RUNS {
         format!(

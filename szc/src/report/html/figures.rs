@@ -15,12 +15,12 @@ use crate::stats::shapiro_wilk::shapiro_wilk;
 /// All figures on the deciding metric.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {
     let metric = &experiment.file.design.metric;
-    let has_values =
-        experiment.file.runs.iter().any(|run| run.value(metric) > 0.0);
+    let has_values = experiment.file.runs.iter().any(|run| run.value(metric) > 0.0);
     if !has_values {
         return String::new();
     }
-    let mut figures = vec![violins(place, experiment, metric), run_order(place, experiment, metric)];
+    let mut figures =
+        vec![violins(place, experiment, metric), run_order(place, experiment, metric)];
     figures.extend(variance(place, experiment, metric));
     for (at, result) in experiment.deciding() {
         figures.extend(sequence(place, at, experiment, result));
@@ -67,7 +67,11 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> String {
             let greatest = values.iter().copied().fold(0.0, f64::max);
             let middle = crate::stats::describe::median(&values).unwrap_or(least);
             let [least, middle, greatest] = quantities(metric, [least, middle, greatest]);
-            format!("{}: {} runs from {least} to {greatest}, median {middle}.", row.label, values.len())
+            format!(
+                "{}: {} runs from {least} to {greatest}, median {middle}.",
+                row.label,
+                values.len()
+            )
         })
         .collect();
     Figure {
@@ -153,7 +157,10 @@ fn sequence(
     let figure = Figure {
         id: format!("e{place}-sequence-{at}"),
         title: format!("Block by block: {pair}"),
-        description: format!("{} block differences, and how the interval of their mean closed.{end}", data.differences.len()),
+        description: format!(
+            "{} block differences, and how the interval of their mean closed.{end}",
+            data.differences.len()
+        ),
         caption: format!(
             "Each point is the difference within one block, {}; the line is their mean so far, the band its interval for this pair alone.{end}",
             "less is better"
@@ -177,7 +184,10 @@ fn qq_of_differences(
     let figure = Figure {
         id: format!("e{place}-qq-{at}"),
         title: format!("Block differences: {pair}"),
-        description: format!("{} block differences against normal quantiles. {test}", data.points.len()),
+        description: format!(
+            "{} block differences against normal quantiles. {test}",
+            data.points.len()
+        ),
         caption: test,
         draw: &|width, alternative| qq::plot(&data, "difference (%)", width, alternative),
     };

@@ -89,7 +89,9 @@ fn navigation(experiments: &[Experiment]) -> String {
     let links: String = experiments
         .iter()
         .enumerate()
-        .map(|(place, one)| format!("<li><a href=\"#e{place}\">{}</a></li>\n", escape(&one.title())))
+        .map(|(place, one)| {
+            format!("<li><a href=\"#e{place}\">{}</a></li>\n", escape(&one.title()))
+        })
         .collect();
     format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
 }
@@ -97,10 +99,8 @@ fn navigation(experiments: &[Experiment]) -> String {
 /// The samples as JSON that no HTML parser mistakes for markup: `<` and its like only occur inside
 /// JSON strings, where an escape means the same.
 fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
-    let sources = experiments
-        .iter()
-        .map(|one| Source { source: &one.source, samples: &one.file })
-        .collect();
+    let sources =
+        experiments.iter().map(|one| Source { source: &one.source, samples: &one.file }).collect();
     let data = Data { format: "szc-report", version: 1, experiments: sources };
     Ok(serde_json::to_string(&data)?
         .replace('<', "\\u003c")
@@ -109,4 +109,3 @@ fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029"))
 }
-

@@ -93,10 +93,7 @@ fn numbers(base: &str, result: &ResultRecord) -> String {
         number(
             &format!("{base}/confidence"),
             result.confidence,
-            &format!("{:.4}", 100.0 * result.confidence)
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
+            format!("{:.4}", 100.0 * result.confidence).trim_end_matches('0').trim_end_matches('.')
         ),
         number(&format!("{base}/n"), result.n as f64, &result.n.to_string()),
         escape(&result.method)
@@ -143,8 +140,7 @@ fn figure(
         .iter()
         .map(|(experiment, result)| {
             let pair = experiment.pair(result);
-            let label =
-                if with_source { format!("{}: {pair}", experiment.title()) } else { pair };
+            let label = if with_source { format!("{}: {pair}", experiment.title()) } else { pair };
             interval_row(result, label)
         })
         .collect();

@@ -124,7 +124,8 @@ pub fn sequence(experiment: &Experiment, result: &ResultRecord) -> Option<sequen
         let ends = [mean(seen)?, interval.lower, interval.upper].map(percent);
         ends.iter().all(|end| end.is_finite()).then_some((count, ends))
     };
-    let counts = (1..=differences.len()).filter(|count| (differences.len() - count) % every == 0);
+    let counts =
+        (1..=differences.len()).filter(|count| (differences.len() - count).is_multiple_of(every));
     Some(sequence::Data {
         series: result.program,
         intervals: counts.filter_map(interval_after).collect(),
@@ -197,8 +198,12 @@ pub fn variance(experiment: &Experiment, metric: &Metric) -> Option<Variance> {
     let label = format!("log {} of all runs", metric.title());
     Some(Variance {
         bars: vec![shares::Bar { label, shares: vec![found.programs, found.blocks, found.runs] }],
-        parts: ["between programs", "between blocks (the machine over time)", "between layouts and runs"]
-            .map(str::to_owned)
-            .to_vec(),
+        parts: [
+            "between programs",
+            "between blocks (the machine over time)",
+            "between layouts and runs",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     })
 }
