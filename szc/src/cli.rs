@@ -4,7 +4,8 @@
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{compare, export, report as report_command};
+use crate::lab::{compare, run as measure_layouts};
+use crate::lab::{export, report as report_command};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subcommand {
     Compare,
+    Run,
     Inspect,
     Report,
     Export,
@@ -25,9 +27,9 @@ enum Subcommand {
 
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("compare", Subcommand::Compare),
+    ("run", Subcommand::Run),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
-    ("run", Subcommand::Later),
     ("sweep", Subcommand::Later),
     ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
@@ -40,7 +42,8 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
 
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
-  szc compare -- 'A' 'B'          measure two programs against each other
+  szc compare -- 'A' 'B' …        measure programs against the first
+  szc run -- 'A'                  measure one program over layouts
   szc report FILE… --html OUT     what samples files say, as one page, or for a build server
   szc export FILE… --csv OUT      every run of samples files as CSV, JSON or R
   szc inspect FILE                show what may move in an image, and what may not
@@ -112,6 +115,7 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     let (name, rest) = words.split_first().expect("the subcommand was among them");
     match which {
         Subcommand::Compare => compare::command(rest),
+        Subcommand::Run => measure_layouts::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Report => report_command::command(rest),
         Subcommand::Export => export::command(rest),

@@ -13,6 +13,7 @@ pub mod options;
 pub mod output;
 pub mod report;
 mod resume;
+pub mod run;
 pub mod saved;
 pub mod session;
 

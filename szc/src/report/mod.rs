@@ -13,6 +13,7 @@ pub mod export;
 pub mod groups;
 pub mod html;
 pub mod json;
+pub mod layouts;
 pub mod number;
 pub mod plot;
 pub mod progress;

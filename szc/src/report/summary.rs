@@ -130,4 +130,4 @@ fn levels(layouts: &[Vec<f64>]) -> Option<LevelsRecord> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -76,6 +76,9 @@ impl Watch {
     /// Whether the rule says that the question is answered.
     pub(super) fn is_decided(&mut self, blocks: u32, samples: &[Sample]) -> bool {
         match self.file.command {
+            Command::Run if self.stopping.precision.is_none() && !self.progress.is_visible() => {
+                false
+            }
             Command::Run => self.is_precise(blocks, samples),
             Command::Compare | Command::Gate | Command::Sweep => {
                 self.is_judged(blocks, samples) && self.stopping.rule == RuleRecord::Sequential

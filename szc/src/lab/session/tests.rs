@@ -1,7 +1,6 @@
 //! Sessions over real commands; a shell script stands in for a program built by szc.
 
 use super::*;
-use crate::measure::sample::Side;
 
 /// Writes the log that the runtime would write.
 const RANDOMIZED: &str = r#"printf '{"pid":%d,"seed":%s,"randomize":{"code":true},"epochs":2,"relocations":9}\n' $$ $SZC_SEED > "$(dirname "$SZC_LOG")/$$.json"; "#;
@@ -10,6 +9,7 @@ const RANDOMIZED: &str = r#"printf '{"pid":%d,"seed":%s,"randomize":{"code":true
 struct Notes {
     runs: usize,
     blocks: u32,
+    enough: Option<u32>,
     warnings: Vec<String>,
 }
 
@@ -17,8 +17,9 @@ impl Observer for Notes {
     fn run_done(&mut self) {
         self.runs += 1;
     }
-    fn block_done(&mut self, blocks: u32, _samples: &[Sample]) {
+    fn block_done(&mut self, blocks: u32, _samples: &[Sample]) -> Next {
         self.blocks = blocks;
+        if self.enough == Some(blocks) { Next::Stop } else { Next::Block }
     }
     fn warning(&mut self, text: &str) {
         self.warnings.push(text.to_owned());
@@ -28,24 +29,37 @@ impl Observer for Notes {
 fn session_with(
     command_a: &str,
     command_b: &str,
-    checks: Checks,
+    conditions: &Conditions,
     stop: &Stop,
 ) -> (Findings, Notes) {
     let programs = [
-        Program::new(Side::A, None, command_a).unwrap(),
-        Program::new(Side::B, Some("new".to_owned()), command_b).unwrap(),
+        Program::new(0, None, command_a).unwrap(),
+        Program::new(1, Some("new".to_owned()), command_b).unwrap(),
     ];
-    let design = Design { blocks: 6, runs_per_position: 1, warmup: 1, seed: 1 };
     let mut notes = Notes::default();
-    let findings = measure(&programs, &design, checks, stop, &mut notes).unwrap();
+    let findings = carry_out(&programs, conditions, Findings::none(2), stop, &mut notes);
     (findings, notes)
 }
 
-fn session(command_a: &str, command_b: &str) -> (Findings, Notes) {
-    session_with(command_a, command_b, CHECKS, &Stop::new())
+fn carry_out(
+    programs: &[Program],
+    conditions: &Conditions,
+    earlier: Findings,
+    stop: &Stop,
+    notes: &mut Notes,
+) -> Findings {
+    let design = Design::mirrored(programs.len(), 6, 1);
+    let task = Task { programs, design: &design, conditions, instruments: &mut [] };
+    measure(task, earlier, stop, notes).unwrap()
 }
 
-const CHECKS: Checks = Checks { output: true, metric: Metric::Wall, timeout: None };
+fn session(command_a: &str, command_b: &str) -> (Findings, Notes) {
+    session_with(command_a, command_b, &wall(), &Stop::new())
+}
+
+fn wall() -> Conditions {
+    Conditions::new(Metric::Wall)
+}
 
 fn refusal(findings: &Findings) -> &str {
     match &findings.ending {
@@ -61,7 +75,7 @@ fn every_planned_run_becomes_a_sample() {
     assert_eq!((findings.complete_blocks, notes.blocks), (6, 6));
     assert_eq!(findings.samples.len(), 24);
     assert_eq!(notes.runs, 26);
-    let of_b = |sample: &&Sample| sample.program == Side::B;
+    let of_b = |sample: &&Sample| sample.program == 1;
     assert_eq!(findings.samples.iter().filter(of_b).count(), 12);
 }
 
@@ -82,7 +96,7 @@ fn a_program_that_logs_its_randomization_is_not_warned_about() {
     assert!(notes.warnings.is_empty(), "{:?}", notes.warnings);
     assert_eq!(findings.samples[3].relocations, Some(9));
     assert_eq!(findings.samples[3].epochs, Some(2));
-    let last = findings.samples.iter().rfind(|sample| sample.program == Side::B).unwrap();
+    let last = findings.samples.iter().rfind(|sample| sample.program == 1).unwrap();
     assert_eq!(findings.states[1].last_log.as_ref().unwrap().seed, last.seed);
 }
 
@@ -118,8 +132,8 @@ fn a_program_that_cannot_be_started_is_refused() {
 
 #[test]
 fn a_program_that_outstays_the_timeout_is_refused() {
-    let checks = Checks { timeout: Some(Duration::from_millis(100)), ..CHECKS };
-    let (findings, _) = session_with("sleep 20", "true", checks, &Stop::new());
+    let checks = Conditions { timeout: Some(Duration::from_millis(100)), ..wall() };
+    let (findings, _) = session_with("sleep 20", "true", &checks, &Stop::new());
     assert!(refusal(&findings).contains("still running after 0.1 s"));
 }
 
@@ -129,8 +143,8 @@ fn programs_whose_output_differs_are_refused_unless_that_is_allowed() {
     let text = refusal(&findings);
     assert!(text.starts_with("stdout of A and B (new) differs"), "{text}");
     assert!(text.contains("--no-check-output"));
-    let checks = Checks { output: false, ..CHECKS };
-    let (findings, _) = session_with("echo a", "echo b", checks, &Stop::new());
+    let checks = Conditions { check_output: false, ..wall() };
+    let (findings, _) = session_with("echo a", "echo b", &checks, &Stop::new());
     assert_eq!(findings.ending, Ending::Complete);
 }
 
@@ -148,8 +162,144 @@ fn a_program_that_does_not_repeat_its_own_output_is_named() {
 fn a_stop_request_ends_the_session_without_blaming_the_program() {
     let stop = Stop::new();
     stop.request(2);
-    let (findings, _) = session_with("true", "true", CHECKS, &stop);
+    let (findings, _) = session_with("true", "true", &wall(), &stop);
     assert_eq!(findings.ending, Ending::Interrupted(2));
-    let (findings, _) = session_with("false", "false", CHECKS, &stop);
+    let (findings, _) = session_with("false", "false", &wall(), &stop);
     assert_eq!(findings.ending, Ending::Interrupted(2));
+}
+
+#[test]
+fn an_observer_that_has_seen_enough_ends_the_session() {
+    let programs = ["true", "true", "true"].map(|command| Program::new(0, None, command).unwrap());
+    let mut notes = Notes { enough: Some(2), ..Notes::default() };
+    let findings = carry_out(&programs, &wall(), Findings::none(3), &Stop::new(), &mut notes);
+    assert_eq!((findings.ending, findings.complete_blocks), (Ending::Complete, 2));
+    assert_eq!(findings.samples.len(), 12);
+}
+
+#[test]
+fn a_resumed_session_makes_the_runs_that_were_missing() {
+    let programs = ["true", "true"].map(|command| Program::new(0, None, command).unwrap());
+    let go = |earlier, enough| {
+        let mut notes = Notes { enough, ..Notes::default() };
+        carry_out(&programs, &wall(), earlier, &Stop::new(), &mut notes)
+    };
+    let whole = go(Findings::none(2), None);
+    let mut first = go(Findings::none(2), Some(3));
+    // A run of a block that was not completed is made again.
+    first.samples.push(Sample { block: 3, ..first.samples[0].clone() });
+    let resumed = go(first, None);
+    let plan = |findings: &Findings| -> Vec<(u32, u32, usize, u64)> {
+        let runs = findings.samples.iter();
+        runs.map(|run| (run.block, run.position, run.program, run.seed)).collect()
+    };
+    assert_eq!(plan(&resumed), plan(&whole));
+    assert_eq!(resumed.complete_blocks, 6);
+}
+
+#[test]
+fn a_resumed_session_refuses_output_other_than_before() {
+    let programs = ["echo a", "echo a"].map(|command| Program::new(0, None, command).unwrap());
+    let mut notes = Notes { enough: Some(1), ..Notes::default() };
+    let mut first = carry_out(&programs, &wall(), Findings::none(2), &Stop::new(), &mut notes);
+    for sample in &mut first.samples {
+        sample.stdout_sha256 = "0".repeat(64);
+    }
+    let mut notes = Notes::default();
+    let resumed = carry_out(&programs, &wall(), first, &Stop::new(), &mut notes);
+    assert!(refusal(&resumed).contains("differs between two runs"), "{resumed:?}");
+}
+
+#[test]
+fn errands_are_run_around_every_run_and_not_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let line = |word: &str| Some(format!("echo {word} >> {}; sleep 0.02", log.display()));
+    let conditions = Conditions { prepare: line("before"), cleanup: line("behind"), ..wall() };
+    let script = format!("echo run >> {}", log.display());
+    let (findings, _) = session_with(&script, &script, &conditions, &Stop::new());
+    assert_eq!(findings.ending, Ending::Complete);
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(text, "before\nrun\nbehind\n".repeat(26));
+    let mut times: Vec<u64> = findings.samples.iter().map(|run| run.wall_ns).collect();
+    times.sort_unstable();
+    assert!(times[0] < 20_000_000, "{times:?}");
+}
+
+#[test]
+fn an_errand_that_fails_ends_the_session_with_its_stderr() {
+    let conditions = Conditions { prepare: Some("echo no disk >&2; exit 7".to_owned()), ..wall() };
+    let (findings, _) = session_with("true", "true", &conditions, &Stop::new());
+    let text = refusal(&findings);
+    assert!(text.starts_with("the command of --prepare ended with exit status 7"), "{text}");
+    assert!(text.contains("    no disk"), "{text}");
+}
+
+#[test]
+fn programs_see_an_environment_of_random_length_that_follows_from_the_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let script = format!("echo \"$SZC_SEED ${{#SZC_PADDING}}\" >> {}", log.display());
+    session(&script, &script);
+    let planned: Vec<String> = {
+        let design = Design::mirrored(2, 6, 1);
+        let measured = (0..6).flat_map(|block| design.block_runs(block));
+        let runs = design.warm_up_runs().chain(measured);
+        runs.map(|run| format!("{} {}", run.seed, run.padding_bytes.unwrap())).collect()
+    };
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(text.lines().collect::<Vec<_>>(), planned);
+}
+
+/// Reads the length of stdout, and runs the program twice as the script says.
+struct Length;
+
+impl Instrument for Length {
+    fn command(&self, argv: Vec<String>, scratch: &Path) -> Vec<String> {
+        let note = format!("echo from >> {}/notes; exec \"$0\" \"$@\"", scratch.display());
+        ["/bin/sh".to_owned(), "-c".to_owned(), note].into_iter().chain(argv).collect()
+    }
+
+    fn figures(
+        &mut self,
+        scratch: &Path,
+        outcome: &child::Outcome,
+    ) -> Result<std::collections::BTreeMap<String, f64>, String> {
+        let notes = std::fs::read_to_string(scratch.join("notes")).map_err(|e| e.to_string())?;
+        let lines = notes.lines().count() as f64;
+        let length = outcome.stdout_tail.len() as f64;
+        if length > 5.0 {
+            return Err("too long".to_owned());
+        }
+        Ok([("length".to_owned(), length), ("lines".to_owned(), lines)].into())
+    }
+}
+
+#[test]
+fn instruments_add_figures_and_may_refuse() {
+    let programs = ["echo ab", "echo abcdefgh"];
+    for (command, expected) in programs.iter().zip([Some(3.0), None]) {
+        let programs = [Program::new(0, None, command).unwrap()];
+        let design = Design::mirrored(1, 2, 1);
+        let conditions = Conditions::new("length".parse().unwrap());
+        let mut instruments: [Box<dyn Instrument>; 1] = [Box::new(Length)];
+        let task = Task {
+            programs: &programs,
+            design: &design,
+            conditions: &conditions,
+            instruments: &mut instruments,
+        };
+        let stop = Stop::new();
+        let mut notes = Notes::default();
+        let findings = measure(task, Findings::none(1), &stop, &mut notes).unwrap();
+        match expected {
+            Some(length) => assert!(
+                findings
+                    .samples
+                    .iter()
+                    .all(|run| { run.figures["length"] == length && run.figures["lines"] == 1.0 })
+            ),
+            None => assert!(refusal(&findings).contains("too long")),
+        }
+    }
 }

@@ -1,0 +1,170 @@
+//! `szc run`: one command over many layouts, what it takes, and where the variance comes from.
+//!
+//! A block is a layout. Every second layout is run more than once, because only that tells what
+//! layouts differ by from what runs of one layout differ by (Kalibera and Jones 2013).
+#![forbid(unsafe_code)]
+
+mod options;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Parser;
+
+use self::options::Options;
+use super::design::{Design, MOST_BLOCKS};
+use super::experiment::{Experiment, Stopping, command_line, conclude};
+use super::options::{Budget, programs_of};
+use super::output::{complain, say};
+use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved};
+use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
+use crate::report::layouts::{run_remarks, run_sentence};
+use crate::report::text::summary_table;
+
+/// Runs where nobody says otherwise.
+const USUAL_RUNS: u32 = 30;
+
+/// Most layouts for a precision where nobody says otherwise.
+const USUAL_BUDGET: Budget = Budget::Blocks(1000);
+
+/// Runs `szc run` with the arguments after the word `run`.
+///
+/// Prints to stdout and stderr; the exit code is one of those in [`super`].
+#[must_use]
+pub fn command(arguments: &[OsString]) -> ExitCode {
+    let options = match Options::try_parse_from(arguments) {
+        Ok(options) => options,
+        Err(error) => {
+            // A closed stdout or stderr leaves nobody to tell.
+            let _ = error.print();
+            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
+            return code.into();
+        }
+    };
+    let code = match source_of(&options, arguments) {
+        Ok(Source::Runs(experiment)) => measured(*experiment, options.common.quiet),
+        Ok(Source::Saved(file)) => say(&report(&file, options.common.quiet)).map(|()| EXIT_VERDICT),
+        Err(error) => {
+            complain("run", &format!("{error:#}"));
+            return EXIT_USAGE.into();
+        }
+    };
+    match code {
+        Ok(code) => code.into(),
+        Err(error) => {
+            complain("run", &format!("{error:#}"));
+            EXIT_INTERNAL.into()
+        }
+    }
+}
+
+/// Where the samples come from.
+enum Source {
+    Runs(Box<Experiment>),
+    Saved(Box<SamplesFile>),
+}
+
+fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+    let words = command_line("run", arguments);
+    if let Some(path) = &options.resume {
+        let rest = resume::rest_of(Command::Run, path, options.budget, words)?;
+        return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
+    }
+    let [command] = &options.commands[..] else {
+        bail!(
+            "{} commands, and one is needed, quoted as a whole: -- './program input' (to measure several against each other: szc compare)",
+            options.commands.len()
+        );
+    };
+    if let Some(paths) = saved::samples_files(&options.commands)? {
+        let mut file = json::read(&paths[0])?;
+        file.command = Command::Run;
+        super::experiment::analyse(&mut file);
+        return Ok(Source::Saved(Box::new(file)));
+    }
+    Ok(Source::Runs(Box::new(experiment(options, command, words)?)))
+}
+
+/// The experiment that the options describe.
+fn experiment(options: &Options, command: &str, words: Vec<String>) -> Result<Experiment> {
+    let choice = options.common.metric_choice()?;
+    let design = options.common.applied_to(Design::layouts(1, options.runs_per_layout, 0))?;
+    let (blocks, time) = match (options.precision, options.time) {
+        (Some(_), _) => {
+            let budget = options.budget.unwrap_or(USUAL_BUDGET);
+            (budget.blocks(), budget.time())
+        }
+        (None, Some(time)) => (MOST_BLOCKS, Some(time)),
+        (None, None) => (blocks_for(&design, options.runs.unwrap_or(USUAL_RUNS)), None),
+    };
+    Ok(Experiment {
+        command: Command::Run,
+        command_line: words,
+        programs: programs_of(&[command.to_owned()], &options.names)?,
+        design: Design { blocks, ..design },
+        conditions: options.common.conditions(choice.metric)?,
+        stopping: Stopping {
+            rule: match options.precision {
+                Some(_) => RuleRecord::Sequential,
+                None => RuleRecord::Fixed,
+            },
+            tolerance: None,
+            precision: options.precision,
+            time,
+        },
+        instruments: choice.instruments,
+        metric_option: choice.option,
+        json: options.common.json.clone(),
+        quiet: options.common.quiet,
+        earlier: None,
+    })
+}
+
+/// Fewest blocks that hold this many measured runs.
+fn blocks_for(design: &Design, runs: u32) -> u32 {
+    let warm_up = design.runs_until(0);
+    let enough = |blocks: u32| design.runs_until(blocks) - warm_up >= u64::from(runs);
+    (1..=runs).find(|blocks| enough(*blocks)).unwrap_or(runs)
+}
+
+fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
+    if !quiet {
+        let program = &experiment.programs[0];
+        say(&format!(
+            "{}: {}\n--seed {}\n\n",
+            program.title(),
+            program.command,
+            experiment.design.seed
+        ))?;
+    }
+    let json = experiment.json.clone();
+    let file = experiment.carry_out()?;
+    if !matches!(file.ended, EndedRecord::Refused { .. }) {
+        say(&report(&file, quiet))?;
+    }
+    conclude(json.as_ref(), &file)
+}
+
+fn report(file: &SamplesFile, quiet: bool) -> String {
+    let mut text = String::new();
+    for program in 0..file.programs.len() {
+        let table = summary_table(file, program);
+        if !quiet && !table.is_empty() {
+            text.push_str(&table);
+            text.push('\n');
+        }
+        text.push_str(&run_sentence(file, program));
+        text.push('\n');
+        if !quiet {
+            for remark in run_remarks(file, program) {
+                text.push_str(&remark);
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The command line of `szc run`, and measurements through the public entry.
+
+use super::*;
+use crate::measure::metric::Metric;
+
+const WORK: &str = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done";
+
+fn exit_code(words: &[&str]) -> ExitCode {
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    command(&words)
+}
+
+fn measured_file(options: &[&str], command: &str) -> (ExitCode, SamplesFile) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let mut words = vec!["--quiet", "--seed", "7", "--json", path.to_str().unwrap()];
+    words.extend(options);
+    words.extend(["--", command]);
+    let code = exit_code(&words);
+    (code, json::read(&path).unwrap())
+}
+
+#[test]
+fn the_option_table_is_consistent() {
+    use clap::CommandFactory;
+    Options::command().debug_assert();
+}
+
+#[test]
+fn senseless_command_lines_are_usage_errors() {
+    for words in [
+        &["true", "true"][..],
+        &[],
+        &["--runs", "1", "--", "true"],
+        &["--runs", "9", "--time", "5s", "--", "true"],
+        &["--precision", "0", "--", "true"],
+        &["--time", "soon", "--", "true"],
+        &["--name", "B=x", "--", "true"],
+        &["--cpu", "100000", "--", "true"],
+        &["--resume", "/nonexistent.json"],
+    ] {
+        assert_eq!(exit_code(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+    }
+}
+
+#[test]
+fn as_many_runs_are_made_as_asked_for_and_every_second_layout_runs_twice() {
+    let (code, file) = measured_file(&["--runs", "9", "--metric", "wall"], WORK);
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    assert_eq!((file.command, file.runs.len()), (Command::Run, 9));
+    assert_eq!(file.design.complete_blocks, 6);
+    let summary = &file.summaries[0];
+    assert_eq!((summary.metric.clone(), summary.layouts, summary.runs), (Metric::Wall, 6, 9));
+    assert!(summary.levels.is_some() && summary.interval.is_some());
+    let seeds = |block| file.runs.iter().filter(move |run| run.block == block).map(|run| run.seed);
+    assert!(seeds(0).all(|seed| Some(seed) == seeds(0).next()) && seeds(0).count() == 2);
+    assert_ne!(seeds(0).next(), seeds(1).next());
+}
+
+#[test]
+fn a_time_bounds_the_measurement() {
+    let (code, file) = measured_file(&["--time", "300ms", "--metric", "wall"], "sleep 0.05");
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    assert_eq!(file.ended, EndedRecord::Complete);
+    assert!((2..12).contains(&file.runs.len()), "{}", file.runs.len());
+}
+
+#[test]
+fn a_precision_is_measured_until_it_is_reached() {
+    let options = ["--precision", "50%", "--metric", "wall", "--budget", "200"];
+    let (code, file) = measured_file(&options, "sleep 0.02");
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    let summary = &file.summaries[0];
+    let [lower, upper] = summary.interval.unwrap();
+    assert!((upper - lower) / 2.0 / summary.mean <= 0.5 || summary.layouts == 200, "{summary:?}");
+    assert!(summary.layouts >= 10);
+}
+
+#[test]
+fn a_saved_run_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let path = path.to_str().unwrap();
+    let words = ["--quiet", "--runs", "3", "--metric", "wall", "--json", path, "--", "true"];
+    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_VERDICT));
+    std::fs::write(path, "{").unwrap();
+    assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_USAGE));
+}
+
+#[test]
+fn a_failing_program_is_four() {
+    let (code, file) = measured_file(&["--metric", "wall"], "false");
+    assert_eq!(code, ExitCode::from(crate::lab::EXIT_PROGRAM));
+    assert!(matches!(file.ended, EndedRecord::Refused { .. }));
+}
