@@ -95,3 +95,6 @@ fn outcome(result: &ResultRecord) -> Outcome {
         _ => Outcome::Passed,
     }
 }
+
+#[cfg(test)]
+mod tests;

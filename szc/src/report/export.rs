@@ -103,3 +103,6 @@ fn fixed_cells(experiment: &Experiment, run: &Sample) -> Vec<Cell> {
         count(run.epochs),
     ]
 }
+
+#[cfg(test)]
+mod tests;

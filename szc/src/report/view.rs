@@ -94,11 +94,17 @@ impl Experiment {
         self.file.summaries.iter().enumerate().filter(|(_, summary)| summary.deciding)
     }
 
-    /// "-O3 against -O2": what a result compares.
+    /// "-O3 against -O2": what a result compares, behind the workload in a suite.
     #[must_use]
     pub fn pair(&self, result: &ResultRecord) -> String {
-        let [program, reference] = [result.program, result.reference].map(|at| self.name(at));
-        format!("{program} against {reference}")
+        let record = |at: usize| self.file.programs.get(at);
+        let level = |at: usize| record(at)?.level.clone();
+        let [program, reference] =
+            [result.program, result.reference].map(|at| level(at).unwrap_or_else(|| self.name(at)));
+        match record(result.program).and_then(|record| record.workload.as_ref()) {
+            Some(workload) => format!("{workload}: {program} against {reference}"),
+            None => format!("{program} against {reference}"),
+        }
     }
 
     /// The name a user gave to a program, or its label.
@@ -140,6 +146,12 @@ pub fn ratio_and_interval(result: &ResultRecord) -> (String, String) {
     (format!("{:.decimals$}", result.ratio), range(interval, decimals))
 }
 
+/// "p = 0.043", or "p < 0.001" where the digits say no more than that.
+#[must_use]
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 /// The statement of a summary in one sentence, with interval, n and method.
 #[must_use]
 pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> String {
@@ -156,3 +168,6 @@ pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> Str
         summary.layouts, summary.runs, summary.method
     )
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -12,6 +12,12 @@ pub fn number(pointer: &str, value: f64, shown: &str) -> String {
     format!("<data value=\"{value}\" data-json=\"{pointer}\">{shown}</data>")
 }
 
+/// Sentences as HTML; a percent sign stays with its number.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    escape(text).replace(" %", "\u{a0}%")
+}
+
 /// A table under a caption; the first cell of each row is its header. Cells are HTML.
 #[must_use]
 pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
@@ -73,7 +79,7 @@ impl Figure<'_> {
             "<figure class=\"{class}\" id=\"{}\">\n<h4>{}</h4>\n{forms}<figcaption>{}</figcaption>\n</figure>\n",
             self.id,
             escape(&self.title),
-            escape(&self.caption)
+            sentence(&self.caption)
         )
     }
 }

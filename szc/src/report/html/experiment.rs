@@ -1,7 +1,7 @@
 //! The section of one experiment: tables, figures, remarks, facts.
 #![forbid(unsafe_code)]
 
-use super::element::{number, table};
+use super::element::{number, sentence, table};
 use super::{facts, figures};
 use crate::report::json::{ResultRecord, SummaryRecord};
 use crate::report::number::{decimals_for, percent, quantities};
@@ -32,7 +32,7 @@ fn remarks(experiment: &Experiment) -> String {
         .remarks()
         .iter()
         .chain(&experiment.file.advice)
-        .map(|text| format!("<li>{}</li>\n", escape(text)))
+        .map(|text| format!("<li>{}</li>\n", sentence(text)))
         .collect();
     if items.is_empty() {
         let text = "None: the data show no drift, no correlation of neighbours, and no other reason to distrust the interval.";
@@ -147,10 +147,11 @@ fn summary_row(base: &str, experiment: &Experiment, summary: &SummaryRecord) -> 
     let ends = summary.interval.unwrap_or([summary.mean; 2]);
     let values = [summary.mean, ends[0], ends[1], summary.median, summary.min, summary.max];
     let [mean, low, high, median, min, max] = quantities(&summary.metric, values);
+    let without_unit = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let interval = match summary.interval {
         Some([lower, upper]) => format!(
             "{} to {}",
-            number(&at("interval/0"), lower, &low),
+            number(&at("interval/0"), lower, &without_unit(&low)),
             number(&at("interval/1"), upper, &high)
         ),
         None => "~".to_owned(),

@@ -8,8 +8,7 @@ use crate::report::json::ResultRecord;
 use crate::report::number::quantities;
 use crate::report::plot::svg::escape;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
-use crate::report::view::Experiment;
-use crate::report::view::plots;
+use crate::report::view::{Experiment, plots, probability};
 use crate::stats::shapiro_wilk::shapiro_wilk;
 
 /// All figures on the deciding metric.
@@ -107,7 +106,7 @@ fn drift(experiment: &Experiment) -> String {
         .deciding_summaries()
         .filter_map(|(_, summary)| {
             let p = summary.diagnostics.trend_p?;
-            Some(format!("{} p = {p:.3}", experiment.name(summary.program)))
+            Some(format!("{} {}", experiment.name(summary.program), probability(p)))
         })
         .collect();
     if found.is_empty() {
@@ -225,8 +224,7 @@ fn qq_of_programs(place: usize, experiment: &Experiment, metric: &Metric) -> Str
 
 fn normality(p: Option<f64>) -> String {
     match p {
-        Some(p) if p < 0.001 => format!("Shapiro–Wilk p = {p:.0e}."),
-        Some(p) => format!("Shapiro–Wilk p = {p:.3}."),
+        Some(p) => format!("Shapiro–Wilk {}.", probability(p)),
         None => "No test of normality.".to_owned(),
     }
 }

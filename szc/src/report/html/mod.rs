@@ -96,16 +96,27 @@ fn navigation(experiments: &[Experiment]) -> String {
     format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
 }
 
-/// The samples as JSON that no HTML parser mistakes for markup: `<` and its like only occur inside
-/// JSON strings, where an escape means the same.
+/// The samples as JSON that no HTML parser mistakes for markup, and whose text disguises nothing in
+/// the page's source: such characters only occur inside JSON strings, where an escape means the
+/// same.
 fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
-    let sources =
-        experiments.iter().map(|one| Source { source: &one.source, samples: &one.file }).collect();
+    let sources = experiments
+        .iter()
+        .map(|one| Source { source: &one.source, samples: &one.file })
+        .collect();
     let data = Data { format: "szc-report", version: 1, experiments: sources };
-    Ok(serde_json::to_string(&data)?
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029"))
+    let plain = serde_json::to_string(&data)?;
+    let mut text = String::with_capacity(plain.len());
+    for character in plain.chars() {
+        match character {
+            '<' | '>' | '&' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            other => text.push(other),
+        }
+    }
+    Ok(text)
 }
+
+#[cfg(test)]
+mod tests;

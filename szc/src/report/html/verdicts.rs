@@ -1,7 +1,7 @@
 //! The top of a page: every verdict in a sentence, and all of them in one picture.
 #![forbid(unsafe_code)]
 
-use super::element::{Figure, number};
+use super::element::{Figure, number, sentence};
 use crate::measure::metric::{Kind, Metric};
 use crate::report::json::ResultRecord;
 use crate::report::number::quantities;
@@ -47,33 +47,32 @@ fn cards(place: usize, experiment: &Experiment) -> String {
                 };
                 line.push_str(&format!(", 95 % interval {} to {}", end(0), end(1)));
             }
-            let sentence = summary_sentence(experiment, summary);
-            plain_card("measured", &source, &sentence, &line)
+            plain_card("measured", &source, &summary_sentence(experiment, summary), &line)
         })
         .collect();
     // A comparison without results is no summary: it says why there is no verdict.
     if experiment.file.programs.len() > 1 || summaries.is_empty() {
-        let sentence = verdicts(&experiment.file).join(" ");
-        return plain_card("no verdict", &source, &sentence, "") + &summaries;
+        let why = verdicts(&experiment.file).join(" ");
+        return plain_card("no verdict", &source, &why, "") + &summaries;
     }
     summaries
 }
 
-fn card(verdict: Verdict, source: &str, sentence: &str, numbers: &str) -> String {
+fn card(verdict: Verdict, source: &str, text: &str, numbers: &str) -> String {
     format!(
         "<article class=\"verdict {}\">\n<p><span class=\"word\">{}</span><span class=\"from\">{source}</span></p>\n\
          <p class=\"sentence\">{}</p>\n<p class=\"quiet\">{numbers}</p>\n</article>\n",
         Tone::of(verdict).class(),
         verdict.word(),
-        escape(sentence)
+        sentence(text)
     )
 }
 
-fn plain_card(word: &str, source: &str, sentence: &str, numbers: &str) -> String {
+fn plain_card(word: &str, source: &str, text: &str, numbers: &str) -> String {
     format!(
         "<article class=\"verdict open\">\n<p><span class=\"word\">{word}</span><span class=\"from\">{source}</span></p>\n\
          <p class=\"sentence\">{}</p>\n<p class=\"quiet\">{numbers}</p>\n</article>\n",
-        escape(sentence)
+        sentence(text)
     )
 }
 
@@ -156,16 +155,12 @@ fn figure(
     let common = tolerances.windows(2).all(|pair| pair[0] == pair[1]);
     let tolerance = tolerances.first().copied().flatten().filter(|_| common);
     let [below, above] = directions(metric).map(str::to_owned);
-    let labels = Labels {
-        axis: format!("ratio of {} to the reference (logarithmic)", metric.title()),
-        below,
-        above,
-        tolerance,
-    };
+    let labels =
+        Labels { axis: "ratio to the reference (logarithmic)".to_owned(), below, above, tolerance };
     let band = if tolerance.is_some() { " The green band is the tolerated change." } else { "" };
     let figure = Figure {
         id: format!("intervals-{at}"),
-        title: format!("Intervals: {}", metric.title()),
+        title: format!("Ratios of {}, with their intervals", metric.title()),
         description: description.join(" "),
         caption: format!(
             "Each line is the interval of the ratio, each diamond the estimate. An interval that holds 1 decides nothing by itself.{band}"

@@ -40,8 +40,8 @@ pub struct Labels {
 #[must_use]
 pub fn plot(rows: &[Row], labels: &Labels, width: f64, alternative: &Alternative) -> String {
     let narrow = width < 480.0;
-    let (label_width, row_height) = if narrow { (0.0, 58.0) } else { (190.0, 34.0) };
-    let numbers_width = if narrow { 0.0 } else { 160.0 };
+    let (label_width, row_height) = if narrow { (0.0, 58.0) } else { (label_room(rows), 34.0) };
+    let numbers_width = if narrow { 0.0 } else { 140.0 };
     let margins =
         Margins { top: 30.0, right: numbers_width + 14.0, bottom: 42.0, left: label_width + 14.0 };
     let height = margins.top + margins.bottom + row_height * rows.len() as f64 + 6.0;
@@ -107,6 +107,12 @@ fn draw_row(frame: &mut Frame, row: &Row, top: f64, narrow: bool, width: f64) {
     let estimate = [frame.x.place(row.ratio), y];
     // The diamond of forest plots, so that it differs from the ends without colour.
     frame.svg.path(&format!("estimate {class}"), &marks::points(SERIES - 5, &[estimate], 9.0));
+}
+
+/// Room for the longest label, within bounds.
+fn label_room(rows: &[Row]) -> f64 {
+    let longest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
+    (0.62 * TEXT_SIZE * longest as f64).clamp(60.0, 230.0)
 }
 
 /// All finite ends, 1 and the tolerated bounds, with some room.

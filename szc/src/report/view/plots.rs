@@ -183,7 +183,10 @@ pub fn variance(experiment: &Experiment, metric: &Metric) -> Option<Variance> {
     }
     let programs = file.programs.len();
     let blocks = usize::try_from(file.design.complete_blocks).ok()?;
-    if blocks > file.runs.len() || file.programs.iter().any(|record| record.workload.is_some()) {
+    // Every cell has a run, which bounds what a damaged file can ask for.
+    if blocks.saturating_mul(programs) > file.runs.len()
+        || file.programs.iter().any(|record| record.workload.is_some())
+    {
         return None;
     }
     let mut table = vec![vec![Vec::new(); programs]; blocks];
