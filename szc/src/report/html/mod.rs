@@ -100,16 +100,19 @@ fn navigation(experiments: &[Experiment]) -> String {
 /// the page's source: such characters only occur inside JSON strings, where an escape means the
 /// same.
 fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
-    let sources = experiments
-        .iter()
-        .map(|one| Source { source: &one.source, samples: &one.file })
-        .collect();
+    let sources =
+        experiments.iter().map(|one| Source { source: &one.source, samples: &one.file }).collect();
     let data = Data { format: "szc-report", version: 1, experiments: sources };
     let plain = serde_json::to_string(&data)?;
     let mut text = String::with_capacity(plain.len());
     for character in plain.chars() {
         match character {
-            '<' | '>' | '&' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '<'
+            | '>'
+            | '&'
+            | '\u{7f}'..='\u{9f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
                 text.push_str(&format!("\\u{:04x}", u32::from(character)));
             }
             other => text.push(other),
