@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+mod completions;
+
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{compare, run as measure_layouts};
+use crate::lab::{baseline, compare, gate, run as measure_layouts};
 use crate::lab::{export, report as report_command};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
@@ -17,6 +19,9 @@ use std::process::ExitCode;
 enum Subcommand {
     Compare,
     Run,
+    Gate,
+    Baseline,
+    Completions,
     Inspect,
     Report,
     Export,
@@ -28,10 +33,12 @@ enum Subcommand {
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("compare", Subcommand::Compare),
     ("run", Subcommand::Run),
+    ("gate", Subcommand::Gate),
+    ("baseline", Subcommand::Baseline),
+    ("completions", Subcommand::Completions),
     ("inspect", Subcommand::Inspect),
     ("help", Subcommand::Help),
     ("sweep", Subcommand::Later),
-    ("gate", Subcommand::Later),
     ("history", Subcommand::Later),
     ("report", Subcommand::Report),
     ("export", Subcommand::Export),
@@ -44,6 +51,9 @@ szc: clang 22 for programs whose code moves while they run, and a laboratory for
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
+  szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
+  szc baseline save|list|rm       keep samples that a gate is held against
+  szc completions SHELL           a script that completes all this
   szc report FILE… --html OUT     what samples files say, as one page, or for a build server
   szc export FILE… --csv OUT      every run of samples files as CSV, JSON or R
   szc inspect FILE                show what may move in an image, and what may not
@@ -116,6 +126,9 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
     match which {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
+        Subcommand::Gate => gate::command(rest),
+        Subcommand::Baseline => baseline::command(rest),
+        Subcommand::Completions => completions::command(rest),
         Subcommand::Inspect => inspect::command(rest),
         Subcommand::Report => report_command::command(rest),
         Subcommand::Export => export::command(rest),
@@ -171,7 +184,8 @@ mod tests {
     #[test]
     fn only_the_bare_words_are_subcommands() {
         assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
-        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Later));
+        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
+        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Later));
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
         }

@@ -14,7 +14,7 @@ use clap::Parser;
 
 pub(crate) use self::options::Options;
 use super::design::{Design, MOST_PROGRAMS};
-use super::experiment::{Experiment, Stopping, command_line, conclude};
+use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
 use super::options::{Budget, MetricChoice, programs_of};
 use super::output::{complain, save, say};
 use super::saved::{self, SavedSamples};
@@ -135,7 +135,7 @@ fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile>
             None => bail!("--name {label}=… names no program: there are {}", file.programs.len()),
         }
     }
-    question.analyse(&mut file);
+    analyse(&mut file);
     Ok(file)
 }
 
@@ -159,7 +159,7 @@ fn reread(file: &SamplesFile, options: &Options) -> Result<u8> {
     Ok(EXIT_VERDICT)
 }
 
-fn header(experiment: &Experiment) -> String {
+pub(super) fn header(experiment: &Experiment) -> String {
     let mut text = String::new();
     for program in &experiment.programs {
         text.push_str(&format!("{}: {}\n", program.title(), program.command));
@@ -168,7 +168,7 @@ fn header(experiment: &Experiment) -> String {
     text
 }
 
-fn report(file: &SamplesFile, quiet: bool) -> String {
+pub(super) fn report(file: &SamplesFile, quiet: bool) -> String {
     let mut text = String::new();
     let sentences = verdicts(file);
     if !quiet {

@@ -67,6 +67,9 @@ pub enum Arrangement {
     /// A block is a layout of one program, run once or, in every second block,
     /// [`Design::runs_per_layout`] times.
     Layouts,
+    /// Programs that were measured apart, each over layouts of its own: they have no common
+    /// blocks. Made of two measurements, never planned.
+    Groups,
 }
 
 /// Size of the environment of the programs.
@@ -160,7 +163,7 @@ impl Design {
                     })
                     .collect()
             }
-            Arrangement::Layouts => (0..self.runs_of_layout(block))
+            Arrangement::Layouts | Arrangement::Groups => (0..self.runs_of_layout(block))
                 .map(|position| self.planned(Phase::Measured, block, position, 0, 0))
                 .collect(),
         }
@@ -171,7 +174,7 @@ impl Design {
     pub fn block_size(&self, block: u32) -> u64 {
         match self.arrangement {
             Arrangement::Mirrored => 2 * self.programs as u64 * u64::from(self.runs_per_position),
-            Arrangement::Layouts => u64::from(self.runs_of_layout(block)),
+            Arrangement::Layouts | Arrangement::Groups => u64::from(self.runs_of_layout(block)),
         }
     }
 

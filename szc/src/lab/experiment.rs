@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result};
 
 use self::watch::Watch;
-use super::design::Design;
+use super::design::{Arrangement, Design};
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
 use crate::measure::child::stop_on_signals;
@@ -22,6 +22,7 @@ use crate::measure::instrument::Instrument;
 use crate::measure::machine::Machine;
 use crate::measure::program::Program;
 use crate::report::comparison::results;
+use crate::report::groups::group_results;
 use crate::report::json::{
     self, Command, DesignRecord, EndedRecord, FORMAT, ProgramRecord, RuleRecord, SamplesFile,
     VERSION,
@@ -174,7 +175,11 @@ impl Experiment {
 /// refusal there are none: whatever was seen, a program is unfit.
 pub fn analyse(file: &mut SamplesFile) {
     let refused = matches!(file.ended, EndedRecord::Refused { .. });
-    file.results = if refused { Vec::new() } else { results(file) };
+    file.results = match file.design.plan.arrangement {
+        _ if refused => Vec::new(),
+        Arrangement::Groups => group_results(file),
+        Arrangement::Mirrored | Arrangement::Layouts => results(file),
+    };
     file.summaries = if refused { Vec::new() } else { summaries(file) };
 }
 

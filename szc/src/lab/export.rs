@@ -47,7 +47,7 @@ file that is no samples file of this or an older version.";
     after_help = "Example: szc export samples.json --csv runs.csv\nMore with --help.",
     group = ArgGroup::new("form").args(["csv", "json", "r"]).required(true).multiple(true)
 )]
-struct Options {
+pub(crate) struct Options {
     /// Samples files, as --json of the measuring subcommands writes them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,

@@ -4,10 +4,12 @@
 //! out a `design` and hands the samples to `report` and `stats`. Exit codes are shared by all.
 #![forbid(unsafe_code)]
 
+pub mod baseline;
 pub mod compare;
 pub mod design;
 pub mod experiment;
 pub mod export;
+pub mod gate;
 pub mod metric;
 pub mod options;
 pub mod output;
@@ -31,9 +33,3 @@ pub const EXIT_INCONCLUSIVE: u8 = 3;
 pub const EXIT_PROGRAM: u8 = 4;
 /// Added to the number of the signal that ended the experiment, as shells do.
 pub const EXIT_SIGNAL_BASE: u8 = 128;
-
-/// The exit codes of measuring subcommands, for their help.
-pub const EXIT_HELP: &str = "\
-Exit status: 0 a verdict was reached, \"unresolved\" included; 1 szc could not do
-its work; 2 usage error, or a samples file that cannot be used; 4 a command failed
-or cannot be measured; 130 stopped by Ctrl-C (what was measured is reported and saved).";

@@ -53,7 +53,7 @@ written; 2 usage error, or a file that is no samples file of this or an older ve
     after_help = "Example: szc report samples.json --html report.html\nMore with --help.",
     group = ArgGroup::new("form").args(["html", "markdown", "junit", "github"]).required(true).multiple(true)
 )]
-struct Options {
+pub(crate) struct Options {
     /// Samples files, as --json writes them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::design::Arrangement;
 use super::experiment::{Experiment, Stopping, command_name};
 use super::options::{Budget, MetricChoice};
 use super::session::Conditions;
@@ -40,6 +41,9 @@ pub(super) fn rest_of(
     let programs =
         file.programs.iter().enumerate().map(|(index, record)| same_program(index, record));
     let programs = programs.collect::<Result<Vec<Program>>>()?;
+    if file.design.plan.arrangement == Arrangement::Groups {
+        bail!("{} joins two measurements: go on with those", path.display());
+    }
     if file.design.plan.programs != programs.len() {
         bail!("{}: its design has another number of programs than it names", path.display());
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Parser;
 
-use self::options::Options;
+pub(crate) use self::options::Options;
 use super::design::{Design, MOST_BLOCKS};
 use super::experiment::{Experiment, Stopping, command_line, conclude};
 use super::options::{Budget, programs_of};
@@ -87,7 +87,14 @@ fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
 }
 
 /// The experiment that the options describe.
-fn experiment(options: &Options, command: &str, words: Vec<String>) -> Result<Experiment> {
+///
+/// # Errors
+/// When they make no sense together.
+pub(super) fn experiment(
+    options: &Options,
+    command: &str,
+    words: Vec<String>,
+) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
     let design = options.common.applied_to(Design::layouts(1, options.runs_per_layout, 0))?;
     let (blocks, time) = match (options.precision, options.time) {

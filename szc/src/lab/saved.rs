@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::experiment::{analyse, command_name};
+use super::design::Arrangement;
+use super::experiment::command_name;
 use crate::measure::metric::Metric;
-use crate::report::comparison::metrics_in_order;
-use crate::report::groups::group_results;
+use crate::measure::sample::{Sample, metrics_of};
 use crate::report::json::{self, Command, RuleRecord, SamplesFile};
-use crate::report::summary::summaries;
 
 /// What is asked of saved samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +28,18 @@ pub struct SavedSamples {
     pub across_machines: bool,
 }
 
+/// Whether a word names a samples file rather than a command.
+#[must_use]
+pub fn is_samples_file(word: &str) -> bool {
+    word.ends_with(".json") && Path::new(word).is_file()
+}
+
 /// The paths, if all words name samples files; none if none does.
 ///
 /// # Errors
 /// When some do and some do not.
 pub fn samples_files(words: &[String]) -> Result<Option<Vec<PathBuf>>> {
-    let is_file = |word: &&String| word.ends_with(".json") && Path::new(word).is_file();
-    match words.iter().filter(is_file).count() {
+    match words.iter().filter(|word| is_samples_file(word)).count() {
         0 => Ok(None),
         found if found == words.len() && found <= 2 => {
             Ok(Some(words.iter().map(PathBuf::from).collect()))
@@ -68,6 +72,15 @@ impl SavedSamples {
             [one, other] => self.joined((one, json::read(one)?), (other, json::read(other)?))?,
             _ => bail!("one or two samples files are needed"),
         };
+        self.apply_to(&mut file)?;
+        Ok(file)
+    }
+
+    /// Asks the question of `file`.
+    ///
+    /// # Errors
+    /// When its samples do not have the metric.
+    pub fn apply_to(&self, file: &mut SamplesFile) -> Result<()> {
         if file.command != Command::Sweep {
             file.command = self.command;
         }
@@ -75,29 +88,21 @@ impl SavedSamples {
             file.design.tolerance = Some(tolerance);
         }
         if let Some(metric) = &self.metric {
-            if !metrics_in_order(&file).contains(metric) {
+            if !metrics_of(&file.runs).contains(metric) {
                 bail!(
                     "the samples have no figure called {metric}: measure again with --metric {metric}"
                 );
             }
             file.design.metric = metric.clone();
         }
-        Ok(file)
+        Ok(())
     }
 
-    /// Writes down the results.
-    pub fn analyse(&self, file: &mut SamplesFile) {
-        if file.design.plan.programs == 0 {
-            file.results = group_results(file);
-            file.summaries = summaries(file);
-        } else {
-            analyse(file);
-        }
-    }
-
-    /// Two files as one with two programs whose runs have nothing in common. Its design has no
-    /// programs, since nobody planned it.
-    fn joined(
+    /// Two files as one with two programs whose runs have nothing in common.
+    ///
+    /// # Errors
+    /// When a file holds more than one program, or they are of different machines.
+    pub fn joined(
         &self,
         (path, one): (&Path, SamplesFile),
         (other_path, other): (&Path, SamplesFile),
@@ -130,13 +135,14 @@ impl SavedSamples {
                 .runs
                 .into_iter()
                 .filter(|run| run.block < blocks)
-                .map(|run| crate::measure::sample::Sample { program: 1, ..run }),
+                .map(|run| Sample { program: 1, ..run }),
         );
         joined.programs.extend(other.programs);
         for (program, label) in joined.programs.iter_mut().zip(["A", "B"]) {
             label.clone_into(&mut program.label);
         }
-        joined.design.plan.programs = 0;
+        joined.design.plan.programs = 2;
+        joined.design.plan.arrangement = Arrangement::Groups;
         joined.design.complete_blocks = first_blocks.max(blocks);
         joined.design.rule = RuleRecord::Fixed;
         joined.design.precision = None;

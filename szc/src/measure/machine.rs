@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 /// `ADDR_NO_RANDOMIZE` of personality(2).
 const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
 
+/// Less steal time is what any shared host has.
+const NOTABLE_STEAL_SHARE: f64 = 0.01;
+
+/// Less is what a kernel swaps out of idle programs with memory to spare.
+const NOTABLE_SWAP_KIB: u64 = 64 << 10;
+
 /// Description of a machine at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -37,6 +43,12 @@ pub struct Machine {
     pub aslr_off_for_process: Option<bool>,
     /// Load averages over 1, 5 and 15 minutes.
     pub load: Option<[f64; 3]>,
+    /// Share of the CPU time since the start that a hypervisor gave to others.
+    pub steal_share: Option<f64>,
+    /// Memory that is swapped out.
+    pub swap_used_kib: Option<u64>,
+    /// Whether the clock may go beyond its nominal frequency for a while.
+    pub turbo: Option<bool>,
 }
 
 impl Machine {
@@ -58,6 +70,9 @@ impl Machine {
                 .and_then(|text| u32::from_str_radix(&text, 16).ok())
                 .map(|flags| flags & ADDR_NO_RANDOMIZE != 0),
             load: read("/proc/loadavg").and_then(|text| load_averages(&text)),
+            steal_share: read("/proc/stat").and_then(|text| steal_share(&text)),
+            swap_used_kib: read("/proc/meminfo").and_then(|text| swap_used_kib(&text)),
+            turbo: turbo(),
         }
     }
 
@@ -103,6 +118,24 @@ impl Machine {
                 "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower frequency-set -g performance`"
             ));
         }
+        if let Some(share) = self.steal_share.filter(|share| *share > NOTABLE_STEAL_SHARE) {
+            advice.push(format!(
+                "the hypervisor has given {:.1} % of the CPU time to other virtual machines: measure on a machine of your own, or expect wide intervals",
+                100.0 * share
+            ));
+        }
+        if let Some(swapped) = self.swap_used_kib.filter(|swapped| *swapped > NOTABLE_SWAP_KIB) {
+            advice.push(format!(
+                "{} MiB are swapped out, so memory is short and runs may wait for the disk: stop other programs, or `swapoff -a` if there is room",
+                swapped / 1024
+            ));
+        }
+        if self.turbo == Some(true) {
+            advice.push(
+                "turbo is on, so the clock depends on temperature and neighbours: `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`"
+                    .to_owned(),
+            );
+        }
         advice
     }
 }
@@ -140,6 +173,29 @@ fn total_memory_kib(meminfo: &str) -> Option<u64> {
     field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse().ok()
 }
 
+fn swap_used_kib(meminfo: &str) -> Option<u64> {
+    let kib = |key| field(meminfo, key)?.strip_suffix("kB")?.trim().parse::<u64>().ok();
+    kib("SwapTotal")?.checked_sub(kib("SwapFree")?)
+}
+
+/// The eighth number of the line `cpu` over the sum of the first eight (guest time is part of the
+/// first).
+fn steal_share(stat: &str) -> Option<f64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<f64> =
+        line.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
+    let total: f64 = ticks.iter().sum();
+    (ticks.len() == 8 && total > 0.0).then(|| ticks[7] / total)
+}
+
+/// From intel_pstate, where the file says "off", or from cpufreq.
+fn turbo() -> Option<bool> {
+    let flag = |path| read(path).map(|text| text == "1");
+    flag("/sys/devices/system/cpu/intel_pstate/no_turbo")
+        .map(|off| !off)
+        .or_else(|| flag("/sys/devices/system/cpu/cpufreq/boost"))
+}
+
 fn load_averages(text: &str) -> Option<[f64; 3]> {
     let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
     Some([numbers.next()?, numbers.next()?, numbers.next()?])
@@ -166,6 +222,16 @@ mod tests {
         assert_eq!(total_memory_kib(meminfo), Some(8_123_456));
         assert_eq!(load_averages("0.52 1.00 2.25 1/123 4567"), Some([0.52, 1.0, 2.25]));
         assert_eq!(load_averages("0.52 x"), None);
+        let swap = "SwapTotal:  2000 kB\nSwapFree:  500 kB\n";
+        assert_eq!((swap_used_kib(swap), swap_used_kib(meminfo)), (Some(1500), None));
+    }
+
+    #[test]
+    fn steal_time_is_a_share_of_all_time() {
+        let stat = "cpu  50 0 20 20 0 0 0 10 7 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(steal_share(stat), Some(0.1));
+        assert_eq!(steal_share("cpu  0 0 0 0 0 0 0 0\n"), None);
+        assert_eq!(steal_share("cpu  1 2 3\n"), None);
     }
 
     #[test]
@@ -176,6 +242,9 @@ mod tests {
             aslr: Some(2),
             aslr_off_for_process: Some(false),
             governor: Some("performance".to_owned()),
+            steal_share: Some(0.001),
+            swap_used_kib: Some(100),
+            turbo: Some(false),
             ..Machine::default()
         };
         assert!(quiet.advice().is_empty());
@@ -188,10 +257,13 @@ mod tests {
             load: Some([5.0, 2.0, 1.0]),
             aslr: Some(0),
             governor: Some("powersave".to_owned()),
+            steal_share: Some(0.2),
+            swap_used_kib: Some(1 << 20),
+            turbo: Some(true),
             ..Machine::default()
         };
         let advice = noisy.advice();
-        assert_eq!(advice.len(), 3);
+        assert_eq!(advice.len(), 6);
         assert!(advice.iter().all(|line| line.contains(": ")), "{advice:?}");
     }
 

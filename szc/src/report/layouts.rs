@@ -3,7 +3,7 @@
 
 use super::diagnostics;
 use super::json::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord};
-use super::number::{percent, quantities};
+use super::number::{percent, quantities, quantities_like};
 use crate::measure::metric::Kind;
 
 fn deciding(file: &SamplesFile, program: usize) -> Option<&SummaryRecord> {
@@ -22,7 +22,8 @@ pub fn run_sentence(file: &SamplesFile, program: usize) -> String {
         format!("n = {} layouts ({} runs), {}", summary.layouts, summary.runs, summary.method);
     let mut sentence = match summary.interval {
         Some([lower, upper]) => {
-            let [mean, lower, upper] = quantities(&summary.metric, [summary.mean, lower, upper]);
+            let [mean, lower, upper] =
+                quantities_like(&summary.metric, summary.mean, [summary.mean, lower, upper]);
             format!(
                 "{title} takes {mean} of {name} on average: 95 % interval {lower} to {upper}, {evidence}."
             )

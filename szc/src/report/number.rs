@@ -7,7 +7,16 @@ use crate::stats::fixed::Interval;
 /// Values of a metric, all in the unit that fits the smallest.
 #[must_use]
 pub fn quantities<const N: usize>(metric: &Metric, values: [f64; N]) -> [String; N] {
-    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    quantities_like(metric, values.iter().copied().fold(f64::INFINITY, f64::min), values)
+}
+
+/// Values of a metric, all in the unit that fits `smallest`.
+#[must_use]
+pub fn quantities_like<const N: usize>(
+    metric: &Metric,
+    smallest: f64,
+    values: [f64; N],
+) -> [String; N] {
     let (scale, unit) = match metric.kind() {
         Kind::Time if smallest >= 1.0 => (1.0, "s"),
         Kind::Time if smallest >= 1e-3 => (1e-3, "ms"),
@@ -23,7 +32,7 @@ pub fn quantities<const N: usize>(metric: &Metric, values: [f64; N]) -> [String;
 }
 
 fn four_digits(value: f64, unit: &str) -> String {
-    let decimals = match value {
+    let decimals = match value.abs() {
         v if v >= 999.5 => 0,
         v if v >= 99.95 => 1,
         v if v >= 9.995 => 2,

@@ -101,7 +101,7 @@ fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
         Arrangement::Mirrored => {
             format!("{} blocks of {} runs each", result.n, 2 * file.design.plan.runs_per_position)
         }
-        Arrangement::Layouts => format!("{} layouts", result.n),
+        Arrangement::Layouts | Arrangement::Groups => format!("{} layouts", result.n),
     };
     match file.design.rule {
         RuleRecord::Fixed => format!("n = {blocks}, paired t on log {name}"),

@@ -38,7 +38,7 @@ fn layouts(file: &SamplesFile, program: usize, metric: &Metric) -> Vec<Vec<f64>>
         file.runs.iter().filter(|run| run.program == program && run.block < blocks).collect();
     match file.design.plan.arrangement {
         Arrangement::Mirrored => runs.iter().map(|run| vec![run.value(metric)]).collect(),
-        Arrangement::Layouts => runs
+        Arrangement::Layouts | Arrangement::Groups => runs
             .chunk_by(|one, next| one.block == next.block)
             .map(|layout| layout.iter().map(|run| run.value(metric)).collect())
             .collect(),

@@ -3,7 +3,7 @@
 
 use super::comparison::{Judged, metrics_in_order};
 use super::json::{Command, EndedRecord, ResultRecord, RuleRecord, SamplesFile, SummaryRecord};
-use super::number::{decimals_for, percent, quantities, range};
+use super::number::{decimals_for, percent, quantities, quantities_like, range};
 use super::sentence::{interval_of, no_verdict, remarks_on};
 use crate::measure::metric::Metric;
 use crate::stats::{fixed, sequential};
@@ -105,8 +105,9 @@ pub fn summary_table(file: &SamplesFile, program: usize) -> String {
 
 fn summary_row(summary: &SummaryRecord) -> Vec<String> {
     let interval = summary.interval.unwrap_or([summary.mean; 2]);
-    let [mean, lower, upper, median, min, max] = quantities(
+    let [mean, lower, upper, median, min, max] = quantities_like(
         &summary.metric,
+        summary.mean,
         [summary.mean, interval[0], interval[1], summary.median, summary.min, summary.max],
     );
     let unit = lower.split_once(' ').map_or(String::new(), |(_, unit)| format!(" {unit}"));
@@ -162,7 +163,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
 }
 
 /// Columns padded to their widest cell: the first to the left, the others to the right.
-fn align(rows: &[Vec<String>]) -> String {
+#[must_use]
+pub fn align(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -53,7 +53,7 @@ Ctrl-C (what was measured is reported, and saved; --resume goes on).";
     after_long_help = AFTER_HELP,
     after_help = "Example: szc run -- './bench input'\nMore with --help."
 )]
-pub(super) struct Options {
+pub(crate) struct Options {
     /// Make N runs, or the few more that complete the last layout [default: 30]
     #[arg(
         long,
@@ -61,19 +61,19 @@ pub(super) struct Options {
         value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_BLOCKS)),
         conflicts_with_all = ["time", "precision"]
     )]
-    pub(super) runs: Option<u32>,
+    pub(in crate::lab) runs: Option<u32>,
 
     /// Measure for a time such as 90s, 5m or 1h
     #[arg(long, value_name = "T", value_parser = parse_time, conflicts_with = "precision")]
-    pub(super) time: Option<Duration>,
+    pub(in crate::lab) time: Option<Duration>,
 
     /// Measure until the mean is known to ± this share, such as 0.5%
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
-    pub(super) precision: Option<f64>,
+    pub(in crate::lab) precision: Option<f64>,
 
     /// Most layouts, or time, for --precision [default: 1000]
     #[arg(long, value_name = "N|T", value_parser = parse_budget, conflicts_with_all = ["runs", "time"])]
-    pub(super) budget: Option<Budget>,
+    pub(in crate::lab) budget: Option<Budget>,
 
     /// Runs with the same layout, in every second layout
     #[arg(
@@ -82,11 +82,11 @@ pub(super) struct Options {
         default_value = "2",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
     )]
-    pub(super) runs_per_layout: u32,
+    pub(in crate::lab) runs_per_layout: u32,
 
     /// Name the program in the report: A=…
     #[arg(long = "name", value_name = "A=…", num_args = 1, value_parser = parse_name)]
-    pub(super) names: Vec<(String, String)>,
+    pub(in crate::lab) names: Vec<(String, String)>,
 
     /// Go on with the interrupted experiment of a samples file, and save to it
     #[arg(
@@ -95,12 +95,12 @@ pub(super) struct Options {
         conflicts_with_all = ["commands", "runs", "time", "precision", "names", "seed", "metric",
             "prepare", "cleanup", "cpu", "timeout", "json"]
     )]
-    pub(super) resume: Option<PathBuf>,
+    pub(in crate::lab) resume: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) common: CommonOptions,
+    pub(in crate::lab) common: CommonOptions,
 
     /// The command as one quoted string; or a samples file
     #[arg(value_names = ["COMMAND"], required_unless_present = "resume")]
-    pub(super) commands: Vec<String>,
+    pub(in crate::lab) commands: Vec<String>,
 }

@@ -1,0 +1,102 @@
+//! The store, and the subcommand through its public entry.
+
+use super::*;
+use crate::lab::gate;
+use crate::report::summary::tests::layouts_of;
+
+fn words_of(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+fn samples() -> SamplesFile {
+    let mut file = layouts_of(&[(1000, 1), (1100, 0), (1200, 1), (1300, 0)]);
+    file.machine = Machine::current();
+    file
+}
+
+#[test]
+fn the_option_table_is_consistent() {
+    use clap::CommandFactory;
+    Options::command().debug_assert();
+}
+
+#[test]
+fn what_is_stored_is_found_again_on_the_same_machine_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(Some(folder.path())).unwrap();
+    let here = Machine::current();
+    let path = store.save("main", &samples()).unwrap();
+    assert_eq!(store.find("main", &here, None, false).unwrap(), path);
+    let elsewhere = Machine { cpu: Some("another".to_owned()), ..here.clone() };
+    let error = store.find("main", &elsewhere, None, false).unwrap_err().to_string();
+    assert!(error.contains("another machine") && error.contains("--across-machines"), "{error}");
+    assert_eq!(store.find("main", &elsewhere, None, true).unwrap(), path);
+    let error = store.find("next", &here, None, true).unwrap_err().to_string();
+    assert!(error.contains("there is no baseline next"), "{error}");
+    store.remove("main", &here).unwrap();
+    assert!(store.find("main", &here, None, false).is_err());
+    assert!(store.remove("main", &here).is_err());
+}
+
+#[test]
+fn a_baseline_of_another_compiler_is_not_taken_silently() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(Some(folder.path())).unwrap();
+    let executable = |compiler: &str| crate::measure::program::Executable {
+        compiler: vec![compiler.to_owned()],
+        ..Default::default()
+    };
+    let mut file = samples();
+    file.programs[0].executable = Some(executable("clang 21"));
+    store.save("main", &file).unwrap();
+    let here = Machine::current();
+    let found = |compiler| store.find("main", &here, Some(&executable(compiler)), true);
+    assert!(found("clang 21").is_ok());
+    let error = found("clang 22").unwrap_err().to_string();
+    assert!(error.contains("another compiler (clang 21)"), "{error}");
+}
+
+#[test]
+fn names_cannot_leave_the_store() {
+    for name in ["", "..", "../x", "a/b", ".hidden", "a b", "é", &"x".repeat(101)] {
+        assert!(store::check_name(name).is_err(), "{name:?}");
+    }
+    for name in ["main", "v1.2.3", "feature_x-2"] {
+        store::check_name(name).unwrap();
+    }
+}
+
+#[test]
+fn a_comparison_is_no_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(Some(folder.path())).unwrap();
+    let two = crate::report::comparison::tests::comparison(1000, 900);
+    assert!(store.save("x", &two).unwrap_err().to_string().contains("2 programs"));
+}
+
+#[test]
+fn a_baseline_is_saved_used_listed_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().to_str().unwrap();
+    let baseline = |words: &[&str]| command(&words_of(&[words, &["--store", store]].concat()));
+    let save = |command_: &str| {
+        command(&words_of(&[
+            "--store", store, "save", "main", "-q", "--runs", "12", "--metric", "wall", "--",
+            command_,
+        ]))
+    };
+    assert_eq!(save("sleep 0.005"), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(save("false"), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(baseline(&["list"]), ExitCode::from(EXIT_VERDICT));
+    let gate = |candidate: &str| {
+        let options = ["-q", "--metric", "wall", "--max-slowdown", "100%", "--store", store];
+        let rest = ["--baseline", "main", "--", candidate];
+        gate::command(&words_of(&[&options[..], &rest].concat()))
+    };
+    assert_eq!(gate("sleep 0.08"), ExitCode::from(1));
+    assert_eq!(gate("sleep 0.001"), ExitCode::from(0));
+    assert_eq!(gate("false"), ExitCode::from(4));
+    assert_eq!(baseline(&["rm", "main"]), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(baseline(&["rm", "main"]), ExitCode::from(EXIT_USAGE));
+    assert_eq!(gate("sleep 0.001"), ExitCode::from(2));
+}

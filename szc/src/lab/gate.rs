@@ -1,0 +1,253 @@
+//! `szc gate`: is the candidate slower than the budget allows? The answer is the exit code.
+//!
+//! The baseline is a command, measured in common blocks with the candidate; or samples measured
+//! before, from a file or a store, with which the candidate has no common blocks.
+#![forbid(unsafe_code)]
+
+mod options;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+
+pub(crate) use self::options::Options;
+use self::options::Policy;
+use super::baseline::store::Store;
+use super::compare::{header, report};
+use super::design::Design;
+use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
+use super::options::{Budget, MetricChoice, programs_of};
+use super::output::{complain, say};
+use super::saved::{self, SavedSamples};
+use super::{EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume};
+use crate::measure::machine::Machine;
+use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
+use crate::report::verdict::Verdict;
+
+/// Most blocks where nobody says otherwise.
+const USUAL_BUDGET: Budget = Budget::Blocks(100);
+
+/// Runs `szc gate` with the arguments after the word `gate`.
+///
+/// Prints to stdout and stderr; the exit code is one of those in [`super`].
+#[must_use]
+pub fn command(arguments: &[OsString]) -> ExitCode {
+    let options = match Options::try_parse_from(arguments) {
+        Ok(options) => options,
+        Err(error) => {
+            // A closed stdout or stderr leaves nobody to tell.
+            let _ = error.print();
+            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
+            return code.into();
+        }
+    };
+    let source = match source_of(&options, arguments) {
+        Ok(source) => source,
+        Err(error) => {
+            complain("gate", &format!("{error:#}"));
+            return EXIT_USAGE.into();
+        }
+    };
+    match answer(&options, source) {
+        Ok(code) => code.into(),
+        Err(error) => {
+            complain("gate", &format!("{error:#}"));
+            EXIT_INTERNAL.into()
+        }
+    }
+}
+
+/// Where the samples come from.
+enum Source {
+    /// Both are measured in common blocks.
+    Runs(Box<Experiment>),
+    /// Both were measured before.
+    Saved(Box<SamplesFile>),
+    /// The candidate is measured and held against samples of the baseline.
+    Against { baseline: Box<SamplesFile>, origin: PathBuf, candidate: Box<Experiment> },
+}
+
+fn source_of(options: &Options, arguments: &[OsString]) -> Result<Source> {
+    let words = command_line("gate", arguments);
+    if let Some(path) = &options.resume {
+        let rest = resume::rest_of(Command::Gate, path, options.budget, words)?;
+        return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
+    }
+    if let Some(name) = &options.baseline {
+        let [command] = &options.commands[..] else {
+            bail!(
+                "--baseline {name} stands for the baseline: give the candidate alone, -- 'CANDIDATE'"
+            );
+        };
+        let candidate = candidate(options, command, words)?;
+        let compiler = candidate.programs[0].executable();
+        let found = Store::new(options.store.as_deref())?.find(
+            name,
+            &Machine::current(),
+            compiler.as_ref(),
+            options.across_machines,
+        )?;
+        return against(candidate, &found);
+    }
+    match &options.commands[..] {
+        [baseline, command]
+            if saved::is_samples_file(baseline) && !saved::is_samples_file(command) =>
+        {
+            against(candidate(options, command, words)?, Path::new(baseline))
+        }
+        commands => match saved::samples_files(commands)? {
+            Some(paths) => {
+                let mut file = question(options)?.read(&paths)?;
+                analyse(&mut file);
+                Ok(Source::Saved(Box::new(file)))
+            }
+            None => Ok(Source::Runs(Box::new(pair(options, words)?))),
+        },
+    }
+}
+
+/// The candidate as an experiment of its own over as many layouts as the baseline has.
+fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
+    let baseline = json::read(path)?;
+    if baseline.programs.len() != 1 {
+        bail!(
+            "{} holds {} programs: the baseline is one, as szc run and szc baseline save measure it",
+            path.display(),
+            baseline.programs.len()
+        );
+    }
+    let plan = &baseline.design.plan;
+    candidate.design.blocks = baseline.design.complete_blocks.max(1);
+    candidate.design.runs_per_layout = plan.runs_per_layout.max(1);
+    let origin = path.to_owned();
+    Ok(Source::Against { baseline: Box::new(baseline), origin, candidate: Box::new(candidate) })
+}
+
+fn candidate(options: &Options, command: &str, words: Vec<String>) -> Result<Experiment> {
+    let choice = options.common.metric_choice()?;
+    Ok(Experiment {
+        command: Command::Run,
+        command_line: words,
+        programs: programs_of(&[command.to_owned()], &[])?,
+        design: options.common.applied_to(Design::layouts(1, 2, 0))?,
+        conditions: options.common.conditions(choice.metric)?,
+        stopping: Stopping {
+            rule: RuleRecord::Fixed,
+            tolerance: None,
+            precision: None,
+            time: options.budget.and_then(Budget::time),
+        },
+        instruments: choice.instruments,
+        metric_option: choice.option,
+        json: None,
+        quiet: options.common.quiet,
+        earlier: None,
+    })
+}
+
+/// Both commands in common blocks.
+fn pair(options: &Options, words: Vec<String>) -> Result<Experiment> {
+    if options.commands.len() != 2 {
+        bail!("{} commands, and two are needed: -- 'BASELINE' 'CANDIDATE'", options.commands.len());
+    }
+    let choice = options.common.metric_choice()?;
+    let budget = options.budget.unwrap_or(USUAL_BUDGET);
+    let design = Design {
+        runs_per_position: options.runs_per_block,
+        ..Design::mirrored(2, budget.blocks(), 0)
+    };
+    Ok(Experiment {
+        command: Command::Gate,
+        command_line: words,
+        programs: programs_of(&options.commands, &options.names)?,
+        design: options.common.applied_to(design)?,
+        conditions: options.common.conditions(choice.metric)?,
+        stopping: Stopping {
+            rule: RuleRecord::Sequential,
+            tolerance: Some(options.max_slowdown),
+            precision: None,
+            time: budget.time(),
+        },
+        instruments: choice.instruments,
+        metric_option: choice.option,
+        json: options.common.json.clone(),
+        quiet: options.common.quiet,
+        earlier: None,
+    })
+}
+
+fn question(options: &Options) -> Result<SavedSamples> {
+    let metric = match &options.common.metric {
+        Some(text) => Some(MetricChoice::new(text)?.metric),
+        None => None,
+    };
+    Ok(SavedSamples {
+        command: Command::Gate,
+        metric,
+        tolerance: Some(options.max_slowdown),
+        across_machines: options.across_machines,
+    })
+}
+
+fn answer(options: &Options, source: Source) -> Result<u8> {
+    let quiet = options.common.quiet;
+    let (file, json) = match source {
+        Source::Saved(file) => (*file, options.common.json.clone()),
+        Source::Runs(experiment) => {
+            if !quiet {
+                say(&header(&experiment))?;
+            }
+            let json = experiment.json.clone();
+            (experiment.carry_out()?, json)
+        }
+        Source::Against { baseline, origin, candidate } => {
+            if !quiet {
+                say(&header(&candidate))?;
+            }
+            let measured = candidate.carry_out()?;
+            let ended = measured.ended.clone();
+            let question = question(options)?;
+            let file = if matches!(ended, EndedRecord::Refused { .. }) {
+                measured
+            } else {
+                let joined =
+                    question.joined((&origin, *baseline), (Path::new("the candidate"), measured));
+                let mut joined =
+                    joined.context("the candidate cannot be held against the baseline")?;
+                question.apply_to(&mut joined)?;
+                joined.ended = ended;
+                analyse(&mut joined);
+                joined
+            };
+            (file, options.common.json.clone())
+        }
+    };
+    if !matches!(file.ended, EndedRecord::Refused { .. }) {
+        say(&report(&file, quiet))?;
+    }
+    let code = conclude(json.as_ref(), &file)?;
+    Ok(if code == EXIT_VERDICT { exit_code(&file, options.inconclusive) } else { code })
+}
+
+/// The exit code of the verdict.
+fn exit_code(file: &SamplesFile, policy: Policy) -> u8 {
+    let verdicts: Vec<Verdict> = file.deciding_results().map(|result| result.verdict).collect();
+    let decided = |verdict| verdicts.contains(&verdict);
+    if decided(Verdict::Fail) {
+        EXIT_FAIL
+    } else if !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
+        EXIT_VERDICT
+    } else {
+        match policy {
+            Policy::Report => EXIT_INCONCLUSIVE,
+            Policy::Pass => EXIT_VERDICT,
+            Policy::Fail => EXIT_FAIL,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! The measuring subcommands on programs that szc built: exit codes, interruptions, bad input.
+
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use szc_tests::tools::{Place, szc};
+
+/// Some milliseconds of calls; twice as many with a `2`, and with `crash` death by SIGABRT under
+/// every fourth seed.
+const PROGRAM: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+__attribute__((noinline)) static unsigned step(unsigned x) { return x * 1664525u + 1013904223u; }
+__attribute__((noinline)) static unsigned turn(unsigned x) { return (x << 7) | (x >> 25); }
+int main(int count, char **words) {
+    long rounds = 2000000;
+    if (count > 1 && !strcmp(words[1], \"2\")) rounds *= 2;
+    if (count > 1 && !strcmp(words[1], \"crash\") && atoll(getenv(\"SZC_SEED\")) % 4 == 0) abort();
+    unsigned x = 1, y = 0;
+    for (long i = 0; i < rounds; i++) { x = step(x); y += turn(x); }
+    if (y == 42) puts(\"unlikely\");
+    puts(\"done\");
+    return 0;
+}
+";
+
+fn place() -> Place {
+    let place = Place::with("p.c", PROGRAM);
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    place
+}
+
+fn laboratory(place: &Place, words: &[&str]) -> Command {
+    let mut command = place.command(szc());
+    command.args(words).env("XDG_DATA_HOME", place.path.join("data"));
+    command
+}
+
+fn run(place: &Place, words: &[&str]) -> Output {
+    laboratory(place, words).output().expect("szc starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn samples(place: &Place, name: &str) -> Value {
+    let text = std::fs::read(place.path.join(name)).expect("the samples were saved");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+/// What was run, without what it cost.
+fn plan(file: &Value) -> Vec<[Value; 4]> {
+    let runs = file["runs"].as_array().expect("runs").iter();
+    runs.map(|run| ["block", "position", "program", "seed"].map(|name| run[name].clone())).collect()
+}
+
+#[test]
+fn twice_the_work_is_slower_and_a_gate_fails_on_it() {
+    let place = place();
+    let output = run(&place, &["compare", "--seed", "1", "--json", "c.json", "--", "./p", "./p 2"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert!(text(&output).contains("B is ") && text(&output).contains("× slower than A"));
+    let file = samples(&place, "c.json");
+    assert_eq!(file["results"][0]["verdict"], "slower");
+    assert_eq!(file["programs"][0]["randomized"], true);
+    assert!(file["runs"][0]["relocations"].as_u64() > Some(0), "{}", file["runs"][0]);
+
+    assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p", "./p 2"])), 1);
+    assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p 2", "./p"])), 0);
+    assert_eq!(code(&run(&place, &["gate", "-q", "c.json"])), 1);
+    let hopeless =
+        ["gate", "-q", "--max-slowdown", "0.0001%", "--budget", "10", "--", "./p", "./p"];
+    let output = run(&place, &hopeless);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("would take"), "{}", text(&output));
+}
+
+#[test]
+fn a_run_says_what_layouts_do_and_is_a_baseline() {
+    let place = place();
+    let words = ["baseline", "save", "main", "--runs", "15", "--", "./p"];
+    let output = run(&place, &words);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert!(text(&output).contains("n = 10 layouts (15 runs)"), "{}", text(&output));
+    assert!(text(&run(&place, &["baseline", "list"])).contains("this one"));
+    let gate = ["gate", "--baseline", "main", "--max-slowdown", "30%", "--json", "g.json", "--"];
+    let output = run(&place, &[&gate[..], &["./p 2"]].concat());
+    assert_eq!(code(&output), 1, "{}{}", text(&output), errors(&output));
+    assert!(text(&output).contains("unpaired"), "{}", text(&output));
+    assert_eq!(samples(&place, "g.json")["results"][0]["verdict"], "fail");
+    assert_eq!(code(&run(&place, &["baseline", "rm", "main"])), 0);
+    assert_eq!(code(&run(&place, &[&gate[..], &["./p"]].concat())), 2);
+}
+
+#[test]
+fn a_crash_is_four_and_its_one_command_repeats_it() {
+    let place = place();
+    let output = run(&place, &["compare", "--seed", "4", "--", "./p", "./p crash"]);
+    assert_eq!(code(&output), 4);
+    let message = errors(&output);
+    assert!(message.contains("B was killed by SIGABRT"), "{message}");
+    let command = message.split("repeat this run: ").nth(1).expect("a command");
+    let command = command.lines().next().expect("a line");
+    let repeated = place.command("/bin/sh").args(["-c", command]).output().expect("a shell");
+    // A shell reports a signal as 128 + 6, or dies of it itself when the command is its last.
+    use std::os::unix::process::ExitStatusExt;
+    let status = repeated.status;
+    assert!(status.code() == Some(134) || status.signal() == Some(6), "{command}: {repeated:?}");
+}
+
+#[test]
+fn programs_that_are_missing_or_not_randomized_are_told_apart() {
+    let place = place();
+    let output = run(&place, &["compare", "--", "./p", "./nowhere"]);
+    assert_eq!(code(&output), 4);
+    assert!(errors(&output).contains("B cannot be run: ./nowhere"), "{}", errors(&output));
+    place.run(szc(), &["-Rnone", "-O2", "p.c", "-o", "plain"]);
+    let output = run(&place, &["compare", "--fixed", "6", "--", "./p", "./plain"]);
+    assert_eq!(code(&output), 0);
+    assert!(errors(&output).contains("B is not randomized"), "{}", errors(&output));
+    assert!(text(&output).contains("one layout only of B"), "{}", text(&output));
+}
+
+#[test]
+fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
+    let place = place();
+    let words = ["compare", "-q", "--fixed", "6", "--json", "good.json", "--", "./p", "./p"];
+    assert_eq!(code(&run(&place, &words)), 0);
+    let good = std::fs::read_to_string(place.path.join("good.json")).expect("samples");
+    let newer = good.replacen("\"version\": 2", "\"version\": 3", 1);
+    let foreign = good.replacen("szc-samples", "criterion", 1);
+    let hostile = good.replacen("\"program\": 1", "\"program\": 99", 1);
+    for (content, reason) in [
+        (&good[..good.len() / 2], "a field is wrong"),
+        ("", "it is not JSON"),
+        (&"[".repeat(200_000), "it is not JSON"),
+        (&newer, "use a newer szc"),
+        (&foreign, "\"criterion\""),
+        (&hostile, "is 99, and there are 2 programs"),
+    ] {
+        place.write("bad.json", content);
+        for words in [
+            &["compare", "bad.json"][..],
+            &["gate", "bad.json"],
+            &["run", "bad.json"],
+            &["compare", "--resume", "bad.json"],
+            &["gate", "bad.json", "./p"],
+        ] {
+            let output = run(&place, words);
+            assert_eq!(code(&output), 2, "{words:?}: {}", errors(&output));
+            assert!(errors(&output).contains(reason), "{words:?}: {}", errors(&output));
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let place = place();
+    // The folder cannot take the file: found before the first run.
+    let words = ["compare", "--fixed", "6", "--json", "/proc/x.json", "--", "./p", "./p"];
+    let output = run(&place, &words);
+    assert_eq!(code(&output), 1);
+    assert!(
+        errors(&output).contains("cannot write samples to /proc/x.json"),
+        "{}",
+        errors(&output)
+    );
+    // The device is full at the end: the report is printed, and the samples are elsewhere.
+    let words = ["compare", "--fixed", "6", "--json", "/dev/full", "--", "./p", "./p"];
+    let output = laboratory(&place, &words).env("TMPDIR", &place.path).output().expect("szc");
+    assert_eq!(code(&output), 1);
+    assert!(text(&output).contains("n = 6 blocks"), "{}", text(&output));
+    assert!(errors(&output).contains("No space left"), "{}", errors(&output));
+    let folder = std::fs::read_dir(&place.path).expect("readable");
+    let rescued = folder.flatten().map(|entry| entry.file_name().into_string().expect("a name"));
+    let rescued = rescued.into_iter().find(|name| name.starts_with("szc-samples-"));
+    assert_eq!(plan(&samples(&place, &rescued.expect("rescued samples"))).len(), 24);
+    // A full stdout is an error as well, and the samples are saved.
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+    let words = ["compare", "-q", "--fixed", "6", "--json", "ok.json", "--", "./p", "./p"];
+    let output = laboratory(&place, &words).stdout(full).output().expect("szc");
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("cannot write the report to stdout"), "{}", errors(&output));
+    assert_eq!(plan(&samples(&place, "ok.json")).len(), 24);
+}
+
+/// Starts a subcommand, sends SIGINT once `ready` says so, and waits for the end.
+fn interrupted(place: &Place, words: &[&str], ready: impl Fn() -> bool) -> Output {
+    let mut command = laboratory(place, words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("szc starts");
+    let started = Instant::now();
+    while !ready() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing happened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
+    kill(pid, Signal::SIGINT).expect("it still runs");
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_resume_makes_the_rest() {
+    let place = place();
+    // The command notes each run, so that the test knows how far it is.
+    let notes = place.path.join("notes");
+    let runs = || std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
+    let command = "echo x >> notes; ./p";
+    let words = ["compare", "-q", "--fixed", "8", "--seed", "9", "--metric", "wall", "--json"];
+    let experiment = |file: &'static str| [&words[..], &[file, "--", command, command]].concat();
+    let whole = run(&place, &experiment("whole.json"));
+    assert_eq!(code(&whole), 0, "{}", errors(&whole));
+
+    std::fs::remove_file(&notes).expect("notes");
+    let warm_up = interrupted(&place, &experiment("warm-up.json"), || runs() >= 1);
+    assert_eq!(code(&warm_up), 130, "{}", errors(&warm_up));
+    assert!(samples(&place, "warm-up.json")["ended"]["how"] == "interrupted");
+
+    std::fs::remove_file(&notes).expect("notes");
+    let blocks = interrupted(&place, &experiment("cut.json"), || runs() >= 13);
+    assert_eq!(code(&blocks), 130, "{}", errors(&blocks));
+    let cut = samples(&place, "cut.json");
+    let complete = cut["design"]["complete_blocks"].as_u64().expect("a number");
+    assert!((1..8).contains(&complete), "{complete}");
+
+    for file in ["warm-up.json", "cut.json"] {
+        let resumed = run(&place, &["compare", "-q", "--resume", file]);
+        assert_eq!(code(&resumed), 0, "{}", errors(&resumed));
+        let file = samples(&place, file);
+        assert_eq!(plan(&file), plan(&samples(&place, "whole.json")));
+        assert_eq!(file["ended"]["how"], "complete");
+    }
+}
+
+#[test]
+fn completion_scripts_are_what_the_shell_accepts() {
+    let place = Place::new();
+    let output = run(&place, &["completions", "bash"]);
+    assert_eq!(code(&output), 0);
+    place.write("szc.bash", &text(&output));
+    let script = "set -e; source ./szc.bash; complete -p szc; COMP_WORDS=(szc gate --max); \
+        COMP_CWORD=2; _szc szc --max gate; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let shell = place.command("bash").args(["-c", script]).output().expect("bash starts");
+    assert!(text(&shell).contains("--max-slowdown"), "{shell:?}");
+    assert_eq!(code(&run(&place, &["completions", "tcsh"])), 2);
+}
