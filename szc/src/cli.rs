@@ -45,7 +45,7 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
 ];
 
 const HELP: &str = "\
-szc: clang 22 for programs whose code moves while they run, and a laboratory for them
+szc: clang 22 for programs that change their layout while they run, and a laboratory for them
 
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
@@ -63,10 +63,11 @@ To compile a file named like a subcommand, write ./compare.
 
 Options beside clang's own (`szc --help` lists those):
   -Rcode          functions move while the program runs
-  -Rall           all that this version can randomize (default)
+  -Rstack         frames get random pads
+  -Rheap          blocks of the heap lie in random places
+  -Rall           all three (default)
   -Rnone          an ordinary build; cancels the -R words before it
-  -Rstack -Rheap -Rlink
-                  not available in this version: a warning at the link
+  -Rlink          not available in this version: a warning at the link
 
 Environment:
   SZC_BUILD       the same words without -R, separated by commas; overrides the options

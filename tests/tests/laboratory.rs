@@ -144,7 +144,7 @@ fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
     let foreign = good.replacen("szc-samples", "criterion", 1);
     let hostile = good.replacen("\"program\": 1", "\"program\": 99", 1);
     for (content, reason) in [
-        (&good[..good.len() / 2], "a field is wrong"),
+        (&good[..good.len() / 2], "it is not JSON"),
         ("", "it is not JSON"),
         (&"[".repeat(200_000), "it is not JSON"),
         (&newer, "use a newer szc"),

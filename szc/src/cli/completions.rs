@@ -50,7 +50,7 @@ fn printed(text: &str) -> ExitCode {
 
 /// All subcommands as one command.
 fn all() -> Command {
-    let part = |name: &'static str, command: Command| command.name(name).bin_name(name);
+    let part = |name: &'static str, command: Command| command.name(name);
     Command::new("szc")
         .disable_help_subcommand(true)
         .about("A compiler driver and a laboratory for programs whose layout is random")

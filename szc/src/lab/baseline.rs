@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 
 use self::store::Store;
-use super::experiment::{command_line, conclude};
+use super::experiment::{analyse, command_line, conclude};
 use super::output::{complain, say};
 use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT, run, saved};
 use crate::measure::machine::Machine;
@@ -56,6 +56,11 @@ pub(crate) struct Options {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Measure a command, or take a samples file, and store it under a name
+    #[command(
+        override_usage = "szc baseline save NAME [OPTIONS] -- 'CMD'\n       szc baseline save NAME FILE.json",
+        after_help = "The options are those of szc run.",
+        after_long_help = "The options are those of szc run."
+    )]
     Save {
         /// Name: letters, digits, `-`, `_` and `.`
         name: String,
@@ -96,7 +101,7 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Err(error) => {
             complain("baseline", &format!("{error:#}"));
             // What is wrong is what was asked for, unless the system says no.
-            let system = error.chain().any(|cause| cause.is::<std::io::Error>());
+            let system = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
             if system { EXIT_INTERNAL.into() } else { EXIT_USAGE.into() }
         }
     }
@@ -104,7 +109,7 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
 
 fn save(store: &Store, name: &str, run: &run::Options, arguments: &[OsString]) -> Result<u8> {
     store::check_name(name)?;
-    let file = match saved::samples_files(&run.commands)?.as_deref() {
+    let mut file = match saved::samples_files(&run.commands)?.as_deref() {
         Some([path]) => json::read(path)?,
         Some(_) => bail!("one samples file, or a command, is needed"),
         None => match &run.commands[..] {
@@ -116,15 +121,13 @@ fn save(store: &Store, name: &str, run: &run::Options, arguments: &[OsString]) -
         },
     };
     if matches!(file.ended, EndedRecord::Refused { .. }) {
-        conclude(None, &file)?;
+        conclude(None, &file, "")?;
         return Ok(EXIT_PROGRAM);
     }
-    let code = conclude(run.common.json.as_ref(), &file)?;
     let path = store.save(name, &file)?;
-    let mut file = file;
-    super::experiment::analyse(&mut file);
-    say(&format!("{}\nstored as {name} in {}\n", run_sentence(&file, 0), path.display()))?;
-    Ok(code)
+    analyse(&mut file);
+    let text = format!("{}\nstored as {name} in {}\n", run_sentence(&file, 0), path.display());
+    conclude(run.common.json.as_ref(), &file, &text)
 }
 
 fn list(store: &Store) -> Result<u8> {

@@ -20,7 +20,7 @@ use super::output::{complain, save, say};
 use super::saved::{self, SavedSamples};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume};
 use crate::report::comparison::USUAL_TOLERANCE;
-use crate::report::json::{Command, EndedRecord, RuleRecord, SamplesFile};
+use crate::report::json::{Command, RuleRecord, SamplesFile};
 use crate::report::text::{comparison_table, remarks, verdicts};
 
 /// Most blocks of the sequential rule where nobody says otherwise.
@@ -145,10 +145,7 @@ fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
     }
     let json = experiment.json.clone();
     let file = experiment.carry_out()?;
-    if !matches!(file.ended, EndedRecord::Refused { .. }) {
-        say(&report(&file, quiet))?;
-    }
-    conclude(json.as_ref(), &file)
+    conclude(json.as_ref(), &file, &report(&file, quiet))
 }
 
 fn reread(file: &SamplesFile, options: &Options) -> Result<u8> {

@@ -203,7 +203,8 @@ impl Design {
         if self.shuffle {
             for (draw, last) in (0..).zip((1..self.programs).rev()) {
                 let random = splitmix64_at(self.seed, run_index(2, block, draw));
-                order.swap(last, last - below(random, last as u64 + 1) as usize);
+                let back = usize::try_from(below(random, last as u64 + 1));
+                order.swap(last, last - back.expect("at most the place itself"));
             }
         }
         order

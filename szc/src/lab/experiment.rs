@@ -222,17 +222,22 @@ fn fill_in(file: &mut SamplesFile, findings: Findings) {
     };
 }
 
-/// What to do with a finished experiment besides printing it: save it, and complain about a
-/// program that failed. The exit code, if it does not depend on the verdict.
+/// What to do with a finished experiment: print its report, save it, and complain about a program
+/// that failed. The exit code, if it does not depend on the verdict.
 ///
 /// # Errors
-/// When the samples cannot be saved where they should be.
-pub fn conclude(json: Option<&PathBuf>, file: &SamplesFile) -> Result<u8> {
-    if let EndedRecord::Refused { reason } = &file.ended {
-        output::complain(command_name(file.command), reason);
-    }
-    if let Some(path) = json {
-        output::save(path, file)?;
-    }
+/// When the report cannot be printed or the samples cannot be saved where they should be. Neither
+/// keeps the other from being done.
+pub fn conclude(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Result<u8> {
+    let said = match &file.ended {
+        EndedRecord::Refused { reason } => {
+            output::complain(command_name(file.command), reason);
+            Ok(())
+        }
+        _ => output::say(report),
+    };
+    let saved = json.map_or(Ok(()), |path| output::save(path, file));
+    saved?;
+    said?;
     Ok(output::exit_code(&file.ended))
 }

@@ -225,10 +225,7 @@ fn answer(options: &Options, source: Source) -> Result<u8> {
             (file, options.common.json.clone())
         }
     };
-    if !matches!(file.ended, EndedRecord::Refused { .. }) {
-        say(&report(&file, quiet))?;
-    }
-    let code = conclude(json.as_ref(), &file)?;
+    let code = conclude(json.as_ref(), &file, &report(&file, quiet))?;
     Ok(if code == EXIT_VERDICT { exit_code(&file, options.inconclusive) } else { code })
 }
 

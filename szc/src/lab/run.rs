@@ -18,7 +18,7 @@ use super::experiment::{Experiment, Stopping, command_line, conclude};
 use super::options::{Budget, programs_of};
 use super::output::{complain, say};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved};
-use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
+use crate::report::json::{self, Command, RuleRecord, SamplesFile};
 use crate::report::layouts::{run_remarks, run_sentence};
 use crate::report::text::summary_table;
 
@@ -147,10 +147,7 @@ fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
     }
     let json = experiment.json.clone();
     let file = experiment.carry_out()?;
-    if !matches!(file.ended, EndedRecord::Refused { .. }) {
-        say(&report(&file, quiet))?;
-    }
-    conclude(json.as_ref(), &file)
+    conclude(json.as_ref(), &file, &report(&file, quiet))
 }
 
 fn report(file: &SamplesFile, quiet: bool) -> String {

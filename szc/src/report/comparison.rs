@@ -61,15 +61,16 @@ fn ratio_of(log_ratio: f64) -> f64 {
 /// workload all others with the first.
 #[must_use]
 pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
-    let mut workloads: Vec<(Option<&String>, usize, Vec<(usize, usize)>)> = Vec::new();
-    for (program, record) in file.programs.iter().enumerate() {
-        let workload = record.workload.as_ref();
-        match workloads.iter_mut().find(|(known, ..)| *known == workload) {
-            Some((_, reference, pairs)) => pairs.push((*reference, program)),
-            None => workloads.push((workload, program, Vec::new())),
+    let mut families: Vec<Vec<(usize, usize)>> = Vec::new();
+    for (reference, record) in file.programs.iter().enumerate() {
+        let of_workload = |program: &usize| file.programs[*program].workload == record.workload;
+        let mut programs = (0..file.programs.len()).filter(of_workload);
+        if programs.next() == Some(reference) {
+            families.push(programs.map(|program| (reference, program)).collect());
         }
     }
-    workloads.into_iter().map(|(.., pairs)| pairs).filter(|pairs| !pairs.is_empty()).collect()
+    families.retain(|pairs| !pairs.is_empty());
+    families
 }
 
 /// Judges one family by its log ratios, one list for each program. `None` if there are too few

@@ -164,6 +164,12 @@ fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
 pub fn no_verdict(file: &SamplesFile, fewest: usize) -> String {
     let blocks = file.design.complete_blocks;
     let title = |program: usize| file.programs.get(program).map(super::json::ProgramRecord::title);
+    if file.design.plan.arrangement == Arrangement::Groups {
+        return format!(
+            "No verdict: {} cannot be compared between groups of fewer than two layouts, or of layouts that are all alike.",
+            file.design.metric.title()
+        );
+    }
     match (title(0), title(1)) {
         (Some(one), Some(other)) if (blocks as usize) < fewest => format!(
             "No verdict on {other} against {one}: {blocks} complete blocks, and at least {fewest} are needed."

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lab::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE};
 use crate::measure::metric::Metric;
-use crate::report::json;
+use crate::report::json::{self, EndedRecord};
 use std::path::Path;
 
 fn parsed(words: &[&str]) -> Result<Options, clap::Error> {

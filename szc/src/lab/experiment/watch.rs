@@ -162,7 +162,8 @@ impl Watch {
         let Some(path) = &self.json else {
             return;
         };
-        if self.saved.elapsed() < SAVING_INTERVAL || !path.extension().is_some_and(|e| e == "json")
+        if self.saved.elapsed() < SAVING_INTERVAL
+            || path.extension().is_none_or(|extension| extension != "json")
         {
             return;
         }

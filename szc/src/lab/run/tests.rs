@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::measure::metric::Metric;
+use crate::report::json::EndedRecord;
 
 const WORK: &str = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done";
 

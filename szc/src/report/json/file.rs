@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::{FORMAT, SamplesFile, VERSION, version_1};
-use crate::lab::design::MOST_BLOCKS;
+use crate::lab::design::{MOST_BLOCKS, MOST_PROGRAMS, MOST_RUNS_PER_POSITION};
 use crate::measure::sample::Metric;
 
 /// Fails early when a samples file could not be written at the end.
@@ -158,6 +158,23 @@ fn check(file: &SamplesFile) -> Result<()> {
     let blocks = file.design.complete_blocks;
     if file.runs.iter().filter(|run| run.block < blocks).count() < blocks as usize {
         bail!("`design.complete_blocks` is {blocks}, and there are fewer runs");
+    }
+    let plan = &file.design.plan;
+    for (name, number) in
+        [("runs_per_position", plan.runs_per_position), ("runs_per_layout", plan.runs_per_layout)]
+    {
+        if !(1..=MOST_RUNS_PER_POSITION).contains(&number) {
+            bail!("`design.{name}` is {number}, and 1 to {MOST_RUNS_PER_POSITION} is possible");
+        }
+    }
+    if plan.programs > MOST_PROGRAMS {
+        bail!("`design.programs` is {}, and {MOST_PROGRAMS} is the most", plan.programs);
+    }
+    let shares = [("tolerance", file.design.tolerance), ("precision", file.design.precision)];
+    for (name, share) in shares {
+        if let Some(share) = share.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+            bail!("`design.{name}` is {share}, and a share of at most 1 is needed");
+        }
     }
     if blocks > MOST_BLOCKS || file.design.plan.blocks > MOST_BLOCKS {
         bail!("`design` has more than {MOST_BLOCKS} blocks");

@@ -125,7 +125,10 @@ fn a_damaged_field_is_refused_and_an_unknown_one_is_skipped() {
 
 #[test]
 fn what_no_experiment_writes_is_refused_by_name() {
-    let changes: [(&str, serde_json::Value, &str); 7] = [
+    let changes: [(&str, serde_json::Value, &str); 10] = [
+        ("/design/runs_per_position", u32::MAX.into(), "1 to 1000 is possible"),
+        ("/design/programs", 1000.into(), "32 is the most"),
+        ("/design/tolerance", serde_json::json!(-0.5), "a share of at most 1"),
         ("/runs/3/program", 2.into(), "`runs[3].program` is 2"),
         ("/programs", serde_json::json!([]), "`programs` is empty"),
         ("/design/complete_blocks", u32::MAX.into(), "there are fewer runs"),
