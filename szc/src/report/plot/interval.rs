@@ -6,7 +6,7 @@ use super::SERIES;
 use super::frame::{Frame, Margins, TEXT_SIZE};
 use super::marks;
 use super::scale::{Kind, extent};
-use super::svg::{Alternative, Anchor, fit};
+use super::svg::{Alternative, Anchor, fit, width_of_text};
 
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,8 +111,8 @@ fn draw_row(frame: &mut Frame, row: &Row, top: f64, narrow: bool, width: f64) {
 
 /// Room for the longest label, within bounds.
 fn label_room(rows: &[Row]) -> f64 {
-    let longest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
-    (0.62 * TEXT_SIZE * longest as f64).clamp(60.0, 230.0)
+    let widths = rows.iter().map(|row| width_of_text(&row.label, TEXT_SIZE));
+    (widths.fold(0.0, f64::max) + 6.0).clamp(60.0, 230.0)
 }
 
 /// All finite ends, 1 and the tolerated bounds, with some room.

@@ -148,21 +148,26 @@ pub fn escape(text: &str) -> String {
 /// Widest characters take a whole em, those of Latin text about half of one.
 fn width_of(character: char, size: f64) -> f64 {
     let share = match character {
-        'i' | 'l' | 'j' | 't' | 'f' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' => 0.34,
+        'i' | 'l' | 'j' | 't' | 'f' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.95,
-        character if character.is_ascii() => 0.6,
+        character if character.is_ascii() => 0.7,
         _ => 1.0,
     };
     share * size
 }
 
+/// About the width of `text` in a bold font of `size`, estimated on the safe side.
+#[must_use]
+pub fn width_of_text(text: &str, size: f64) -> f64 {
+    text.chars().map(|character| width_of(character, size)).sum()
+}
+
 /// `text` cut to about `width` user units of a font of `size`, with an ellipsis where something is
-/// missing. The width of characters is estimated on the safe side.
+/// missing.
 #[must_use]
 pub fn fit(text: &str, width: f64, size: f64) -> String {
     let mut used = 0.0;
-    let total: f64 = text.chars().map(|character| width_of(character, size)).sum();
-    if total <= width {
+    if width_of_text(text, size) <= width {
         return text.to_owned();
     }
     let mut kept: String = text
