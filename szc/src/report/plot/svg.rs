@@ -145,13 +145,15 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Widest characters take a whole em, those of Latin text about half of one.
+/// Width of a character in the bold form of a wide font (DejaVu Sans), so that what is cut by it
+/// fits with others, too.
 fn width_of(character: char, size: f64) -> f64 {
     let share = match character {
-        'i' | 'l' | 'j' | 't' | 'f' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' => 0.4,
-        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.95,
-        character if character.is_ascii() => 0.7,
-        _ => 1.0,
+        'i' | 'l' | 'j' | 't' | 'f' | '.' | ',' | ':' | ';' | '\'' | '|' | '/' | ' ' => 0.48,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.1,
+        '<' | '>' | '=' | '+' | '~' | '#' | '&' | 'A'..='Z' => 0.87,
+        character if character.is_ascii() => 0.72,
+        _ => 1.1,
     };
     share * size
 }
