@@ -7,8 +7,8 @@
 # --offline   uses a small bundled program instead of fetched ones
 # --blocks N  blocks of four runs per program (default 16)
 #
-# Results are written to demo-results/: the samples as JSON, the reports as text,
-# and the executables that were compared.
+# Results are written to demo-results/: the samples as JSON, the reports as text
+# and as one HTML page, and the executables that were compared.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -96,7 +96,18 @@ main() {
 
     heading "is -O3 (B) faster than -O2 (A)?"
     verdict_table "${programs[@]}"
+    html_report "${programs[@]}"
     printf '\nsamples and reports: %s (%s s in all)\n' "$RESULTS" "$(seconds_since "$started")"
+}
+
+# html_report PROGRAM...: all comparisons on one page.
+html_report() {
+    local program files=()
+    for program in "$@"; do
+        files+=("$RESULTS/$program.json")
+    done
+    "$SZC" report "${files[@]}" --html "$RESULTS/report.html"
+    printf '\npage with plots and all samples: %s\n' "$RESULTS/report.html"
 }
 
 # verdict_table PROGRAM...: the rows on CPU time of all reports under one heading,

@@ -30,6 +30,7 @@ NEEDED_BY_TESTS=(
     "autoconf=autoconf"
     "automake=automake"
     "ccache=ccache"
+    "chromium=chromium"
     "cmake=cmake"
     "gdb=gdb"
     "git=git"

@@ -7,6 +7,7 @@ mod completions;
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
 use crate::lab::{baseline, compare, gate, history, run as measure_layouts, sweep};
+use crate::lab::{export, report as report_command};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -24,9 +25,9 @@ enum Subcommand {
     Baseline,
     Completions,
     Inspect,
+    Report,
+    Export,
     Help,
-    /// Reserved: a later version gives it a meaning.
-    Later,
 }
 
 static SUBCOMMANDS: &[(&str, Subcommand)] = &[
@@ -39,8 +40,8 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("help", Subcommand::Help),
     ("sweep", Subcommand::Sweep),
     ("history", Subcommand::History),
-    ("report", Subcommand::Later),
-    ("export", Subcommand::Later),
+    ("report", Subcommand::Report),
+    ("export", Subcommand::Export),
 ];
 
 const HELP: &str = "\
@@ -55,6 +56,8 @@ szc: clang 22 for programs that change their layout while they run, and a labora
   szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
   szc baseline save|list|rm       keep samples that a gate is held against
   szc completions SHELL           a script that completes all this
+  szc report FILE… --html OUT     what samples files say, as one page, or for a build server
+  szc export FILE… --csv OUT      every run of samples files as CSV, JSON or R
   szc inspect FILE                show what may move in an image, and what may not
   szc help [WORD]                 this text, or that of a subcommand
 
@@ -122,7 +125,7 @@ fn subcommand(word: &OsStr) -> Option<Subcommand> {
 
 /// `words` starts with the name of the subcommand.
 fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
-    let (name, rest) = words.split_first().expect("the subcommand was among them");
+    let (_, rest) = words.split_first().expect("the subcommand was among them");
     match which {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
@@ -132,15 +135,9 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
         Subcommand::Baseline => baseline::command(rest),
         Subcommand::Completions => completions::command(rest),
         Subcommand::Inspect => inspect::command(rest),
+        Subcommand::Report => report_command::command(rest),
+        Subcommand::Export => export::command(rest),
         Subcommand::Help => help(rest),
-        Subcommand::Later => report(
-            Class::Usage,
-            format_args!(
-                "'{0}' is not available in this version; `szc help` lists what is \
-                 (to compile a file of that name, write ./{0})",
-                name.display()
-            ),
-        ),
     }
 }
 
@@ -185,7 +182,7 @@ mod tests {
     fn only_the_bare_words_are_subcommands() {
         assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
         assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
-        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Later));
+        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Sweep));
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
         }

@@ -2,6 +2,7 @@
 //! running them under a setting of the runtime, and reading what the runtime writes about a run.
 
 pub mod addresses;
+pub mod browser;
 pub mod build;
 pub mod directives;
 pub mod nist;

@@ -60,6 +60,8 @@ fn all() -> Command {
         .subcommand(part("history", history::Options::command()))
         .subcommand(part("gate", gate::Options::command()))
         .subcommand(part("baseline", baseline::Options::command()))
+        .subcommand(part("report", crate::lab::report::Options::command()))
+        .subcommand(part("export", crate::lab::export::Options::command()))
         .subcommand(Command::new("inspect").about("Shows what may move in an image").arg(file()))
         .subcommand(Command::new("completions").about("Prints a completion script"))
         .subcommand(Command::new("help").about("Shows help"))

@@ -14,7 +14,8 @@
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
-//! | layouts or noise | [`levels`] |
+//! | layouts or noise, programs or drift | [`levels`], [`factors`] |
+//! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
 //! | since when | [`change_points`] |
 #![forbid(unsafe_code)]
@@ -24,8 +25,10 @@ pub mod bootstrap;
 pub mod change_points;
 pub mod data;
 pub mod decision;
+pub mod density;
 pub mod describe;
 pub mod equivalence;
+pub mod factors;
 pub mod family;
 pub mod fixed;
 pub mod groups;

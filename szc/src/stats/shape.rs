@@ -5,6 +5,8 @@
 //! times slower than the others is a finding.
 #![forbid(unsafe_code)]
 
+use statrs::distribution::{Beta, ContinuousCDF};
+
 use super::data::{DataError, check};
 use super::describe::sorted;
 use super::fixed::normal_quantile;
@@ -72,6 +74,42 @@ pub fn qq_points(values: &[f64]) -> Result<Vec<(f64, f64)>, DataError> {
     Ok(ranked.map(|(rank, value)| (normal_quantile(position(rank)), value)).collect())
 }
 
+/// The line of a QQ plot through the quartiles of the points, as R's `qqline`: intercept and slope.
+///
+/// # Errors
+/// [`DataError`] below 2 values or for values that are not finite.
+pub fn qq_line(values: &[f64]) -> Result<[f64; 2], DataError> {
+    check(values, 2)?;
+    let ascending = sorted(values);
+    let [lower, upper] = [0.25, 0.75].map(|share| type_7_of_sorted(&ascending, share));
+    let quartile = normal_quantile(0.75);
+    let slope = (upper - lower) / (2.0 * quartile);
+    Ok([lower + slope * quartile, slope])
+}
+
+/// For each rank of `count` normal values, the normal quantiles between which the value of that
+/// rank lies with probability `confidence` in (0, 1): those of the beta distribution of an order
+/// statistic (David and Nagaraja 2003, "Order statistics", section 2.1). Each rank by itself, not
+/// all at once.
+///
+/// # Errors
+/// [`DataError::Parameter`] for a confidence outside (0, 1).
+pub fn qq_band(count: usize, confidence: f64) -> Result<Vec<(f64, f64)>, DataError> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(DataError::Parameter("confidence"));
+    }
+    let tail = (1.0 - confidence) / 2.0;
+    (1..=count)
+        .map(|rank| {
+            let order = Beta::new(rank as f64, (count - rank + 1) as f64)
+                .map_err(|_| DataError::OutOfRange)?;
+            let [lower, upper] =
+                [tail, 1.0 - tail].map(|share| normal_quantile(order.inverse_cdf(share)));
+            Ok((lower, upper))
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +138,28 @@ mod tests {
                 assert!(close(*score, expected) && *value == 2.5, "{case}: {score}");
             }
         }
+    }
+
+    #[test]
+    fn the_line_goes_through_the_quartiles() {
+        // Quartiles 1.05 and 1.7 of the hours of sleep, 1.375 apart in the middle.
+        let [intercept, slope] = qq_line(&SLEEP).unwrap();
+        assert!(close(intercept, 1.375) && close(slope, 0.65 / 1.348_979_500_392_163_4));
+    }
+
+    #[test]
+    fn bands_agree_with_scipy() {
+        for case in cases("shape", "band") {
+            let count = usize::try_from(case["n"].as_u64().unwrap()).unwrap();
+            let band = qq_band(count, 0.95).unwrap();
+            let ends = [numbers(&case["lower"]), numbers(&case["upper"])];
+            assert_eq!(band.len(), ends[0].len());
+            for (index, (lower, upper)) in band.into_iter().enumerate() {
+                assert!(close(lower, ends[0][index]), "{count} {index}: {lower}");
+                assert!(close(upper, ends[1][index]), "{count} {index}: {upper}");
+            }
+        }
+        assert!(qq_band(5, 1.0).is_err());
     }
 
     #[test]

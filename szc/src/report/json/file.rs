@@ -37,15 +37,28 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// # Errors
 /// When the folder of `path` cannot be written to or the disk is full.
 pub fn write(path: &Path, file: &SamplesFile) -> Result<()> {
-    let context = || format!("cannot write samples to {}", path.display());
-    let mut bytes = serde_json::to_vec_pretty(file).with_context(context)?;
+    let mut bytes = serde_json::to_vec_pretty(file)
+        .with_context(|| format!("cannot write samples to {}", path.display()))?;
     bytes.push(b'\n');
+    write_whole(path, "samples", &bytes)
+}
+
+/// Writes a file of which readers see the old content or the new one, as [`write()`] does; `what`
+/// names the content in errors.
+///
+/// # Errors
+/// When the folder of `path` cannot be written to or the disk is full.
+pub fn write_whole(path: &Path, what: &str, bytes: &[u8]) -> Result<()> {
+    let context = || format!("cannot write {what} to {}", path.display());
+    if path.is_dir() {
+        bail!("{}: it is a folder; give the name of a file in it", context());
+    }
     if is_special(path) {
         return fs::write(path, bytes).with_context(context);
     }
     let target = target(path);
-    let mut temporary = temporary_beside(&target)?;
-    temporary.write_all(&bytes).with_context(context)?;
+    let mut temporary = temporary_beside(&target).with_context(context)?;
+    temporary.write_all(bytes).with_context(context)?;
     temporary.as_file().sync_all().with_context(context)?;
     temporary.persist(target).with_context(context)?;
     Ok(())
@@ -75,7 +88,7 @@ fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile> {
         .tempfile_in(&folder)
         .with_context(|| {
             format!(
-                "cannot write samples to {}: the folder {} must exist and be writable",
+                "cannot make {}: the folder {} must exist and be writable",
                 path.display(),
                 folder.display()
             )

@@ -27,12 +27,13 @@ pub(crate) fn same_digits(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-10 * expected.abs()
 }
 
-/// The stored cases called `name` in `file` (`parametric`, `ranks` or `series`).
+/// The stored cases called `name` in `file` (`parametric`, `ranks`, `series` or `shape`).
 pub(crate) fn cases(file: &str, name: &str) -> Vec<Value> {
     let text = match file {
         "parametric" => include_str!("../reference/parametric.json"),
         "ranks" => include_str!("../reference/ranks.json"),
         "series" => include_str!("../reference/series.json"),
+        "shape" => include_str!("../reference/shape.json"),
         _ => panic!("no file of reference values is called {file}"),
     };
     let all: Value = serde_json::from_str(text).unwrap();

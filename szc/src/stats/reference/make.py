@@ -1,4 +1,5 @@
-"""Writes the reference values that the unit tests read: parametric.json, ranks.json, series.json.
+"""Writes the reference values that the unit tests read: parametric.json, ranks.json, series.json,
+shape.json.
 
     pip install numpy==2.4.6 scipy==1.17.1 statsmodels==0.15.0 pingouin==0.7.0 && python3 make.py
 """
@@ -14,6 +15,7 @@ import statsmodels
 import parametric
 import ranks
 import series
+import shape
 
 versions = {m.__name__: m.__version__ for m in (numpy, scipy, statsmodels, pingouin)}
 
@@ -28,7 +30,7 @@ def plain(value):
     return value
 
 
-for module in (parametric, ranks, series):
+for module in (parametric, ranks, series, shape):
     cases = {"versions": versions} | {name: plain(make()) for name, make in module.CASES.items()}
     lines = []
     for name, value in cases.items():

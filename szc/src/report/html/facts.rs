@@ -1,0 +1,176 @@
+//! How an experiment was made, and how to make it again: machine, programs, design, all runs.
+#![forbid(unsafe_code)]
+
+use super::element::table;
+use crate::report::json::{EndedRecord, RuleRecord};
+use crate::report::number::percent;
+use crate::report::plot::svg::escape;
+use crate::report::view::Experiment;
+use crate::report::view::facts::{command_line, reproduction};
+
+/// Most runs that the table holds; all of them are in the data of the page.
+const MOST_RUNS: usize = 2000;
+
+/// Facts of the experiment at `place` of the page.
+pub(super) fn section(place: usize, experiment: &Experiment) -> String {
+    let file = &experiment.file;
+    format!(
+        "<h3>How it was made</h3>\n<p>To repeat it, with the same order and the same layouts:</p>\n\
+         <pre><code>{}</code></pre>\n\
+         <details open><summary>Design and machine</summary>\n{}</details>\n\
+         <details><summary>Programs</summary>\n{}</details>\n\
+         <details id=\"e{place}-runs\"><summary>All {} runs with their seeds</summary>\n<div class=\"runs\">{}</div></details>\n",
+        escape(&reproduction(file)),
+        facts(&[design(experiment), machine(experiment)].concat()),
+        programs(experiment),
+        file.runs.len(),
+        runs(experiment)
+    )
+}
+
+type Fact = (&'static str, String);
+
+fn facts(facts: &[Fact]) -> String {
+    let rows: String = facts
+        .iter()
+        .map(|(name, value)| {
+            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
+        })
+        .collect();
+    format!("<table class=\"facts\"><tbody>\n{rows}</tbody></table>\n")
+}
+
+fn design(experiment: &Experiment) -> Vec<Fact> {
+    let file = &experiment.file;
+    let design = &file.design;
+    let rule = match design.rule {
+        RuleRecord::Fixed => "number of blocks fixed before the first",
+        RuleRecord::Sequential => "sequential: looked at after every block",
+    };
+    let ended = match &file.ended {
+        EndedRecord::Complete => "as planned".to_owned(),
+        EndedRecord::Interrupted { signal } => format!("stopped by signal {signal}"),
+        EndedRecord::Unfinished => "cut off; saved on the way".to_owned(),
+        EndedRecord::Refused { reason } => format!("refused: {reason}"),
+    };
+    let mut facts = vec![
+        ("Samples", experiment.source.clone()),
+        ("Command line", command_line(file)),
+        ("Begun", file.created.clone()),
+        ("Ended", ended),
+        ("Seed", design.plan.seed.to_string()),
+        ("Rule", rule.to_owned()),
+        (
+            "Blocks",
+            format!("{} complete of at most {}", design.complete_blocks, design.plan.blocks),
+        ),
+        ("Warm-up", format!("{} runs of each program", design.plan.warmup)),
+    ];
+    facts.extend(design.tolerance.map(|share| ("Tolerance", percent(share))));
+    facts.extend(design.cpu.map(|cpu| ("Pinned to CPU", cpu.to_string())));
+    facts.extend(design.timeout_s.map(|seconds| ("Timeout", format!("{seconds} s"))));
+    facts
+}
+
+fn machine(experiment: &Experiment) -> Vec<Fact> {
+    let machine = &experiment.file.machine;
+    let yes_or_no = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let known = [
+        ("Host", machine.hostname.clone()),
+        ("CPU", machine.cpu.clone()),
+        ("CPUs", machine.cores.map(|cores| cores.to_string())),
+        ("Memory", machine.memory_kib.map(|kib| format!("{:.1} GiB", kib as f64 / 1_048_576.0))),
+        ("Virtual machine", machine.virtual_machine.map(yes_or_no)),
+        ("Kernel", machine.kernel.clone()),
+        ("Governor", machine.governor.clone()),
+        (
+            "Address randomization",
+            machine.aslr.map(|mode| format!("kernel.randomize_va_space = {mode}")),
+        ),
+        (
+            "Load at the start",
+            machine.load.map(|[one, five, fifteen]| format!("{one}, {five}, {fifteen}")),
+        ),
+        ("szc", Some(experiment.file.szc_version.clone())),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn programs(experiment: &Experiment) -> String {
+    experiment
+        .file
+        .programs
+        .iter()
+        .map(|program| {
+            let mut facts = vec![("Command", program.command.clone())];
+            if let Some(file) = &program.executable {
+                facts.push(("File", file.path.display().to_string()));
+                facts.push(("SHA-256", file.sha256.clone()));
+                facts.push(("Size", format!("{} bytes", file.size_bytes)));
+                facts.push(("Made by", file.compiler.join("; ")));
+            }
+            let random = program.randomization.as_ref().map_or_else(
+                || "not known".to_owned(),
+                |log| {
+                    let parts = [
+                        ("code", log.randomize.code),
+                        ("stack", log.randomize.stack),
+                        ("heap", log.randomize.heap),
+                    ];
+                    let on: Vec<&str> =
+                        parts.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+                    if on.is_empty() { "nothing".to_owned() } else { on.join(", ") }
+                },
+            );
+            facts.push(("Randomized", random));
+            if let Some(reason) = &program.not_randomized_reason {
+                facts.push(("Not randomized", reason.clone()));
+            }
+            format!("<h4>{}</h4>\n{}", escape(&program.title()), self::facts(&facts))
+        })
+        .collect()
+}
+
+fn runs(experiment: &Experiment) -> String {
+    let file = &experiment.file;
+    let rows: Vec<Vec<String>> = file
+        .runs
+        .iter()
+        .enumerate()
+        .take(MOST_RUNS)
+        .map(|(number, run)| {
+            vec![
+                (number + 1).to_string(),
+                escape(&experiment.name(run.program)),
+                run.block.to_string(),
+                run.position.to_string(),
+                run.seed.to_string(),
+                format!("{:.3}", run.wall_ns as f64 / 1e6),
+                format!("{:.3}", (run.user_us.saturating_add(run.sys_us)) as f64 / 1e3),
+                run.max_rss_kib.to_string(),
+                run.minor_faults.saturating_add(run.major_faults).to_string(),
+                run.epochs.map_or_else(|| "~".to_owned(), |count| count.to_string()),
+            ]
+        })
+        .collect();
+    let head = [
+        "run",
+        "program",
+        "block",
+        "position",
+        "seed",
+        "wall (ms)",
+        "CPU (ms)",
+        "peak (KiB)",
+        "faults",
+        "layouts",
+    ];
+    let more = if file.runs.len() > MOST_RUNS {
+        format!(
+            "<p class=\"quiet\">The first {MOST_RUNS} runs; all are in the page's data and come out by szc export.</p>\n"
+        )
+    } else {
+        String::new()
+    };
+    more + &table("Runs in the order of time", &head, &rows)
+}

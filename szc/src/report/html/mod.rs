@@ -1,0 +1,125 @@
+//! One self-contained HTML page about experiments: verdicts first, then what they rest on.
+//!
+//! The page needs no network and no server. Its content security policy allows its own style and
+//! its own script, by their hashes, and nothing else; all text of files, programs and machines is
+//! escaped. Without scripts everything but the choice of a theme works. The samples are in the page
+//! as JSON, and every number that comes from them names its place there.
+#![forbid(unsafe_code)]
+
+mod element;
+mod experiment;
+mod facts;
+mod figures;
+mod style;
+mod verdicts;
+
+use serde::Serialize;
+
+use super::json::SamplesFile;
+use super::plot::svg::escape;
+use super::view::Experiment;
+
+/// The data of a page.
+#[derive(Serialize)]
+struct Data<'a> {
+    format: &'static str,
+    version: u64,
+    experiments: Vec<Source<'a>>,
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    source: &'a str,
+    samples: &'a SamplesFile,
+}
+
+/// The page about `experiments`, in their order.
+///
+/// # Errors
+/// When the samples cannot be written as JSON.
+pub fn page(experiments: &[Experiment]) -> serde_json::Result<String> {
+    let title = match experiments {
+        [one] => format!("{} · szc report", one.title()),
+        _ => "szc report".to_owned(),
+    };
+    let title = escape(&title);
+    let style = style::style();
+    let policy = style::policy(&style);
+    let sections: String = experiments
+        .iter()
+        .enumerate()
+        .map(|(place, experiment)| experiment::section(place, experiment))
+        .collect();
+    let data = data(experiments)?;
+    Ok(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"szc {version}\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#verdicts\">Skip to the verdicts</a>\n\
+         <header>\n<h1>{heading}</h1>\n<button id=\"theme\" type=\"button\" hidden>Theme</button>\n</header>\n\
+         <main>\n{navigation}{verdicts}{sections}</main>\n\
+         <footer>Made by szc {version} from the samples in this page. Every number in it is in the JSON at its end, \
+         <code>document.getElementById(\"data\")</code>.</footer>\n\
+         <script id=\"data\" type=\"application/json\">{data}</script>\n\
+         <script>{script}</script>\n</body>\n</html>\n",
+        version = env!("CARGO_PKG_VERSION"),
+        heading = heading(experiments),
+        navigation = navigation(experiments),
+        verdicts = verdicts::section(experiments),
+        script = style::SCRIPT,
+    ))
+}
+
+fn heading(experiments: &[Experiment]) -> String {
+    match experiments {
+        [one] => escape(&one.title()),
+        _ => format!("{} experiments", experiments.len()),
+    }
+}
+
+/// Links to the experiments, if there are several.
+fn navigation(experiments: &[Experiment]) -> String {
+    if experiments.len() < 2 {
+        return String::new();
+    }
+    let links: String = experiments
+        .iter()
+        .enumerate()
+        .map(|(place, one)| {
+            format!("<li><a href=\"#e{place}\">{}</a></li>\n", escape(&one.title()))
+        })
+        .collect();
+    format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
+}
+
+/// The samples as JSON that no HTML parser mistakes for markup, and whose text disguises nothing in
+/// the page's source: such characters only occur inside JSON strings, where an escape means the
+/// same.
+fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
+    let sources =
+        experiments.iter().map(|one| Source { source: &one.source, samples: &one.file }).collect();
+    let data = Data { format: "szc-report", version: 1, experiments: sources };
+    let plain = serde_json::to_string(&data)?;
+    let mut text = String::with_capacity(plain.len());
+    for character in plain.chars() {
+        match character {
+            '<'
+            | '>'
+            | '&'
+            | '\u{7f}'..='\u{9f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            other => text.push(other),
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Pages of made-up and of hostile samples, read back as text.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::report::comparison::tests::{comparison, file_of};
+use crate::report::json::EndedRecord;
+use crate::report::summary::tests::layouts_of;
+use crate::report::view::tests::experiment;
+
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
+
+fn hostile() -> Experiment {
+    let mut file = comparison(1000, 900);
+    file.results.clear();
+    file.programs[0].name = Some(HOSTILE.to_owned());
+    file.programs[1].name = Some("x".repeat(20_000));
+    file.programs[0].command = HOSTILE.to_owned();
+    file.command_line.push(HOSTILE.to_owned());
+    file.created = HOSTILE.to_owned();
+    file.machine.cpu = Some(HOSTILE.to_owned());
+    file.advice.push(HOSTILE.to_owned());
+    Experiment::new(format!("/tmp/{}.json", HOSTILE.replace('/', "\u{2215}")), file)
+}
+
+/// The JSON of a page, found as a browser would.
+fn data_of(page: &str) -> Value {
+    let start = page.find("type=\"application/json\">").unwrap() + 24;
+    let length = page[start..].find("</script").unwrap();
+    serde_json::from_str(&page[start..start + length]).unwrap()
+}
+
+/// Values of an attribute.
+fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let mark = format!(" {name}=\"");
+    page.match_indices(&mark)
+        .map(|(at, _)| {
+            let rest = &page[at + mark.len()..];
+            &rest[..rest.find('"').unwrap()]
+        })
+        .collect()
+}
+
+#[test]
+fn every_number_is_the_one_that_its_pointer_leads_to() {
+    let page =
+        page(&[experiment(comparison(1000, 900)), experiment(file_of(&[50, 60, 70], 12))]).unwrap();
+    let data = data_of(&page);
+    let pointers = attributes(&page, "data-json");
+    let values = attributes(&page, "value");
+    assert!(pointers.len() > 60 && pointers.len() == values.len());
+    for (pointer, shown) in pointers.iter().zip(values) {
+        let value = data.pointer(pointer).and_then(Value::as_f64);
+        assert_eq!(value, shown.parse().ok(), "{pointer}");
+    }
+}
+
+#[test]
+fn the_data_of_a_page_are_the_samples() {
+    let one = hostile();
+    let page = page(std::slice::from_ref(&one)).unwrap();
+    let samples = data_of(&page)["experiments"][0]["samples"].clone();
+    assert_eq!(serde_json::from_value::<SamplesFile>(samples).unwrap(), one.file);
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let page = page(&[hostile()]).unwrap();
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(!page.contains("<img"));
+    let control = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(!page.contains(control));
+}
+
+#[test]
+fn ids_are_unique_and_all_plots_have_a_name_that_is_there() {
+    let page = page(&[experiment(comparison(1000, 900)), hostile()]).unwrap();
+    let ids = attributes(&page, "id");
+    let known: HashSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), known.len());
+    let named = attributes(&page, "aria-labelledby");
+    assert!(named.len() > 20);
+    for name in named.iter().flat_map(|names| names.split(' ')) {
+        assert!(known.contains(name), "{name}");
+    }
+    assert_eq!(page.matches("role=\"img\"").count(), page.matches("<desc ").count());
+    for kind in ["interval", "violin", "run-order", "shares", "sequence", "qq"] {
+        assert!(page.contains(&format!("plot {kind}-plot")), "{kind}");
+    }
+}
+
+#[test]
+fn elements_are_closed_in_the_order_in_which_they_were_opened() {
+    let page = page(&[hostile()]).unwrap();
+    let body = &page[page.find("<body>").unwrap()..page.find("<script id").unwrap()];
+    let mut open = Vec::new();
+    for tag in body.split('<').skip(1) {
+        let tag = &tag[..tag.find('>').expect("a tag ends")];
+        let name = tag.trim_end_matches('/').split([' ', '\n']).next().unwrap();
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, ["body"]);
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let page = page(&[experiment(comparison(1000, 900))]).unwrap();
+    let without_names = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!without_names.contains("http:") && !without_names.contains("https:"));
+    assert!(!page.contains(" src=") && !page.contains("@import") && !page.contains("url("));
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
+}
+
+#[test]
+fn an_experiment_of_one_program_has_a_summary_instead_of_a_verdict() {
+    let times: Vec<(u64, u64)> = (0..12).map(|i| (1000 + 100 * i, 1 + i % 3)).collect();
+    let page = page(&[experiment(layouts_of(&times))]).unwrap();
+    assert!(page.contains(">measured<") && page.contains("between layouts"));
+    assert!(!page.contains("interval-plot"));
+}
+
+#[test]
+fn a_refused_or_empty_experiment_says_why_there_is_no_verdict() {
+    let mut refused = file_of(&[1000, 900], 2);
+    refused.ended = EndedRecord::Refused { reason: "A exited with 3".to_owned() };
+    let text = page(&[experiment(refused)]).unwrap();
+    assert!(text.contains("no verdict") && text.contains("A exited with 3"), "{text}");
+    let mut empty = file_of(&[1000, 900], 0);
+    empty.runs.clear();
+    let text = page(&[experiment(empty)]).unwrap();
+    assert!(text.contains("0 complete blocks"));
+    assert!(!text.contains("NaN"));
+}

@@ -1,0 +1,173 @@
+//! What a report shows of an experiment: its file, complete with results, and the data of plots.
+//!
+//! Everything that writes reports for people reads experiments through here, so that a page, a job
+//! summary and a table say the same. Numbers that the file has are taken from it, never computed a
+//! second time.
+#![forbid(unsafe_code)]
+
+pub mod facts;
+pub mod plots;
+pub mod unit;
+
+use super::comparison::results;
+use super::json::{EndedRecord, ResultRecord, SamplesFile, SummaryRecord};
+use super::number::{decimals_for, quantities, range};
+use super::sentence::interval_of;
+use super::summary::summaries;
+use super::text;
+use super::verdict::Verdict;
+
+/// One experiment of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Where it was read from, as the user named it.
+    pub source: String,
+    /// The samples file with results and summaries.
+    pub file: SamplesFile,
+}
+
+/// What a verdict means for its reader, by which it is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Takes less, or passes.
+    Good,
+    /// Takes more, or fails.
+    Bad,
+    /// Shown to be equivalent.
+    Even,
+    /// Not known.
+    Open,
+}
+
+impl Tone {
+    /// The tone of a verdict.
+    #[must_use]
+    pub fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Faster | Verdict::Smaller | Verdict::Lower | Verdict::Pass => Self::Good,
+            Verdict::Slower | Verdict::Larger | Verdict::Higher | Verdict::Fail => Self::Bad,
+            Verdict::Equivalent => Self::Even,
+            Verdict::Unresolved | Verdict::Inconclusive => Self::Open,
+        }
+    }
+
+    /// Its class in the style of pages and plots.
+    #[must_use]
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Even => "even",
+            Self::Open => "open",
+        }
+    }
+}
+
+impl Experiment {
+    /// An experiment read from `source`. Files that have no results, such as those of older
+    /// versions and of experiments that were cut off, are analysed.
+    #[must_use]
+    pub fn new(source: String, mut file: SamplesFile) -> Self {
+        if file.results.is_empty() {
+            file.results = results(&file);
+        }
+        if file.summaries.is_empty() {
+            file.summaries = summaries(&file);
+        }
+        Self { source, file }
+    }
+
+    /// A short name: the file's, without folder and ending.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let path = std::path::Path::new(&self.source);
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// Results on the deciding metric with their places in the file.
+    pub fn deciding(&self) -> impl Iterator<Item = (usize, &ResultRecord)> {
+        self.file.results.iter().enumerate().filter(|(_, result)| result.deciding)
+    }
+
+    /// Summaries of the deciding metric with their places in the file.
+    pub fn deciding_summaries(&self) -> impl Iterator<Item = (usize, &SummaryRecord)> {
+        self.file.summaries.iter().enumerate().filter(|(_, summary)| summary.deciding)
+    }
+
+    /// "-O3 against -O2": what a result compares, behind the workload in a suite.
+    #[must_use]
+    pub fn pair(&self, result: &ResultRecord) -> String {
+        let record = |at: usize| self.file.programs.get(at);
+        let level = |at: usize| record(at)?.level.clone();
+        let [program, reference] =
+            [result.program, result.reference].map(|at| level(at).unwrap_or_else(|| self.name(at)));
+        match record(result.program).and_then(|record| record.workload.as_ref()) {
+            Some(workload) => format!("{workload}: {program} against {reference}"),
+            None => format!("{program} against {reference}"),
+        }
+    }
+
+    /// The name a user gave to a program, or its label.
+    #[must_use]
+    pub fn name(&self, program: usize) -> String {
+        self.file.programs.get(program).map_or_else(
+            || format!("program {program}"),
+            |record| record.name.clone().unwrap_or_else(|| record.title()),
+        )
+    }
+
+    /// Remarks on results and data, and the advice on the machine, each a sentence.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = text::remarks(&self.file);
+        if let EndedRecord::Refused { reason } = &self.file.ended {
+            remarks.insert(0, format!("The experiment was refused: {reason}"));
+        }
+        for (_, result) in self.deciding() {
+            let subject = format!("the block differences of {}", self.pair(result));
+            remarks.extend(super::diagnostics::remarks(&subject, &result.diagnostics));
+        }
+        if self.file.results.is_empty() {
+            for (_, summary) in self.deciding_summaries() {
+                let subject = format!("the values of {}", self.name(summary.program));
+                remarks.extend(super::diagnostics::remarks(&subject, &summary.diagnostics));
+            }
+        }
+        remarks.dedup();
+        remarks
+    }
+}
+
+/// "1.068, 1.058 to 1.079": a result's ratio and interval with as many digits as they deserve.
+#[must_use]
+pub fn ratio_and_interval(result: &ResultRecord) -> (String, String) {
+    let interval = interval_of(result);
+    let decimals = decimals_for(result.ratio, interval);
+    (format!("{:.decimals$}", result.ratio), range(interval, decimals))
+}
+
+/// "p = 0.043", or "p < 0.001" where the digits say no more than that.
+#[must_use]
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+/// The statement of a summary in one sentence, with interval, n and method.
+#[must_use]
+pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> String {
+    let name = experiment.name(summary.program);
+    let metric = summary.metric.title();
+    let [lower, upper] = summary.interval.unwrap_or([summary.mean; 2]);
+    let [mean, lower, upper] = quantities(&summary.metric, [summary.mean, lower, upper]);
+    let interval = match summary.interval {
+        Some(_) => format!("95 % interval {lower} to {upper}"),
+        None => "no interval below two layouts".to_owned(),
+    };
+    format!(
+        "{name}: {metric} {mean}, {interval}, n = {} layouts in {} runs, {}.",
+        summary.layouts, summary.runs, summary.method
+    )
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
