@@ -192,7 +192,7 @@ mod tests {
     fn coordinates_are_short_and_always_numbers() {
         assert_eq!(short(12.0), "12");
         assert_eq!(short(-0.04), "0");
-        assert_eq!(short(3.14159), "3.1");
+        assert_eq!(short(3.12345), "3.1");
         assert_eq!(short(f64::NAN), "0");
     }
 
