@@ -71,7 +71,10 @@ pub fn comparison_table(file: &SamplesFile) -> String {
         }
         let mut row = vec![file.programs[result.program].title(), of_program];
         row.extend(judgement(result));
-        row.push(format!("{:.4}", result.p_adjusted));
+        row.push(match result.p_adjusted {
+            p if p < 0.0001 => "<0.0001".to_owned(),
+            p => format!("{p:.4}"),
+        });
         rows.push(row);
     }
     align(&rows)

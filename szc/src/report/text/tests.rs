@@ -32,6 +32,7 @@ fn the_table_of_three_has_one_line_for_each_program() {
     assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[1].starts_with("A (-O2)") && lines[1].ends_with("reference"), "{text}");
     assert!(lines[2].starts_with("B (-O3)") && lines[2].contains("slower"), "{text}");
+    assert!(lines[2].ends_with("<0.0001"), "{text}");
     assert!(lines[3].starts_with("C (-Os)") && lines[3].contains("faster"), "{text}");
 }
 
