@@ -1,0 +1,110 @@
+//! Which links are touched, and what they get.
+
+use super::super::args::classify;
+use super::super::features::Word;
+use super::*;
+
+fn facts(line: &str) -> Facts {
+    classify(line.split_whitespace().map(OsString::from).collect()).facts
+}
+
+#[test]
+fn only_images_for_linux_on_x86_64_are_touched() {
+    for (line, plain) in [
+        ("x.c", false),
+        ("-m64 x.c", false),
+        ("-m32 -m64 x.c", false),
+        ("--target=x86_64-unknown-linux-musl x.c", false),
+        ("-shared x.o", false),
+        ("-static-pie x.o", false),
+        ("-m32 x.c", true),
+        ("-mx32 x.c", true),
+        ("--target=aarch64-linux-gnu x.c", true),
+        ("-target wasm32-wasi x.c", true),
+        ("--target=x86_64-apple-darwin x.c", true),
+        ("--target=x86_64-linux-android x.c", true),
+        ("--target=x86_64-linux-gnux32 x.c", true),
+        ("-mcmodel=kernel x.o", true),
+        ("-mcmodel=large x.o", false),
+        ("x.cu", true),
+        ("-fopenmp-targets=nvptx64 x.c", true),
+        ("--driver-mode=cl x.c", true),
+        ("--driver-mode=g++ x.c", false),
+    ] {
+        assert_eq!(Plain::reason(&facts(line)).is_some(), plain, "{line}");
+    }
+}
+
+#[test]
+fn sanitizers_with_a_runtime_turn_randomization_off_until_they_are_turned_off() {
+    for (line, reason) in [
+        ("-fsanitize=undefined x.c", None),
+        ("-fsanitize=address,undefined x.c", Some("address")),
+        ("-fsanitize=thread x.c", Some("thread")),
+        ("-fsanitize=address -fno-sanitize=address x.c", None),
+        ("-fsanitize=address -fno-sanitize=all x.c", None),
+    ] {
+        let expected = reason.map(|name| Plain::Sanitizers(name.to_owned()));
+        assert_eq!(Plain::reason(&facts(line)), expected, "{line}");
+    }
+}
+
+#[test]
+fn the_runtime_goes_into_programs_that_the_c_library_starts_and_a_note_into_libraries() {
+    for (line, part) in [
+        ("x.c", Some(Part::Runtime)),
+        ("-static x.c", Some(Part::Runtime)),
+        ("-nostdlib++ x.cc", Some(Part::Runtime)),
+        ("-shared x.c", Some(Part::Library)),
+        ("-Wl,-shared x.c", Some(Part::Library)),
+        ("-shared -nostdlib x.c", None),
+        ("-nostdlib x.c", None),
+        ("-nostartfiles x.c", None),
+        ("-nodefaultlibs x.c", None),
+        ("-nodefaultlibs x.o -lc", Some(Part::Runtime)),
+        ("-nolibc x.o -l c", Some(Part::Runtime)),
+    ] {
+        assert_eq!(part_for(&facts(line), &Request::default()), part, "{line}");
+    }
+    let mut heap = Request::default();
+    heap.add(Word::from_flag(b"-Rheap").expect("an own word"));
+    assert_eq!(part_for(&facts("-shared x.c"), &heap), None);
+}
+
+#[test]
+fn a_static_unwinder_is_no_obstacle_only_where_it_is_the_only_one() {
+    for (line, refused) in [
+        ("x.cc", false),
+        ("-static-libgcc x.cc", true),
+        ("-static-libgcc -static-libstdc++ x.cc", false),
+        ("-static-libgcc -static-libstdc++ -shared x.cc", true),
+        ("-shared x.cc", false),
+    ] {
+        assert_eq!(unwinder_that_knows_no_copies(&facts(line)).is_some(), refused, "{line}");
+    }
+}
+
+#[test]
+fn a_signal_becomes_the_exit_code_that_a_shell_would_report() {
+    let code = |raw| format!("{:?}", exit_code(ExitStatus::from_raw(raw)));
+    assert_eq!(code(11), format!("{:?}", ExitCode::from(139)));
+    assert_eq!(code(1 << 8), format!("{:?}", ExitCode::from(1)));
+    assert_eq!(code(254 << 8), format!("{:?}", ExitCode::from(254)));
+}
+
+#[test]
+fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
+    let mut request = Request::default();
+    request.add(Word::from_flag(b"-Rstack").expect("an own word"));
+    for (line, expected) in [
+        ("x.o", true),
+        ("-pie x.o", true),
+        ("-static-libgcc x.o", true),
+        ("-static x.o", false),
+        ("-static-pie x.o", false),
+    ] {
+        let exported = exports(&facts(line), &request);
+        assert!(exported.contains(&STACK_EXPORT_PREFIX), "{line}");
+        assert_eq!(exported.contains(&SHARED_STACK_EXPORT_PREFIX), expected, "{line}");
+    }
+}
