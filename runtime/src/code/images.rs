@@ -80,7 +80,7 @@ impl Images {
 
     /// Whether no image can have another epoch.
     pub fn are_at_rest(&self) -> bool {
-        self.all().all(|code| code.is_at_rest())
+        self.all().all(Code::is_at_rest)
     }
 
     /// Forgets where copies of a library come from that were never entered.

@@ -89,8 +89,8 @@ pub fn advise_small_pages(address: *mut u8, bytes: usize) {
 pub fn is_readable(start: usize, bytes: usize) -> bool {
     let populate_read = 22;
     let own = (&raw const populate_read) as usize & !(PAGE_BYTES - 1);
-    // SAFETY: changes only which pages are in memory.
     let populate = |start, bytes| {
+        // SAFETY: changes only which pages are in memory.
         check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_read, 0, 0, 0]) }).is_ok()
     };
     populate(start, bytes) || !populate(own, PAGE_BYTES)

@@ -310,7 +310,9 @@ mod tests {
         static END: AtomicBool = AtomicBool::new(false);
         let thread = std::thread::spawn(|| {
             ID.store(thread_id(), Ordering::Relaxed);
-            while !END.load(Ordering::Relaxed) {}
+            while !END.load(Ordering::Relaxed) {
+                core::hint::spin_loop();
+            }
         });
         while ID.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();

@@ -13,7 +13,7 @@ pub mod look;
 mod model;
 pub mod stacks;
 
-use super::images::CAPACITY;
+use super::images::{CAPACITY, Images};
 use crate::library;
 use crate::os::{self, tasks};
 use crate::state::CODE;
@@ -120,7 +120,7 @@ impl Reclaimer {
         }
         let extents = CODE.with(|images| images.begin_cycle(self.extents));
         if extents.is_none() {
-            return CODE.with(|images| images.abandon_cycle());
+            return CODE.with(Images::abandon_cycle);
         }
         // After the cycle began: whoever is not among these started later.
         match tasks::threads(self.known, self.directory) {
@@ -131,7 +131,7 @@ impl Reclaimer {
                 self.cycle = extents;
             }
             // Threads come and go, or there are too many: another time.
-            None => CODE.with(|images| images.abandon_cycle()),
+            None => CODE.with(Images::abandon_cycle),
         }
     }
 
@@ -225,7 +225,7 @@ fn free_some() {
     while bytes < FREED_AT_A_TIME_BYTES {
         // No image goes away meanwhile.
         let freed_bytes = library::CHANGES.with(|| {
-            let unreachable = CODE.with(|images| images.unreachable())?;
+            let unreachable = CODE.with(Images::unreachable)?;
             unreachable.arena.poison(unreachable.place());
             CODE.with(|images| images.free(&unreachable));
             Some(unreachable.arena.place_bytes())
@@ -238,7 +238,7 @@ fn free_some() {
 impl Drop for Reclaimer {
     fn drop(&mut self) {
         if self.cycle.is_some() {
-            CODE.with(|images| images.abandon_cycle());
+            CODE.with(Images::abandon_cycle);
         }
         let Self { extents, known, pending, directory, words, .. } = self;
         // SAFETY: mappings of `array`, which are not used any more.
