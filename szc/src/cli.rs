@@ -185,7 +185,7 @@ mod tests {
     fn only_the_bare_words_are_subcommands() {
         assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
         assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
-        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Later));
+        assert_eq!(subcommand(OsStr::new("export")), Some(Subcommand::Later));
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
         }
