@@ -69,7 +69,12 @@ fn what_was_kept_of_a_library_goes_after_it_was_closed() {
     let (first, second) = (path(&place, "first.so"), path(&place, "second.so"));
     let words = ["120", first.as_str(), second.as_str()];
     // The program itself soon keeps its layout, so that only libraries could make it grow.
-    let settings = [("SZC_INTERVAL_MS", "1"), ("SZC_SEED", "3"), ("SZC_CODE_BUDGET_MIB", "1")];
+    let settings = [
+        ("SZC_INTERVAL_MS", "1"),
+        ("SZC_SEED", "3"),
+        ("SZC_CODE_BUDGET_MIB", "1"),
+        ("SZC_CODE_RECLAIM", "0"),
+    ];
     let outcome = run(&place.path.join("main"), &settings, &words);
     let log = outcome.log_of_success();
     assert_eq!(log.libraries.adopted, 240, "{log:?}");
