@@ -10,6 +10,7 @@ use crate::os;
 use crate::report;
 use crate::stack;
 use crate::state::CODE;
+use crate::symbols;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -89,12 +90,15 @@ extern "C" fn child() {
 fn become_separate() -> bool {
     set_mark();
     CODE.lock().reset();
+    symbols::become_child();
     report::expect_log();
     stack::become_child();
     let separate = CODE.with(|code| {
         code.reset_counts();
         // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
-        unsafe { code.unshare() }
+        let unshared = unsafe { code.unshare() };
+        code.announce_to_perf();
+        unshared
     });
     // A program whose code stays shares nothing with its child.
     separate.is_none_or(|unshared| unshared.is_ok())

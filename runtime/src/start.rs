@@ -4,7 +4,7 @@ use crate::code::{Code, Refused};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::{CODE, LOCATOR};
-use crate::{arch, fork, handlers, heap, maintenance, os, stack};
+use crate::{arch, fork, handlers, heap, maintenance, os, stack, symbols};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -88,6 +88,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         facts.heap_refused = heap::leave(seed);
     }
     if settings.code && !arch::keeps_code() {
+        symbols::start(settings.symbols);
         match start_code(seed, settings.code_budget_mib) {
             Ok((movable, pinned)) => {
                 facts.code = true;

@@ -9,17 +9,21 @@ pub mod arena;
 pub mod image;
 pub mod layout;
 pub mod origin;
+pub mod pristine;
 pub mod region;
 pub mod table;
+pub mod views;
 
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted};
 use crate::os;
 use crate::rng::Stream;
+use crate::symbols;
 use arena::{Arena, Unavailable};
 use core::sync::atomic::AtomicUsize;
 use image::{Image, RedirectFailed};
 use origin::Locator;
+use pristine::Pristine;
 use region::Region;
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
@@ -136,10 +140,12 @@ impl Code {
             place_bytes,
             budget_bytes,
             pointer_bytes,
+            symbols::view_form(),
         )
         .map_err(Refused::Arena)?;
-        let image =
-            Image::new(base, table, pointers.cast::<AtomicUsize>()).ok_or(Refused::Memory)?;
+        let pristine = Pristine::of(base, c"/proc/self/exe");
+        let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine)
+            .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();
@@ -147,7 +153,10 @@ impl Code {
             .map_err(|_| Refused::Memory)?
             .cast();
         let epochs = Epochs::first(arena.places());
-        let first = Region::draw(&image, &arena, 0, seed, 0).ok_or(Refused::Memory)?;
+        let mut first = Region::draw(&image, &arena, 0, seed, 0).ok_or(Refused::Memory)?;
+        let live_bytes = first.complete_for_debugger(&image, &arena);
+        first.open_copies(&arena, 0);
+        symbols::announce(&image, &arena, &first);
         let mut code = Self {
             image,
             arena,
@@ -156,7 +165,11 @@ impl Code {
             regions,
             redirects,
             redirect_count: 0,
-            counts: Counts::default(),
+            counts: Counts {
+                relocations: u64::from(first.copied_count()),
+                live_bytes,
+                ..Counts::default()
+            },
         };
         code.install(first);
         // The stubs and heads of the first epoch were written through the other view of the memory.
@@ -214,6 +227,9 @@ impl Code {
             return None;
         }
         let (function, _) = self.region(place).stub_at(&self.arena, offset)?;
+        if let Some(original) = self.image.staying(function) {
+            return Some(original);
+        }
         if !self.region(place).is_closed(&self.arena, function) {
             // Another thread called it at the same time and was served first.
             return Some(self.region(place).entry(&self.arena, function));
@@ -310,6 +326,14 @@ impl Code {
         }
     }
 
+    /// Tells profilers of the layouts of a forked child.
+    pub fn announce_to_perf(&self) {
+        for epoch in 0..=self.epochs.current() {
+            let region = self.region(self.epochs.place_of(epoch));
+            symbols::announce_to_perf(&self.image, &self.arena, region);
+        }
+    }
+
     /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
     ///
     /// The parent may have been copying, or have changed heads, while the memory was copied. Bodies
@@ -362,8 +386,10 @@ impl Plan {
                 bytes += region.copy_unit(&self.image, &self.arena, function).1;
             }
         }
+        bytes += region.complete_for_debugger(&self.image, &self.arena);
         os::synchronize_cores();
         region.open_copies(&self.arena, 0);
+        symbols::announce(&self.image, &self.arena, &region);
         Some(Prepared { region, bytes })
     }
 }

@@ -1,0 +1,1 @@
+debian_source=pugixml
