@@ -154,8 +154,9 @@ fn a_core_dump_names_moved_functions() {
     assert!(text.contains("Saved corefile"), "{text}");
     let text = succeed(gdb(&place, &["bt"]).args(["./x", "core.made"]));
     let all = backtraces(&text);
-    assert!(all.len() == 1 && is_whole(&all[0]), "{text}");
-    assert!(all[0].contains(&"outermost"), "{text}");
+    // gdb shows the innermost frame of a core by itself.
+    let last = all.last().expect("a backtrace");
+    assert!(is_whole(last) && last.contains(&"outermost"), "{text}");
 }
 
 #[test]

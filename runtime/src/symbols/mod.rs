@@ -29,10 +29,13 @@ const MAX_IMAGES: usize = 64;
 static FOR_DEBUGGER: AtomicBool = AtomicBool::new(false);
 static FOR_PERF: AtomicBool = AtomicBool::new(false);
 
-/// One template for each image, by the address of its first byte.
+/// One template for each image, by the address of its first byte; no template where there was no
+/// memory for it.
+type Known = [Option<(usize, Option<Template>)>; MAX_IMAGES];
+
 struct Templates {
     lock: Lock,
-    known: UnsafeCell<[Option<(usize, Option<Template>)>; MAX_IMAGES]>,
+    known: UnsafeCell<Known>,
 }
 
 // SAFETY: reached under the lock alone.
@@ -103,10 +106,7 @@ pub fn become_child() {
     TEMPLATES.lock.reset();
 }
 
-fn template(
-    known: &mut [Option<(usize, Option<Template>)>; MAX_IMAGES],
-    image: &Image,
-) -> Option<Template> {
+fn template(known: &mut Known, image: &Image) -> Option<Template> {
     let base = image.address(0);
     for slot in known {
         match slot {
