@@ -38,6 +38,14 @@ pub(super) fn hides_the_shared_unwinder(facts: &Facts) -> bool {
     facts.static_support && !facts.static_cxx && !facts.fully_static && !facts.shared
 }
 
+/// LLVM's libunwind searches the images that are loaded, by itself, and finds no copies.
+pub(super) fn has_other_unwinder(facts: &Facts) -> bool {
+    match facts.unwinder.as_deref() {
+        Some(name) => name == "libunwind",
+        None => facts.support_library.as_deref() == Some("compiler-rt"),
+    }
+}
+
 /// With a shared C++ library the unwinder in use is a shared one, whatever `-static-libgcc` says.
 fn unwinder_words(facts: &Facts) -> &'static [&'static str] {
     let own = facts.fully_static || (facts.static_support && facts.static_cxx);
@@ -330,6 +338,21 @@ mod tests {
             ("--driver-mode=g++ x.c", false),
         ] {
             assert_eq!(Plain::reason(&facts(line)).is_some(), plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_unwinder_that_does_not_ask_for_copies_is_noticed() {
+        for (line, other) in [
+            ("x.o", false),
+            ("-stdlib=libc++ x.o", false),
+            ("-stdlib=libc++ -lunwind x.o", true),
+            ("-rtlib=compiler-rt x.o", true),
+            ("--rtlib=compiler-rt --unwindlib=libgcc x.o", false),
+            ("--rtlib compiler-rt -unwindlib=libunwind x.o", true),
+            ("-rtlib=libgcc x.o", false),
+        ] {
+            assert_eq!(has_other_unwinder(&facts(line)), other, "{line}");
         }
     }
 

@@ -67,10 +67,15 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
 
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
-    let hidden = language == Language::Cxx
-        && facts.links()
-        && request.includes(Feature::Code)
-        && link::hides_the_shared_unwinder(facts);
+    let links_code = facts.links() && request.includes(Feature::Code);
+    if links_code && !facts.shared && link::has_other_unwinder(facts) {
+        eprintln!(
+            "szc: warning: code randomization is off: LLVM's libunwind cannot pass moved functions; \
+             libgcc's unwinder can: --unwindlib=libgcc"
+        );
+        return request.without(Feature::Code);
+    }
+    let hidden = language == Language::Cxx && links_code && link::hides_the_shared_unwinder(facts);
     if hidden {
         eprintln!(
             "szc: warning: code randomization is off: with -static-libgcc and a shared C++ library \
