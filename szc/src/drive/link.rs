@@ -4,7 +4,7 @@
 use super::args::{Facts, Invocation};
 use super::compile::command;
 use super::features::{Feature, Request};
-use super::parts::{Clang, RUNTIME_ARCHIVE, find_own};
+use super::parts::{Clang, Language, RUNTIME_ARCHIVE, find_own};
 use super::{plugin, runtime_object};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
@@ -242,10 +242,13 @@ fn run(clang: &Clang, words: &[OsString]) -> anyhow::Result<ExitStatus> {
 /// link would find. clang knows the target's directories.
 fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Vec<PathBuf>> {
     let mut archives = Vec::new();
+    // flang has no such question; its own clang finds the same libraries.
+    let of_c =
+        (clang.language == Language::Fortran).then(|| Clang::find(Language::C)).transpose()?;
     for name in ["libc.a", "libgcc.a"] {
-        let mut words = invocation.for_clang(&[]);
+        let mut words = if of_c.is_some() { Vec::new() } else { invocation.for_clang(&[]) };
         words.insert(0, format!("-print-file-name={name}").into());
-        let answer = command(clang, &words)
+        let answer = command(of_c.as_ref().unwrap_or(clang), &words)
             .stderr(Stdio::null())
             .output()
             .with_context(|| format!("cannot run {}", clang.program.display()))?;
