@@ -31,7 +31,11 @@ NEEDED_BY_TESTS=(
     "automake=automake"
     "ccache=ccache"
     "cmake=cmake"
+    "flang-$LLVM=flang-$LLVM"
     "gdb=gdb"
+    "gfortran=gfortran"
+    "libc++-$LLVM-dev=/usr/lib/llvm-$LLVM/include/c++/v1/vector"
+    "libc++abi-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libc++abi.so"
     "mold=mold"
     "valgrind=valgrind"
 )

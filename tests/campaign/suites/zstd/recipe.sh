@@ -5,15 +5,14 @@ debian_source=libzstd
 
 suite_build() {
     make -C programs -j"$JOBS" zstd CC="$CC" CFLAGS="$CFLAGS" HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0
-    make -C tests -j"$JOBS" fuzzer zstreamtest poolTests datagen decodecorpus invalidDictionaries \
-        legacy longmatch bigdict paramgrill roundTripCrash \
+    make -C tests -j"$JOBS" fuzzer zstreamtest poolTests datagen decodecorpus invalidDictionaries longmatch \
         CC="$CC" CXX="$CXX" CFLAGS="$CFLAGS" HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0
 }
 
 suite_run() {
     local seed program
     cd tests
-    for program in poolTests invalidDictionaries longmatch legacy; do
+    for program in poolTests invalidDictionaries longmatch; do
         [[ ! -x $program ]] || check "$program" "./$program"
     done
     for seed in 1 2 3 4 5 6; do

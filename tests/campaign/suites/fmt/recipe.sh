@@ -1,1 +1,0 @@
-debian_source=fmtlib
