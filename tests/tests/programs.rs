@@ -2,7 +2,9 @@
 //! build whose layout changes must behave as the other one does, however often and whatever changes.
 //!
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
-//! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2.
+//! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first
+//! build of each with n seeds for each randomization alone and all together, at each of four intervals
+//! (`tests/campaign/matrix.sh`).
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,6 +16,9 @@ use szc_tests::run::{Outcome, run};
 
 /// Runs in which the program may find enough epochs.
 const ATTEMPTS: u32 = 4;
+
+/// Runs that behaved as they should.
+static RUNS: AtomicUsize = AtomicUsize::new(0);
 
 type Settings = [(&'static str, String)];
 
@@ -27,9 +32,13 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .filter(|program| program.name().contains(&wanted))
         .collect();
     assert!(!programs.is_empty(), "no program is called {wanted}");
+    let whole_matrix = number_in("SZC_TEST_MATRIX").is_some();
     let cases: Vec<(&Program, usize)> = programs
         .iter()
-        .flat_map(|program| (0..program.variants.len()).map(move |index| (program, index)))
+        .flat_map(|program| {
+            let builds = if whole_matrix { 1 } else { program.variants.len() };
+            (0..builds).map(move |index| (program, index))
+        })
         .collect();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
@@ -47,6 +56,7 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         }
     });
     let failures = failures.into_inner().expect("no worker panicked");
+    println!("{} runs of {} builds as expected", RUNS.load(Ordering::Relaxed), cases.len());
     assert!(
         failures.is_empty(),
         "{} of {} builds misbehave:\n\n{}",
@@ -80,11 +90,46 @@ fn check(program: &Program, index: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// The number in an environment variable.
+fn number_in(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+}
+
+/// What is switched off so that one randomization is left, or none is.
+const ALONE: [&[&str]; 4] =
+    [&["SZC_STACK", "SZC_HEAP"], &["SZC_CODE", "SZC_HEAP"], &["SZC_CODE", "SZC_STACK"], &[]];
+
+/// Ways to set when layouts change.
+const INTERVALS: [(&str, &str); 4] = [
+    ("SZC_INTERVAL_MS", "1"),
+    ("SZC_INTERVAL_MS", "20"),
+    ("SZC_INTERVAL_MS", "500"),
+    ("SZC_ONCE", "1"),
+];
+
+/// Every randomization, every interval, with so many seeds.
+fn matrix(seeds: u64) -> Vec<Vec<(&'static str, String)>> {
+    let mut all = Vec::new();
+    for off in ALONE {
+        for (name, value) in INTERVALS {
+            all.extend((1..=seeds).map(|seed| {
+                let mut settings = vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())];
+                settings.extend(off.iter().map(|name| (*name, "0".to_owned())));
+                settings
+            }));
+        }
+    }
+    all
+}
+
 /// All randomizations at fast epochs with several seeds; the slower ways, and each randomization alone,
 /// for a program's first variant only.
 fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
-    let seeds =
-        std::env::var("SZC_TEST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    if let Some(seeds) = number_in("SZC_TEST_MATRIX") {
+        return matrix(seeds);
+    }
+    let seeds = number_in("SZC_TEST_SEEDS").unwrap_or(2);
     let setting = |seed: u64, name, value: &str| {
         vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())]
     };
@@ -93,13 +138,9 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
     if variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));
         all.push(setting(103, "SZC_ONCE", "1"));
-        for (seed, off) in [
-            (104, ["SZC_STACK", "SZC_HEAP"]),
-            (105, ["SZC_CODE", "SZC_HEAP"]),
-            (106, ["SZC_CODE", "SZC_STACK"]),
-        ] {
+        for (seed, off) in (104..).zip(&ALONE[..3]) {
             let mut alone = setting(seed, "SZC_INTERVAL_MS", "1");
-            alone.extend(off.map(|name| (name, "0".to_owned())));
+            alone.extend(off.iter().map(|name| (*name, "0".to_owned())));
             all.push(alone);
         }
     }
@@ -129,6 +170,7 @@ fn check_run(
         return Err(difference(&expected.text(), &found.text()));
     }
     if program.log_lost {
+        RUNS.fetch_add(1, Ordering::Relaxed);
         return Ok(());
     }
     let log = found.log.ok_or("it wrote no log")?;
@@ -154,6 +196,7 @@ fn check_run(
             Err(format!("too few epochs: {log:?}"))
         };
     }
+    RUNS.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
 

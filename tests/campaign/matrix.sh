@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Every test program below tests/programs with each randomization alone and all together, at
+# intervals of 1, 20 and 500 ms and once: each run must behave as the program built by clang does.
+#
+#   tests/campaign/matrix.sh [--seeds N] [--programs TEXT]
+#
+# --seeds N        layouts for each of the 16 settings (default 20)
+# --programs TEXT  only programs whose name contains the text
+#
+# Takes about an hour. The last lines say how many runs there were; exit code 1 if one misbehaved,
+# with the command that repeats it.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+
+seeds=20 programs=
+while [[ $# -gt 0 ]]; do
+    [[ $# -gt 1 ]] || die "$1 needs a value"
+    case $1 in
+    --seeds) seeds=$2 ;;
+    --programs) programs=$2 ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+    esac
+    shift 2
+done
+[[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
+cd "$PROJECT"
+SZC_TEST_MATRIX=$seeds SZC_TEST_PROGRAM=$programs SZC=$SZC \
+    cargo test --package szc-tests --test programs -- --nocapture
