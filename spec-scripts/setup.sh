@@ -37,6 +37,7 @@ NEEDED_BY_TESTS=(
     "libc++-$LLVM-dev=/usr/lib/llvm-$LLVM/include/c++/v1/vector"
     "libc++abi-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libc++abi.so"
     "mold=mold"
+    "python3-dev=python3-config"
     "valgrind=valgrind"
 )
 

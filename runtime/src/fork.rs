@@ -5,6 +5,8 @@
 //! runs `prepare` handlers last registered first, the others first registered first, and these are
 //! registered before any of the program's. In between all signals are blocked and the lock is held.
 
+use crate::code::reclaim;
+use crate::library;
 use crate::maintenance;
 use crate::os;
 use crate::report;
@@ -91,15 +93,11 @@ fn become_separate() -> bool {
     set_mark();
     CODE.lock().reset();
     symbols::become_child();
+    reclaim::become_child();
+    library::CHANGES.reset();
     report::expect_log();
     stack::become_child();
-    let separate = CODE.with(|code| {
-        code.reset_counts();
-        // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
-        let unshared = unsafe { code.unshare() };
-        code.announce_to_perf();
-        unshared
-    });
     // A program whose code stays shares nothing with its child.
-    separate.is_none_or(|unshared| unshared.is_ok())
+    // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
+    CODE.with(|images| unsafe { images.unshare() }).is_ok()
 }

@@ -17,6 +17,7 @@ mod exports;
 mod fork;
 mod handlers;
 mod heap;
+mod library;
 mod maintenance;
 mod next;
 mod os;

@@ -5,7 +5,8 @@
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
 use crate::arch;
-use crate::code::Code;
+use crate::code::reclaim::Reclaimer;
+use crate::library;
 use crate::os;
 use crate::report::FACTS;
 use crate::stack;
@@ -32,10 +33,28 @@ static OWN_FILES: AtomicBool = AtomicBool::new(false);
 /// Children that share copies with this process and have not made their own yet.
 static PENDING: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
 
+/// The task is there. Cleared under [`library::CHANGES`], so that no library is adopted unseen.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
 /// Starts the task. The program runs on with one layout if that fails.
 pub fn start() -> Result<(), os::Errno> {
     let pending = os::map_shared(os::PAGE_BYTES)?;
     PENDING.store(pending.cast(), Ordering::Relaxed);
+    RUNNING.store(true, Ordering::Relaxed);
+    spawn()
+}
+
+/// Starts the task if there was nothing to do for it up to now.
+pub fn wake() {
+    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0)
+        && !RUNNING.swap(true, Ordering::Relaxed)
+    {
+        // Without it the library keeps its first layout.
+        let _ = if pending().is_some() { spawn() } else { start() };
+    }
+}
+
+fn spawn() -> Result<(), os::Errno> {
     let memory = os::map_anonymous(STACK_BYTES)?;
     // The lowest page catches an overflow; the highest bytes are the thread block that fs points to.
     // SAFETY: the memory was mapped a moment ago.
@@ -75,7 +94,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
         os::leave_directory();
     }
     os::set_task_name(c"szc");
-    let mut moves_code = FACTS.get().is_some_and(|facts| facts.code);
+    // It opens files, which must not be the program's.
+    let reclaims = OWN_FILES.load(Ordering::Relaxed);
+    let mut reclaimer = if reclaims { Reclaimer::new() } else { None };
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
@@ -89,11 +110,12 @@ extern "C" fn szc_rt_maintenance() -> ! {
                 os::exit_task();
             }
         }
-        if moves_code && begin_epoch().is_none() {
-            CODE.with(Code::set_exhausted);
-            moves_code = false;
+        begin_epochs();
+        if let Some(reclaimer) = &mut reclaimer {
+            reclaimer.step(|| children_pending() == 0);
         }
-        if !moves_code && !pads {
+        if !pads && library::CHANGES.with(come_to_rest) {
+            drop(reclaimer);
             os::exit_task();
         }
         if pads {
@@ -116,21 +138,41 @@ fn program_has_ended() -> bool {
     leader_ended && fields.nth(16) == Some(b"2")
 }
 
-/// Nothing when there can be no further epoch.
-fn begin_epoch() -> Option<()> {
-    let plan = CODE.with(|code| code.plan().ok())??;
-    let prepared = plan.prepare()?;
+/// Whether there is nothing left to do, for good or until a library is adopted.
+fn come_to_rest() -> bool {
+    let rests = CODE.with(|images| images.are_at_rest());
+    if rests {
+        RUNNING.store(false, Ordering::Relaxed);
+    }
+    rests
+}
+
+/// Begins an epoch of each image. None of them goes away meanwhile.
+fn begin_epochs() {
+    let mut slot = 0;
+    while slot < CODE.with(|images| images.slots()) {
+        library::CHANGES.with(|| begin_epoch(slot));
+        slot += 1;
+    }
+}
+
+fn begin_epoch(slot: usize) {
+    let Some(plan) = CODE.with(|images| images.plan(slot)) else { return };
+    let Some(prepared) = plan.prepare() else {
+        CODE.with(|images| images.stop(slot));
+        return;
+    };
     let patience_ends = os::monotonic_ns() + LOOK_NS;
     loop {
-        let published = CODE.with(|code| {
+        let published = CODE.with(|images| {
             let free = children_pending() == 0;
             if free {
-                code.publish(&prepared);
+                images.publish(slot, &prepared);
             }
             free
-        })?;
+        });
         if published {
-            return Some(());
+            return;
         }
         let now = os::monotonic_ns();
         if now > patience_ends && os::has_no_child() {

@@ -2,10 +2,11 @@
 //!
 //! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
 
+use crate::code::reclaim;
 use crate::os::{self, File, PAGE_BYTES};
 use crate::settings::PATH_BYTES;
 use crate::state::{CODE, Once};
-use crate::{code, heap, stack};
+use crate::{code, heap, library, stack};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -194,22 +195,27 @@ pub fn expect_log() {
 #[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     code: code::Counts,
+    reclaim: reclaim::Counts,
     stack: Option<stack::Counts>,
     heap: Option<heap::Counts>,
+    libraries: library::Counts,
 }
 
 impl Snapshot {
     /// Reads the counts, with all signals blocked because the lock is taken.
     fn take(facts: &Facts) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
-        let code = CODE.with(|code| code.counts()).unwrap_or_default();
+        let code = CODE.with(|images| images.counts());
+        let libraries = library::counts();
         if let Ok(before) = before {
             let _ = os::signal_mask(2, Some(before));
         }
         Self {
             code,
+            reclaim: reclaim::counts(),
             stack: facts.stack.then(stack::counts),
             heap: facts.heap.then(heap::counts).flatten(),
+            libraries,
         }
     }
 }
@@ -222,7 +228,7 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"pid\":").decimal(u64::from(process));
     line.text(",\"seed\":").decimal(facts.seed);
     line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
-    line.text(",\"randomize\":{\"code\":").truth(facts.code);
+    line.text(",\"randomize\":{\"code\":").truth(facts.code || counts.libraries.moving > 0);
     line.text(",\"stack\":").truth(facts.stack);
     line.text(",\"heap\":").truth(facts.heap).text("}");
     if let Some(reason) = facts.refused {
@@ -240,6 +246,17 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"code_bytes_live\":").decimal(counts.code.live_bytes);
     line.text(",\"code_bytes_retained\":").decimal(counts.code.retained_bytes);
     line.text(",\"exhausted\":").truth(counts.code.exhausted);
+    if (facts.code || counts.libraries.moving > 0) && facts.interval_ms != 0 {
+        line.text(",\"code_reclaim\":{\"freed\":").decimal(counts.code.freed);
+        line.text(",\"kept\":").decimal(counts.code.kept);
+        line.text(",\"skipped\":").decimal(counts.code.skipped);
+        line.text(",\"pauses\":").decimal(counts.reclaim.pauses);
+        line.text(",\"pause_us\":").decimal(counts.reclaim.pause_ns / 1000);
+        if let Some(reason) = counts.reclaim.blocked {
+            line.text(",\"blocked\":\"").text(reason).text("\"");
+        }
+        line.text("}");
+    }
     if let Some(stack) = &counts.stack {
         line.text(",\"stack\":{\"functions\":").decimal(stack.functions);
         line.text(",\"mean_pad_bytes\":").decimal(stack.mean_pad_bytes);
@@ -255,6 +272,18 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text(",\"base\":\"").text(heap.base.name());
         line.text("\",\"n\":").decimal(u64::from(heap.shuffle)).text("}");
     }
+    let libraries = &counts.libraries;
+    if libraries.adopted > 0 {
+        line.text(",\"libraries\":{\"adopted\":").decimal(libraries.adopted);
+        line.text(",\"moving\":").decimal(libraries.moving);
+        line.text(",\"movable\":").decimal(libraries.movable);
+        line.text(",\"pinned\":").decimal(libraries.pinned);
+        line.text(",\"padded\":").decimal(libraries.padded);
+        if let Some(reason) = libraries.refused {
+            line.text(",\"refused\":\"").text(reason).text("\"");
+        }
+        line.text("}");
+    }
     line.text("}\n");
 }
 
@@ -263,9 +292,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
 fn write_map(file: &File) {
     let before = os::signal_mask(2, Some(u64::MAX));
     let mut page = Buffer::<PAGE_BYTES>::new();
-    CODE.with(|code| {
-        code.for_each_copy(|epoch, function, address, bytes| {
-            let image = code.image();
+    CODE.with(|images| {
+        images.for_each_copy(|image, epoch, function, address, bytes| {
             let name = image.table().name(image.function(function).name_at);
             page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
             page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
@@ -333,13 +361,15 @@ mod tests {
     #[test]
     fn the_log_line_has_the_names_that_are_an_interface() {
         let code = code::Counts { epochs: 7, ..code::Counts::default() };
-        let counts = Snapshot { code, ..Snapshot::default() };
+        let reclaim = reclaim::Counts { blocked: Some("why"), ..reclaim::Counts::default() };
+        let counts = Snapshot { code, reclaim, ..Snapshot::default() };
         assert_eq!(
             line(&facts(), &counts),
             "{\"abi\":1,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
              \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
-             \"code_bytes_retained\":0,\"exhausted\":false}\n"
+             \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\
+             \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\"blocked\":\"why\"}}\n"
         );
     }
 

@@ -5,6 +5,7 @@
 //! storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`] of stack, no
 //! instruction that writes the upper parts of vector registers.
 
+use crate::code::reclaim::{gate, home};
 use crate::state::CODE;
 use crate::{fork, os, report};
 
@@ -16,14 +17,20 @@ use crate::{fork, os, report};
 extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::adopt_unannounced_child();
-    let target = CODE.with(|code| code.resolve(address));
+    gate::pass();
+    let target = CODE.with(|images| {
+        home::notice();
+        let target = images.resolve(address);
+        // On the stack before the lock is given up, where whoever frees copies looks for references.
+        let mut reference = 0;
+        // SAFETY: a local variable.
+        unsafe { (&raw mut reference).write_volatile(target.unwrap_or(0)) };
+        target
+    });
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
     }
-    match target {
-        Some(Some(target)) => target,
-        _ => lost(),
-    }
+    target.unwrap_or_else(|| lost())
 }
 
 #[cold]

@@ -18,6 +18,8 @@ pub enum Purpose {
     FirstPad = 2,
     /// The heap, by thread.
     Heap = 3,
+    /// The seed of a library, by how often it was loaded before.
+    Library = 4,
 }
 
 /// A stream of random numbers.
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn purposes_have_streams_of_their_own() {
-        let all = [Purpose::Code, Purpose::Pads, Purpose::FirstPad, Purpose::Heap];
+        let all =
+            [Purpose::Code, Purpose::Pads, Purpose::FirstPad, Purpose::Heap, Purpose::Library];
         let values = all.map(|purpose| Stream::of(purpose, 9, 4).bits());
         for (index, value) in values.iter().enumerate() {
             assert!(!values[..index].contains(value));

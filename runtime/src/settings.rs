@@ -3,6 +3,7 @@
 //! A malformed value ends the program with exit code 78 (`EX_CONFIG`) before any of it has run: a
 //! measurement with a setting that was silently ignored would be worse than none.
 
+use crate::code::Reclaim;
 use core::ffi::CStr;
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
@@ -86,8 +87,10 @@ pub struct Settings<'a> {
     pub heap_shuffle: u32,
     /// `SZC_HEAP_BASE`: the allocator under the shuffle layer.
     pub heap_base: HeapBase,
-    /// `SZC_CODE_BUDGET_MIB`: memory for copies of code that are kept.
+    /// `SZC_CODE_BUDGET_MIB`: most memory for copies of code.
     pub code_budget_mib: u32,
+    /// `SZC_CODE_RECLAIM`: when old copies of code are freed.
+    pub code_reclaim: Reclaim,
     /// `SZC_LOG`: file that gets a JSON line when the program ends.
     pub log: Option<&'a CStr>,
     /// `SZC_SYMBOLS`: who is told the names of copies.
@@ -108,6 +111,7 @@ impl Default for Settings<'_> {
             heap_shuffle: 256,
             heap_base: HeapBase::Segregated,
             code_budget_mib: 512,
+            code_reclaim: Reclaim::On,
             log: None,
             symbols: Symbols::default(),
             map: None,
@@ -154,6 +158,14 @@ pub fn read<'a>(
                 let needed = "mebibytes from 1 to 1024";
                 let value = number(value, 1024).filter(|&mib| mib > 0).ok_or(bad(needed))?;
                 settings.code_budget_mib = value as u32;
+            }
+            b"CODE_RECLAIM" => {
+                settings.code_reclaim = match value {
+                    b"0" => Reclaim::Off,
+                    b"1" => Reclaim::On,
+                    b"stress" => Reclaim::Stress,
+                    _ => return Err(bad("0, 1 or stress")),
+                };
             }
             b"ONCE" => settings.once = switch(value).ok_or(bad("0 or 1"))?,
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
@@ -229,6 +241,7 @@ mod tests {
                 c"SZC_ONCE=1",
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
+                c"SZC_CODE_RECLAIM=stress",
                 c"SZC_STACK=0",
                 c"SZC_HEAP=0",
                 c"SZC_HEAP_SHUFFLE=16",
@@ -241,7 +254,7 @@ mod tests {
         .unwrap();
         assert_eq!(settings.seed, Some(u64::MAX));
         assert_eq!((settings.interval_ms, settings.once, settings.code), (0, true, false));
-        assert_eq!(settings.code_budget_mib, 64);
+        assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, Reclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
@@ -260,6 +273,7 @@ mod tests {
             c"SZC_ONCE=yes",
             c"SZC_CODE=",
             c"SZC_CODE_BUDGET_MIB=0",
+            c"SZC_CODE_RECLAIM=2",
             c"SZC_LOG=",
             c"SZC_STACK=2",
             c"SZC_HEAP=on",

@@ -1,10 +1,13 @@
 //! Start: runs before every constructor of the program.
 
-use crate::code::{Code, Refused};
+use crate::code::images::Images;
+use crate::code::reclaim::stacks;
+use crate::code::{Budget, Code, Reclaim, Refused, table};
+use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
-use crate::state::{CODE, LOCATOR};
-use crate::{arch, fork, handlers, heap, maintenance, os, stack, symbols};
+use crate::state::CODE;
+use crate::{arch, code, fork, handlers, heap, maintenance, os, stack, symbols};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -78,6 +81,12 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         movable: 0,
         pinned: 0,
     };
+    let moves_code = settings.code && !arch::keeps_code();
+    if moves_code || facts.stack {
+        // Before the heap: of its locks, which a thread may hold whose signal handler calls something for the
+        // first time, none must be waited for by who holds the lock of the copies.
+        fork::register();
+    }
     if settings.heap {
         match heap::start(seed, settings.heap_base, settings.heap_shuffle) {
             Some(Ok(())) => facts.heap = true,
@@ -87,9 +96,11 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     } else {
         facts.heap_refused = heap::leave(seed);
     }
-    if settings.code && !arch::keeps_code() {
+    let budget = budget(settings);
+    if moves_code {
         symbols::start(settings.symbols);
-        match start_code(seed, settings.code_budget_mib) {
+        stacks::remember_main(above_frames.0);
+        match start_code(seed, budget) {
             Ok((movable, pinned)) => {
                 facts.code = true;
                 (facts.movable, facts.pinned) = (movable, pinned);
@@ -109,24 +120,36 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
             __cxa_at_quick_exit(at_exit, os::null());
         }
     }
-    if code || stack {
-        fork::register();
-        if !once {
+    if moves_code || stack {
+        let libraries = library::start(Wanted { seed, code: moves_code, stack, budget });
+        if !once && (code || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
         }
     }
 }
 
-fn start_code(seed: u64, budget_mib: u32) -> Result<(u32, u32), Refused> {
-    // SAFETY: the program has one thread, which is here and enters no function of the program before
-    // the result is set.
-    let code = unsafe { Code::start(arch::image_base(), seed, (budget_mib as usize) << 20) }?;
-    let table = code.image().table();
-    let counts = (table.movable_count() as u32, table.pinned_count() as u32);
-    LOCATOR.set(code.locator());
-    CODE.set(code);
-    Ok(counts)
+fn budget(settings: &Settings<'_>) -> Budget {
+    let reclaim = match settings.code_reclaim {
+        // The map lists all copies, also those that could be freed.
+        Reclaim::On if settings.map.is_some() => Reclaim::Late,
+        other => other,
+    };
+    Budget { bytes: (settings.code_budget_mib as usize) << 20, reclaim }
+}
+
+fn start_code(seed: u64, budget: Budget) -> Result<(u32, u32), Refused> {
+    let table = table::map_own().map_err(Refused::Table)?;
+    let prepared = Code::prepare(arch::image_base(), table, seed, budget)?;
+    let image = *prepared.image();
+    CODE.with(|images| images.set_program(prepared));
+    // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.
+    if let Err(reason) = unsafe { code::take_over(&image) } {
+        CODE.with(Images::forget_program);
+        return Err(reason);
+    }
+    let table = image.table();
+    Ok((table.movable_count() as u32, table.pinned_count() as u32))
 }
 
 /// A path that can be written to, or the end of the program: a log that never appears would be

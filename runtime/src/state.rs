@@ -1,7 +1,7 @@
 //! The one instance of everything, and the lock that guards it.
 
-use crate::code::Code;
-use crate::code::origin::Locator;
+use crate::code::images::Images;
+use crate::code::origin::Locators;
 use crate::os::Lock;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -42,28 +42,22 @@ impl<T> Once<T> {
 /// Code randomization and its lock.
 pub struct Guarded {
     lock: Lock,
-    code: UnsafeCell<Option<Code>>,
+    images: UnsafeCell<Images>,
 }
 
-// SAFETY: the code is reached through `with` alone, under the lock.
+// SAFETY: the images are reached through `with` alone, under the lock.
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
     const fn new() -> Self {
-        Self { lock: Lock::new(), code: UnsafeCell::new(None) }
+        Self { lock: Lock::new(), images: UnsafeCell::new(Images::new()) }
     }
 
-    /// Sets the code; only the first thread of the program may, before it starts others.
-    pub fn set(&self, code: Code) {
-        // SAFETY: only one thread exists.
-        unsafe { *self.code.get() = Some(code) };
-    }
-
-    /// Runs `action` on the code under the lock. All signals must be blocked: a handler that calls
+    /// Runs `action` on all images under the lock. All signals must be blocked: a handler that calls
     /// something for the first time on the same thread would wait for itself.
-    pub fn with<T>(&self, action: impl FnOnce(&mut Code) -> T) -> Option<T> {
+    pub fn with<T>(&self, action: impl FnOnce(&mut Images) -> T) -> T {
         // SAFETY: the lock makes this the only reference.
-        self.lock.with(|| unsafe { (*self.code.get()).as_mut().map(action) })
+        self.lock.with(|| unsafe { action(&mut *self.images.get()) })
     }
 
     /// The lock itself, for `fork`.
@@ -75,5 +69,5 @@ impl Guarded {
 /// Code randomization.
 pub static CODE: Guarded = Guarded::new();
 
-/// Origins of copies.
-pub static LOCATOR: Once<Locator> = Once::new();
+/// Origins of copies, found without the lock.
+pub static LOCATORS: Locators = Locators::new();

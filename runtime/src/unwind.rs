@@ -6,7 +6,7 @@
 
 use crate::arch;
 use crate::next::{next_symbol, symbol_in};
-use crate::state::LOCATOR;
+use crate::state::LOCATORS;
 use core::ffi::c_void;
 
 /// `struct dwarf_eh_bases` of libgcc's `unwind-dw2-fde.h`.
@@ -26,11 +26,11 @@ type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
     let Some(find) = real() else { return core::ptr::null() };
-    let Some(origin) = LOCATOR.get().and_then(|locator| locator.origin(pc as usize)) else {
+    let Some(origin) = LOCATORS.origin(pc as usize) else {
         // SAFETY: the caller's arguments, passed on.
         return unsafe { find(pc, bases) };
     };
-    // SAFETY: the original address is one of this image's; `bases` is the caller's.
+    // SAFETY: the original address is one of an image that is loaded; `bases` is the caller's.
     unsafe {
         let fde = find(origin.original as *mut c_void, bases);
         if !fde.is_null() {

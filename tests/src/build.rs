@@ -2,7 +2,7 @@
 
 use crate::directives::{Compiler, Program, Variant};
 use crate::tools::{szc, szcxx};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,63 +15,105 @@ pub struct Builds {
     pub moving: PathBuf,
 }
 
-/// Builds `program` in `directory` as `variant` says.
+/// Builds `program` in `directory` as `variant` says, and its libraries with it: those of the plain
+/// program by the plain compiler, those of the other by szc.
 ///
 /// # Errors
 /// The command that failed and what it said.
 pub fn build(program: &Program, variant: &Variant, directory: &Path) -> Result<Builds, String> {
     let builds = Builds { plain: directory.join("plain"), moving: directory.join("moving") };
-    let sources = || std::iter::once(&program.source).chain(&program.with);
     let cxx = program.is_cxx();
-    let driver = if cxx { szcxx() } else { szc() };
+    let szc = if cxx { szcxx() } else { szc() };
     match variant.compiler {
         Compiler::Szc => {
             let clang = if cxx { "clang++-22" } else { "clang-22" };
             // szc's own default; a linker named by the variant comes later and counts.
-            let mut plain = Command::new(clang);
-            run(plain
-                .arg("-fuse-ld=lld")
-                .args(sources())
-                .args(&variant.words)
-                .arg("-o")
-                .arg(&builds.plain))?;
-            run(Command::new(driver)
-                .args(sources())
-                .args(&variant.words)
-                .arg("-o")
-                .arg(&builds.moving))?;
+            let plain = Tools {
+                compiler: clang.as_ref(),
+                linker: clang.as_ref(),
+                first: &["-fuse-ld=lld"],
+            };
+            let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: &[] };
+            build_with(&plain, program, variant, &builds.plain)?;
+            build_with(&moving, program, variant, &builds.moving)?;
         }
         Compiler::Gcc => {
-            let gcc = if cxx { "g++" } else { "gcc" };
-            let mut objects = Vec::new();
-            for (index, source) in sources().enumerate() {
-                let object = directory.join(format!("{index}.o"));
-                run(Command::new(gcc)
-                    .arg("-c")
-                    .arg(source)
-                    .args(&variant.words)
-                    .arg("-o")
-                    .arg(&object))?;
-                objects.push(object);
-            }
-            run(Command::new(gcc)
-                .args(&objects)
-                .args(&variant.words)
-                .arg("-o")
-                .arg(&builds.plain))?;
-            run(Command::new(driver)
-                .args(&objects)
-                .args(&variant.words)
-                .arg("-o")
-                .arg(&builds.moving))?;
-        }
-    }
-    if variant.strip {
-        for image in [&builds.plain, &builds.moving] {
-            run(Command::new("strip").arg("-s").arg(image))?;
+            let gcc = OsStr::new(if cxx { "g++" } else { "gcc" });
+            let plain = Tools { compiler: gcc, linker: gcc, first: &[] };
+            let moving = Tools { compiler: gcc, linker: szc.as_os_str(), first: &[] };
+            build_with(&plain, program, variant, &builds.plain)?;
+            build_with(&moving, program, variant, &builds.moving)?;
         }
     }
     Ok(builds)
+}
+
+/// Who compiles and who links.
+struct Tools<'a> {
+    compiler: &'a OsStr,
+    linker: &'a OsStr,
+    /// Words in front of all others.
+    first: &'static [&'static str],
+}
+
+impl Tools<'_> {
+    /// Makes an image of sources: in one step if the compiler links, too.
+    fn make(&self, sources: &[&Path], words: &[OsString], image: &Path) -> Result<(), String> {
+        let mut inputs: Vec<PathBuf> = sources.iter().map(|&source| source.to_owned()).collect();
+        if self.compiler != self.linker {
+            for (index, input) in inputs.iter_mut().enumerate() {
+                let mut name = image.as_os_str().to_owned();
+                name.push(format!(".{index}.o"));
+                let object = PathBuf::from(name);
+                let mut command = Command::new(self.compiler);
+                run(command.arg("-c").arg(&*input).args(words).arg("-o").arg(&object))?;
+                *input = object;
+            }
+        }
+        let mut command = Command::new(self.linker);
+        run(command.args(self.first).args(inputs).args(words).arg("-o").arg(image))
+    }
+}
+
+fn build_with(
+    tools: &Tools<'_>,
+    program: &Program,
+    variant: &Variant,
+    image: &Path,
+) -> Result<(), String> {
+    let words: Vec<OsString> = variant.words.iter().map(OsString::from).collect();
+    let mut linked = Vec::new();
+    if !program.libraries.is_empty() {
+        let folder = image.with_extension("libraries");
+        std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        // Programs that open a library by its name find it here as well.
+        let mut path = OsString::from("-Wl,-rpath,");
+        path.push(&folder);
+        linked.push(path);
+        for library in &program.libraries {
+            let file = folder.join(library.file_name());
+            let mut own = words.clone();
+            own.extend(["-shared".into(), "-fPIC".into()]);
+            own.push(format!("-Wl,-soname,{}", library.file_name().display()).into());
+            own.extend(library.words.iter().map(OsString::from));
+            own.extend(linked.iter().cloned());
+            tools.make(&[&library.source], &own, &file)?;
+            if variant.strip {
+                run(Command::new("strip").arg("-s").arg(&file))?;
+            }
+            if library.linked {
+                linked.push(file.into_os_string());
+            }
+        }
+    }
+    let sources: Vec<&Path> =
+        std::iter::once(&program.source).chain(&program.with).map(PathBuf::as_path).collect();
+    let words: Vec<OsString> = linked.into_iter().chain(words).collect();
+    tools.make(&sources, &words, image)?;
+    if variant.strip {
+        run(Command::new("strip").arg("-s").arg(image))?;
+    }
+    Ok(())
 }
 
 /// Builds one source by szc, for tests that bring their own.

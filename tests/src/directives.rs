@@ -4,8 +4,12 @@
 //! //#Variants: -O2 | gcc -O2 | -O2 then-strip    builds; default: -O2
 //! //#Flags: -pthread                             added to every build
 //! //#With: helper.s                              more sources, from the same directory
+//! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these words; $HERE is
+//!                                                the source's directory
+//! //#Plugin: b.c                                 b.so, which the program opens by that name
 //! //#Exit: 3          //#Signal: 11              how it ends; default: exit code 0
 //! //#Movable: 5       //#Epochs: 10              least numbers in the log at 1 ms; default: 1, 1
+//! //#Adopted: 2                                  least number of libraries in the log; default: 0
 //! //#LogLost                                     the program ends without writing a log
 //! ```
 
@@ -45,6 +49,33 @@ pub struct Variant {
     pub strip: bool,
 }
 
+/// A shared library that is built beside a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its only source.
+    pub source: PathBuf,
+    /// Words for this library alone.
+    pub words: Vec<String>,
+    /// The program is linked to it.
+    pub linked: bool,
+}
+
+impl Library {
+    /// `a.so` for `a.c`.
+    #[must_use]
+    pub fn file_name(&self) -> PathBuf {
+        let name = self.source.file_name().expect("a source has a name");
+        Path::new(name).with_extension("so")
+    }
+
+    fn read(value: &str, source: &Path, linked: bool) -> Result<Self, String> {
+        let here = source.parent().unwrap_or(Path::new(".")).display().to_string();
+        let mut words = value.split_whitespace().map(|word| word.replace("$HERE", &here));
+        let name = words.next().ok_or("a library needs a source")?;
+        Ok(Self { source: source.with_file_name(name), words: words.collect(), linked })
+    }
+}
+
 /// A test program.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -52,6 +83,8 @@ pub struct Program {
     pub source: PathBuf,
     /// More sources.
     pub with: Vec<PathBuf>,
+    /// Shared libraries, in the order of their building: a later one can be linked to those before.
+    pub libraries: Vec<Library>,
     /// Ways to build it.
     pub variants: Vec<Variant>,
     /// How it ends.
@@ -60,6 +93,8 @@ pub struct Program {
     pub movable: u64,
     /// Least number of epochs at 1 ms.
     pub epochs: u64,
+    /// Least number of libraries that are adopted, if code or stack is randomized.
+    pub adopted: u64,
     /// The runtime has no chance to write its log.
     pub log_lost: bool,
 }
@@ -126,10 +161,12 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
     let mut program = Program {
         source: source.to_path_buf(),
         with: Vec::new(),
+        libraries: Vec::new(),
         variants: vec![variant("-O2")],
         ending: Ending::Code(0),
         movable: 1,
         epochs: 1,
+        adopted: 0,
         log_lost: false,
     };
     let mut flags = Vec::new();
@@ -144,6 +181,9 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
             "With" => {
                 program.with.extend(value.split_whitespace().map(|n| source.with_file_name(n)));
             }
+            "Library" => program.libraries.push(Library::read(value, source, true)?),
+            "Plugin" => program.libraries.push(Library::read(value, source, false)?),
+            "Adopted" => program.adopted = count()?,
             "Exit" => program.ending = Ending::Code(number()?),
             "Signal" => program.ending = Ending::Signal(number()?),
             "Movable" => program.movable = count()?,
@@ -174,12 +214,15 @@ mod tests {
 
     #[test]
     fn directives_are_read_and_flags_reach_every_variant() {
-        let text =
-            "//#Variants: -O0 | gcc -O2 then-strip\n  //#Flags: -lm\n//#Signal: 6\nint x; //#Exit";
+        let text = "//#Variants: -O0 | gcc -O2 then-strip\n  //#Flags: -lm\n//#Signal: 6\nint x; //#Exit\n\
+             //#Library: y.c -Wl,-z,now\n//#Plugin: z.c\n";
         let program = parse(Path::new("/a/b/x.c"), text).expect("sound").expect("a program");
         assert_eq!(program.name(), "b/x.c");
         assert_eq!(program.ending, Ending::Signal(6));
         assert_eq!(program.variants[0].words, ["-O0", "-lm"]);
+        let [y, z] = &program.libraries[..] else { panic!("two libraries") };
+        assert_eq!((y.file_name().to_str(), y.linked), (Some("y.so"), true));
+        assert_eq!((y.words.as_slice(), z.linked), (&["-Wl,-z,now".to_owned()][..], false));
         let gcc = &program.variants[1];
         assert_eq!((gcc.compiler, gcc.strip), (Compiler::Gcc, true));
         assert_eq!(gcc.words, ["-O2", "-lm"]);

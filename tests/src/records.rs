@@ -23,11 +23,15 @@ pub struct Log {
     pub code_bytes_retained: u64,
     pub exhausted: bool,
     #[serde(default)]
+    pub code_reclaim: Option<Reclaim>,
+    #[serde(default)]
     pub heap_refused: Option<String>,
     #[serde(default)]
     pub stack: Option<Stack>,
     #[serde(default)]
     pub heap: Option<Heap>,
+    #[serde(default)]
+    pub libraries: Libraries,
 }
 
 /// What was randomized.
@@ -37,6 +41,19 @@ pub struct Randomize {
     pub code: bool,
     pub stack: bool,
     pub heap: bool,
+}
+
+/// What became of old copies of code.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Reclaim {
+    pub freed: u64,
+    pub kept: u64,
+    pub skipped: u64,
+    pub pauses: u64,
+    pub pause_us: u64,
+    #[serde(default)]
+    pub blocked: Option<String>,
 }
 
 /// Numbers of functions.
@@ -69,6 +86,19 @@ pub struct Heap {
     pub peak_bytes: u64,
     pub base: String,
     pub n: u32,
+}
+
+/// What was done to shared libraries; all 0 where the log does not speak of them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are the interface")]
+pub struct Libraries {
+    pub adopted: u64,
+    pub moving: u64,
+    pub movable: u64,
+    pub pinned: u64,
+    pub padded: u64,
+    #[serde(default)]
+    pub refused: Option<String>,
 }
 
 impl Log {

@@ -20,6 +20,7 @@ const VARIABLES: &[&str] = &[
     "SZC_ONCE",
     "SZC_CODE",
     "SZC_CODE_BUDGET_MIB",
+    "SZC_CODE_RECLAIM",
     "SZC_STACK",
     "SZC_HEAP",
     "SZC_HEAP_SHUFFLE",

@@ -122,7 +122,10 @@ fn a_library_with_a_table_serves_a_plain_program_as_ever() {
     place.run("clang++-22", &["-O2", "main.cpp", "-ldl", "-o", "main"]);
     let outcome = fast(&place, &[&path]);
     assert_eq!(outcome.ending, Ending::Code(0), "{}{}", outcome.text(), outcome.stderr);
-    assert!(outcome.log.is_none());
+    // The library says that it found no runtime, and nothing else is written.
+    let [log] = &outcome.logs[..] else { panic!("{:?}", outcome.logs) };
+    assert_eq!(log.code_refused.as_deref(), Some("the program was not built by szc"));
+    assert!(!log.randomize.code && !log.randomize.stack && log.relocations == 0, "{log:?}");
 }
 
 #[test]

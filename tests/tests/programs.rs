@@ -133,7 +133,14 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
     let setting = |seed: u64, name, value: &str| {
         vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())]
     };
-    let mut all: Vec<_> = (1..=seeds).map(|seed| setting(seed, "SZC_INTERVAL_MS", "1")).collect();
+    let mut all: Vec<_> = (1..=seeds)
+        .map(|seed| {
+            let mut fast = setting(seed, "SZC_INTERVAL_MS", "1");
+            // Copies that a thread could still reach are overwritten as soon as they can be.
+            fast.push(("SZC_CODE_RECLAIM", "stress".to_owned()));
+            fast
+        })
+        .collect();
     all.push(setting(101, "SZC_INTERVAL_MS", "0"));
     if variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));
@@ -182,6 +189,14 @@ fn check_run(
     }
     if log.stack.is_some() != log.randomize.stack || (log.randomize.stack && !on("SZC_STACK")) {
         return Err(format!("the stack is not as it should be: {log:?}"));
+    }
+    if (on("SZC_CODE") || on("SZC_STACK")) && log.libraries.adopted < program.adopted {
+        return Err(format!("fewer libraries than there are were adopted: {log:?}"));
+    }
+    if log.libraries.refused.is_some()
+        || (on("SZC_CODE") && log.libraries.moving < program.adopted.min(1))
+    {
+        return Err(format!("the code of a library does not move: {log:?}"));
     }
     let heap = on("SZC_HEAP") && log.heap_refused.is_none();
     if log.heap.is_some() != heap || log.randomize.heap != heap {

@@ -83,6 +83,7 @@ fn a_malformed_setting_stops_the_program_before_it_runs() {
         ("SZC_CODE", "2"),
         ("SZC_CODE_BUDGET_MIB", "0"),
         ("SZC_CODE_BUDGET_MIB", "1025"),
+        ("SZC_CODE_RECLAIM", "yes"),
         ("SZC_MAP", ""),
     ] {
         let outcome = run(worker(), &[(name, value)], &[]);
@@ -161,7 +162,8 @@ fn without_a_seed_every_run_has_its_own() {
 
 #[test]
 fn a_spent_budget_ends_re_randomization_and_not_the_program() {
-    let settings = [("SZC_INTERVAL_MS", "1"), ("SZC_CODE_BUDGET_MIB", "1")];
+    let settings =
+        [("SZC_INTERVAL_MS", "1"), ("SZC_CODE_BUDGET_MIB", "1"), ("SZC_CODE_RECLAIM", "0")];
     let outcome = run(worker(), &settings, &["150"]);
     let log = outcome.log_of_success();
     assert!(log.exhausted && log.randomize.code && log.epochs > 0, "{log:?}");

@@ -147,9 +147,9 @@ fn without_stack_randomization_frames_stay_where_they_are() {
 #[test]
 fn pads_are_refilled_where_code_stays_and_after_its_budget_is_spent() {
     let off = [("SZC_CODE", "0"), ("SZC_INTERVAL_MS", "2")];
-    let spent = [("SZC_CODE_BUDGET_MIB", "1"), ("SZC_INTERVAL_MS", "1")];
-    for settings in [off, spent] {
-        let outcome = frames_of(&settings, &["turns", "300"]);
+    let spent = [("SZC_CODE_BUDGET_MIB", "1"), ("SZC_INTERVAL_MS", "1"), ("SZC_CODE_RECLAIM", "0")];
+    for settings in [&off[..], &spent] {
+        let outcome = frames_of(settings, &["turns", "300"]);
         let log = outcome.log_of_success();
         let refills = log.stack.as_ref().expect("pads").refills;
         assert!(refills > 20 && refills > log.epochs, "{log:?}");

@@ -14,11 +14,13 @@
 #![forbid(unsafe_code)]
 
 mod field;
+pub mod library;
 mod record;
 pub mod stack;
 mod varint;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
+pub use library::digest;
 pub use record::{Header, Movable, Pinned, Reason};
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
@@ -43,6 +45,11 @@ pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
 /// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc has behind
 /// them: not in programs that are linked statically.
 pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
+/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself: in
+/// programs whose frames get pads, and in those whose code moves.
+pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
+/// As [`FRAMES_EXPORT_PREFIX`] and [`SHARED_STACK_EXPORT_PREFIX`].
+pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
@@ -55,6 +62,8 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_resolve",
     "szc_rt_fatal",
     "szc_rt_find_fde",
+    library::ADOPT_SYMBOL,
+    library::RELEASE_SYMBOL,
     "szc_rt_restorer",
     "szc_rt_maintenance",
     "szc_rt_clone",
@@ -69,6 +78,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "pthread_getattr_np",
     "makecontext",
     "clone",
+    "_Fork",
     "szc_rt_thread_ends",
     "szc_rt_before_fork",
     "szc_rt_after_fork",

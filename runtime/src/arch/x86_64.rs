@@ -13,7 +13,10 @@ use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
 pub use heap::{heap_slot, set_heap_slot, zero_grains};
-pub use weak::{WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_symbol};
+pub use weak::{
+    WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,
+    weak_symbol,
+};
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).
 pub mod nr {
@@ -44,6 +47,9 @@ pub mod nr {
     pub const READ: usize = 0;
     pub const BRK: usize = 12;
     pub const FUTEX: usize = 202;
+    pub const GETDENTS64: usize = 217;
+    pub const GET_ROBUST_LIST: usize = 274;
+    pub const PROCESS_VM_READV: usize = 310;
     pub const CLOCK_NANOSLEEP: usize = 230;
     pub const EXIT_GROUP: usize = 231;
     pub const CLOCK_GETTIME: usize = 228;

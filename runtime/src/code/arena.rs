@@ -23,6 +23,9 @@ const LOWEST_ADDRESS: usize = 1 << 16;
 /// Farthest that any byte of the arena may be from any byte of the image.
 const REACH_BYTES: usize = (1 << 31) - (1 << 20);
 
+/// Distance between the places for an arena that are tried where all better ones are taken.
+const STEP_BYTES: usize = 16 << 20;
+
 /// Both views of the memory.
 #[derive(Clone, Copy)]
 pub struct Arena {
@@ -31,6 +34,8 @@ pub struct Arena {
     bytes: usize,
     place_bytes: usize,
     form: views::Form,
+    /// Bytes of ordinary memory in front of the executable view.
+    private_bytes: usize,
 }
 
 /// Why there is no arena.
@@ -73,7 +78,25 @@ impl Arena {
         // SAFETY: replaces a part of the reservation, which is ours and unused.
         let (executable, writable) =
             unsafe { views::map(start, bytes, form) }.map_err(Unavailable::Memory)?;
-        Ok((Self { executable, writable, bytes, place_bytes, form }, private))
+        Ok((Self { executable, writable, bytes, place_bytes, form, private_bytes }, private))
+    }
+
+    /// Gives the memory back, the ordinary memory in front of it included.
+    ///
+    /// # Safety
+    /// Nobody may use anything in it any more.
+    pub unsafe fn free(&self) {
+        // SAFETY: the caller's promise; both ranges are mappings of `new`.
+        unsafe {
+            let private = self.executable.sub(self.private_bytes);
+            os::unmap(private, self.private_bytes + self.bytes);
+            os::unmap(self.writable, self.bytes);
+        }
+    }
+
+    /// First address of the executable view, and its bytes.
+    pub fn range(&self) -> (usize, usize) {
+        (self.executable as usize, self.bytes)
     }
 
     /// Number of places.
@@ -156,6 +179,11 @@ impl Arena {
         Ok(())
     }
 
+    /// Fills all of a place that nobody can reach any more with traps: whoever could, dies.
+    pub fn poison(&self, place: u32) {
+        self.clear(place, self.place_bytes);
+    }
+
     fn clear(&self, place: u32, bytes: usize) {
         let start = self.writable(self.address(place, 0));
         // SAFETY: the range lies in the place, whose writable view is mapped; no copy is live there.
@@ -163,19 +191,29 @@ impl Arena {
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `places` have meaning. Addresses stay the same.
+    /// the first `places` are accessible and those in use have meaning. Addresses stay the same.
     ///
     /// # Safety
     /// No other thread may run in this process, and the parent must not change the memory meanwhile.
-    pub unsafe fn unshare(&mut self, places: u32) -> Result<(), Errno> {
-        let used_bytes = places as usize * self.place_bytes;
+    pub unsafe fn unshare(
+        &mut self,
+        places: u32,
+        is_in_use: impl Fn(u32) -> bool,
+    ) -> Result<(), Errno> {
         // SAFETY: replaces our own mapping by one that gets equal content; the code that runs here is
         // the image's, not the arena's. Both views of the used places are accessible.
         unsafe {
             let (_, writable) = views::map(self.executable as usize, self.bytes, self.form)?;
             let own = Self { writable, ..*self };
             own.open_places(places)?;
-            arch::copy_bytes(own.writable, self.writable, used_bytes);
+            for place in (0..places).filter(|&place| is_in_use(place)) {
+                let start = place as usize * self.place_bytes;
+                arch::copy_bytes(
+                    own.writable.add(start),
+                    self.writable.add(start),
+                    self.place_bytes,
+                );
+            }
             os::unmap(self.writable, self.bytes);
             *self = own;
         }
@@ -208,7 +246,10 @@ fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> O
         above(128 << 20),
         above(256 << 20),
     ];
-    candidates.into_iter().flatten().filter(|&start| reaches(start)).find_map(|start| {
+    // Libraries lie side by side, and so do their arenas.
+    let farther = (1..REACH_BYTES / STEP_BYTES).map(|n| below(BELOW_GAP_BYTES + n * STEP_BYTES));
+    let all = candidates.into_iter().chain(farther).flatten();
+    all.filter(|&start| reaches(start)).find_map(|start| {
         let flags =
             os::MAP_PRIVATE | os::MAP_ANONYMOUS | os::MAP_FIXED_NOREPLACE | os::MAP_NORESERVE;
         let protection = os::PROT_READ | os::PROT_WRITE;

@@ -6,7 +6,7 @@
 //! pointer, which is data and stays private to a process across `fork`.
 
 use super::pristine::Pristine;
-use crate::arch::{self, entry_jump};
+use crate::arch::{self, entry, entry_jump};
 use crate::os::{self, File, PAGE_BYTES};
 use crate::symbols;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Takes charge of the image at `base`. Nothing of it changes yet.
+    /// Takes charge of the image at `base`. Nothing of it changes yet. `pointers` has room for
+    /// [`Self::pointer_bytes`].
     pub fn new(
         base: usize,
         table: Table<'static>,
@@ -45,6 +46,7 @@ impl Image {
         let stays =
             if symbols::for_debugger() { os::map_anonymous(count).ok()? } else { os::null() };
         let image = Self { base, table, functions, saved, pointers, pristine, stays };
+        image.set_pointer(count as u32, entry::resolver());
         for index in 0..count {
             let function = table.movable(index)?;
             // SAFETY: the array has an entry for each function.
@@ -98,6 +100,45 @@ impl Image {
         stays.then(|| self.original(&self.function(index)))
     }
 
+    /// Bytes of the pointers of an image: one a function, and that of its stubs.
+    pub fn pointer_bytes(table: &Table<'_>) -> usize {
+        (table.movable_count() + 1) * size_of::<usize>()
+    }
+
+    /// Gives back what is kept of the image beside its pointers.
+    ///
+    /// # Safety
+    /// Neither this nor a copy of it may be used any more.
+    pub unsafe fn free(&self) {
+        let count = self.count() as usize;
+        // SAFETY: the caller's promise; the blocks are those of `new`.
+        unsafe {
+            os::unmap(self.saved.cast(), count * SAVED_BYTES);
+            os::unmap(self.functions.cast(), count * size_of::<Movable>());
+            if !self.stays.is_null() {
+                os::unmap(self.stays, count);
+            }
+        }
+    }
+
+    /// Address of the pointer through which the image's stubs enter the resolver.
+    pub fn resolver_pointer(&self) -> usize {
+        // SAFETY: it stands behind those of the functions; only the address is taken.
+        unsafe { self.pointers.add(self.count() as usize) as usize }
+    }
+
+    /// Whether the image's first entry leads through its pointer: the image is still the one that was
+    /// taken over, not another at the same addresses.
+    ///
+    /// # Safety
+    /// The image's addresses must be mapped readable.
+    pub unsafe fn is_redirected(&self) -> bool {
+        let at = self.original(&self.function(0));
+        // SAFETY: a movable function has room for the jump; the caller's promise.
+        let found = unsafe { (at as *const [u8; szc_abi::ENTRY_JUMP_BYTES]).read_unaligned() };
+        entry_jump(at, self.pointers as usize) == Some(found)
+    }
+
     /// Number of movable functions.
     pub fn count(&self) -> u32 {
         self.table.movable_count() as u32
@@ -147,7 +188,7 @@ impl Image {
 
     /// Makes a function's original entry lead to `address`.
     pub fn set_pointer(&self, index: u32, address: usize) {
-        // SAFETY: the array has an entry for each function.
+        // SAFETY: the array has an entry for each function, and one for the stubs.
         let pointer = unsafe { &*self.pointers.add(index as usize) };
         // Release: whoever jumps through the pointer finds a head at `address`, which was written
         // before.
@@ -160,7 +201,7 @@ impl Image {
     /// debuggers and profilers rely on, and never becomes writable.
     ///
     /// # Safety
-    /// Only the calling thread may exist, and it must not be inside a movable function.
+    /// No thread may be inside a movable function of the image or enter one meanwhile.
     pub unsafe fn redirect_entries(&self) -> Result<(), RedirectFailed> {
         let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE)
             .map_err(|_| RedirectFailed::NothingWritten)?;

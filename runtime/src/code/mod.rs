@@ -1,30 +1,42 @@
 //! Code randomization: the functions of an image, copied to a fresh layout in every epoch.
 //!
+//! Each image has a [`Code`] of its own, and so an arena, epochs and layouts of its own; [`images`]
+//! holds them all.
+//!
 //! Who may call what: [`Code::resolve`] runs at a first call on any thread, [`Code::plan`] and
 //! [`Code::publish`] on the maintenance task, all under one lock. Between the two the maintenance
 //! task runs [`Plan::prepare`] without the lock, on a place of the arena that no thread knows yet.
 //! [`Locator::origin`] runs anywhere, without the lock.
 
 pub mod arena;
+mod budget;
+mod counts;
 pub mod image;
+pub mod images;
 pub mod layout;
 pub mod origin;
 pub mod pristine;
+pub mod reclaim;
+mod refused;
 pub mod region;
 pub mod table;
 pub mod views;
 
 use crate::arch::{self, entry};
-use crate::epoch::{Epochs, Exhausted};
+use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
 use arena::{Arena, Unavailable};
+pub use budget::{Budget, Reclaim};
 use core::sync::atomic::AtomicUsize;
+pub use counts::Counts;
 use image::{Image, RedirectFailed};
 use origin::Locator;
 use pristine::Pristine;
+pub use refused::Refused;
 use region::Region;
+use table::MappedTable;
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
 /// its first call: a function that is no longer used is found out and costs nothing after a while.
@@ -33,62 +45,6 @@ const WAIT_ONE_IN: u32 = 8;
 /// Most slots of old epochs that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
 
-/// Why code is not randomized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The program has no relocation table.
-    Table(table::Missing),
-    /// No function of the program may move.
-    NothingMovable,
-    /// There is no arena.
-    Arena(Unavailable),
-    /// The kernel cannot make threads see new code.
-    Membarrier,
-    /// The kernel does not let a program change its own text.
-    Text,
-    /// Not enough memory.
-    Memory,
-    /// The processor compares return addresses with a stack of its own.
-    ShadowStack,
-}
-
-impl Refused {
-    /// What a person reads.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Table(table::Missing::File) => "the program's file cannot be read",
-            Self::Table(table::Missing::Section) => "the program has no relocation table",
-            Self::Table(table::Missing::Malformed) => "the relocation table cannot be read",
-            Self::NothingMovable => "no function of the program may move",
-            Self::Arena(Unavailable::Memory(_)) => "the kernel gave no memory for copies of code",
-            Self::Arena(Unavailable::Addresses) => "no addresses are free within reach of the code",
-            Self::Arena(Unavailable::Budget) => "one layout is larger than SZC_CODE_BUDGET_MIB",
-            Self::Arena(Unavailable::FileLimit) => {
-                "the limit on file sizes (ulimit -f) is lower than SZC_CODE_BUDGET_MIB"
-            }
-            Self::Membarrier => "the kernel has no membarrier for code",
-            Self::Text => "the kernel does not allow writing to /proc/self/mem",
-            Self::Memory => "not enough memory",
-            Self::ShadowStack => "the program runs with a shadow stack (CET)",
-        }
-    }
-}
-
-/// What the log tells about code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Epochs begun after the first.
-    pub epochs: u64,
-    /// Functions copied.
-    pub relocations: u64,
-    /// Bytes of copies in the current epoch.
-    pub live_bytes: u64,
-    /// Bytes of copies of earlier epochs, all kept.
-    pub retained_bytes: u64,
-    /// No place was left for another epoch.
-    pub exhausted: bool,
-}
-
 /// The slot of a function at a place of the arena.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -96,29 +52,33 @@ struct Slot {
     function: u32,
 }
 
-/// The state of code randomization.
+/// The state of code randomization of one image.
 pub struct Code {
     image: Image,
+    table: MappedTable,
     arena: Arena,
-    epochs: Epochs,
+    epochs: Epochs<'static>,
     seed: u64,
     /// By place of the arena.
     regions: *mut Region,
     /// Slots of old epochs that lead to the current one.
     redirects: *mut Slot,
     redirect_count: usize,
+    reclaims: bool,
+    /// There can be no further epoch.
+    stopped: bool,
     counts: Counts,
 }
 
 impl Code {
-    /// Takes over the running program: from here on each of its movable functions asks the resolver
-    /// when it is first called.
-    ///
-    /// # Safety
-    /// Only the calling thread may exist, no movable function may have been entered, and the result
-    /// must be where the resolver looks before any is.
-    pub unsafe fn start(base: usize, seed: u64, budget_bytes: usize) -> Result<Self, Refused> {
-        let table = table::map_own().map_err(Refused::Table)?;
+    /// Draws the first layout of the image at `base`, of which nothing changes yet.
+    pub fn prepare(
+        base: usize,
+        mapped: MappedTable,
+        seed: u64,
+        budget: Budget,
+    ) -> Result<Self, Refused> {
+        let table = mapped.table;
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
         }
@@ -131,19 +91,20 @@ impl Code {
             .ok_or(Refused::Arena(Unavailable::Budget))?;
         let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
-        let budget_bytes = budget_bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
-        // The pointers of the entries stand before the first layout, within reach of the image.
-        let pointer_bytes = table.movable_count() * size_of::<usize>();
+        let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
+        // The pointers stand before the first layout, within reach of the image.
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
             place_bytes,
             budget_bytes,
-            pointer_bytes,
+            Image::pointer_bytes(&table),
             symbols::view_form(),
         )
         .map_err(Refused::Arena)?;
-        let pristine = Pristine::of(base, c"/proc/self/exe");
+        // Only the program's own file is known to be the one that was loaded.
+        let own = base == arch::image_base();
+        let pristine = if own { Pristine::of(base, c"/proc/self/exe") } else { Pristine::NONE };
         let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine)
             .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
@@ -152,19 +113,27 @@ impl Code {
         let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<Slot>())
             .map_err(|_| Refused::Memory)?
             .cast();
-        let epochs = Epochs::first(arena.places());
-        let mut first = Region::draw(&image, &arena, 0, seed, 0).ok_or(Refused::Memory)?;
+        let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
+        // SAFETY: zeroed memory of that many bytes, unmapped by `free` alone; zero is `Use::Fresh`.
+        let uses: &'static mut [Use] =
+            unsafe { core::slice::from_raw_parts_mut(uses.cast(), arena.places() as usize) };
+        let epochs = Epochs::first(uses, budget.preferred_places(&arena));
+        let mut first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
         let live_bytes = first.complete_for_debugger(&image, &arena);
         first.open_copies(&arena, 0);
         symbols::announce(&image, &arena, &first);
         let mut code = Self {
             image,
+            table: mapped,
             arena,
             epochs,
             seed,
             regions,
             redirects,
             redirect_count: 0,
+            // Whoever was told where a function lies would find another there.
+            reclaims: budget.reclaim != Reclaim::Off && !symbols::tells_anyone(),
+            stopped: false,
             counts: Counts {
                 relocations: u64::from(first.copied_count()),
                 live_bytes,
@@ -174,11 +143,31 @@ impl Code {
         code.install(first);
         // The stubs and heads of the first epoch were written through the other view of the memory.
         os::synchronize_cores();
-        // SAFETY: the caller's promise.
-        match unsafe { code.image.redirect_entries() } {
-            // Entries that lead through their pointers are served like all others.
-            Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(code),
-            Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
+        Ok(code)
+    }
+
+    /// Gives back all memory.
+    ///
+    /// # Safety
+    /// No entry of the image leads here any more, no thread is inside a copy or can come back to one,
+    /// and there is no plan.
+    pub unsafe fn free(self) {
+        symbols::forget(
+            &self.image,
+            (0..self.epochs.opened()).map(|place| self.arena.address(place, 0)),
+        );
+        // SAFETY: the caller's promise; the mappings are those of `prepare`.
+        unsafe {
+            for place in 0..self.epochs.opened() {
+                self.region(place).free();
+            }
+            let uses = self.epochs.into_places();
+            os::unmap(uses.as_mut_ptr().cast(), uses.len());
+            os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
+            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<Slot>());
+            self.image.free();
+            self.arena.free();
+            self.table.free();
         }
     }
 
@@ -189,15 +178,14 @@ impl Code {
 
     /// What has happened so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { kept: u64::from(self.epochs.kept()), ..self.counts }
     }
 
     /// Forgets what was counted, for a forked child.
     pub fn reset_counts(&mut self) {
         let live_bytes = self.counts.live_bytes;
         let retained_bytes = self.counts.retained_bytes;
-        let exhausted = self.counts.exhausted;
-        self.counts = Counts { live_bytes, retained_bytes, exhausted, ..Counts::default() };
+        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
     }
 
     fn region(&self, place: u32) -> &Region {
@@ -207,7 +195,7 @@ impl Code {
     }
 
     fn current_place(&self) -> u32 {
-        self.epochs.place_of(self.epochs.current())
+        self.epochs.place()
     }
 
     /// Puts a region at its place and sends all entries there.
@@ -223,7 +211,7 @@ impl Code {
     /// and says where it is entered now. Nothing if there is no such stub.
     pub fn resolve(&mut self, address: usize) -> Option<usize> {
         let (place, offset) = self.arena.locate(address)?;
-        if u64::from(place) > self.epochs.current() {
+        if !self.epochs.is_in_use(place) {
             return None;
         }
         let (function, _) = self.region(place).stub_at(&self.arena, offset)?;
@@ -268,11 +256,16 @@ impl Code {
     /// What the next epoch needs to know of this one.
     ///
     /// # Errors
-    /// [`Exhausted`] when no place is left.
-    pub fn plan(&self) -> Result<Plan, Exhausted> {
-        let (epoch, place) = self.epochs.next()?;
+    /// [`Exhausted`] when no place is free.
+    pub fn plan(&mut self) -> Result<Plan, Exhausted> {
+        let next = if self.stopped { Err(Exhausted) } else { self.epochs.next() };
+        self.counts.exhausted = next.is_err();
+        self.counts.skipped += u64::from(next.is_err());
+        let (epoch, place) = next?;
         let old = *self.region(self.current_place());
-        Ok(Plan { image: self.image, arena: self.arena, seed: self.seed, epoch, place, old })
+        // A region of zeros where there was none.
+        let last = *self.region(place);
+        Ok(Plan { image: self.image, arena: self.arena, seed: self.seed, epoch, place, old, last })
     }
 
     /// Begins the epoch that was prepared.
@@ -284,11 +277,14 @@ impl Code {
         for index in 0..self.redirect_count {
             // SAFETY: below the number of slots written.
             let slot = unsafe { self.redirects.add(index).read() };
-            self.region(slot.place).close(&self.arena, slot.function);
+            // Where nobody can come any more there may be something else by now.
+            if self.epochs.is_in_use(slot.place) {
+                self.region(slot.place).close(&self.arena, slot.function);
+            }
         }
         self.redirect_count = 0;
         self.install(prepared.region);
-        self.epochs.advance();
+        self.epochs.advance(prepared.region.place());
         let new = *self.region(self.current_place());
         for index in 0..old.copied_count() {
             let function = old.copied(index);
@@ -305,8 +301,14 @@ impl Code {
     }
 
     /// Records that no further epoch can begin.
-    pub fn set_exhausted(&mut self) {
+    pub fn stop(&mut self) {
+        self.stopped = true;
         self.counts.exhausted = true;
+    }
+
+    /// Whether there can be no further epoch.
+    pub fn is_at_rest(&self) -> bool {
+        self.stopped || (self.counts.exhausted && !self.reclaims)
     }
 
     /// Finds where copies come from, for as long as the program runs.
@@ -314,24 +316,28 @@ impl Code {
         Locator::new(self.image, self.arena, self.regions)
     }
 
-    /// Calls `visit` with epoch, function, address and bytes of every copy.
+    /// Calls `visit` with epoch, function, address and bytes of every copy that is there.
     pub fn for_each_copy(&self, mut visit: impl FnMut(u64, u32, usize, u32)) {
-        for epoch in 0..=self.epochs.current() {
-            let region = self.region(self.epochs.place_of(epoch));
+        for region in self.regions_in_use() {
             for index in 0..region.copied_count() {
                 let function = region.copied(index);
                 let bytes = self.image.function(function).size;
-                visit(epoch, function, region.body(&self.arena, function), bytes);
+                visit(region.epoch(), function, region.body(&self.arena, function), bytes);
             }
         }
     }
 
     /// Tells profilers of the layouts of a forked child.
     pub fn announce_to_perf(&self) {
-        for epoch in 0..=self.epochs.current() {
-            let region = self.region(self.epochs.place_of(epoch));
+        for region in self.regions_in_use() {
             symbols::announce_to_perf(&self.image, &self.arena, region);
         }
+    }
+
+    fn regions_in_use(&self) -> impl Iterator<Item = &Region> {
+        (0..self.epochs.opened())
+            .filter(|&place| self.epochs.is_in_use(place))
+            .map(|place| self.region(place))
     }
 
     /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
@@ -342,20 +348,33 @@ impl Code {
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        let current = self.current_place();
+        self.epochs.become_child();
+        let epochs = &self.epochs;
         // SAFETY: the caller's promise.
-        unsafe { self.arena.unshare(current + 1)? };
+        unsafe { self.arena.unshare(epochs.opened(), |place| epochs.is_in_use(place))? };
         self.redirect_count = 0;
-        for place in 0..current {
-            let region = *self.region(place);
-            for index in 0..region.copied_count() {
-                region.close(&self.arena, region.copied(index));
+        // Also slots without a copy: an old one may lead to the current layout, and the parent may have
+        // made it do so without this process knowing.
+        for region in self.regions_in_use() {
+            for function in 0..self.image.count() {
+                region.close(&self.arena, function);
             }
         }
-        for function in 0..self.image.count() {
-            self.region(current).close(&self.arena, function);
-        }
         Ok(())
+    }
+}
+
+/// Takes over an image: from here on each of its movable functions asks the resolver when it is first
+/// called. The resolver must already know of it.
+///
+/// # Safety
+/// As [`Image::redirect_entries`].
+pub unsafe fn take_over(image: &Image) -> Result<(), Refused> {
+    // SAFETY: the caller's promise.
+    match unsafe { image.redirect_entries() } {
+        // Entries that lead through their pointers are served like all others.
+        Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(()),
+        Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
     }
 }
 
@@ -367,6 +386,8 @@ pub struct Plan {
     epoch: u64,
     place: u32,
     old: Region,
+    /// What was at the place before.
+    last: Region,
 }
 
 impl Plan {
@@ -376,7 +397,8 @@ impl Plan {
     /// Works on a place of the arena that no thread knows; of the old region it reads only what was
     /// written before the plan was made.
     pub fn prepare(&self) -> Option<Prepared> {
-        let mut region = Region::draw(&self.image, &self.arena, self.place, self.seed, self.epoch)?;
+        let Self { image, arena, place, seed, epoch, .. } = self;
+        let mut region = Region::draw(image, arena, Some(&self.last), *place, *seed, *epoch)?;
         // Which functions wait must not change where any function lies: a stream of its own.
         let mut waits = Stream::new(!self.seed, self.epoch);
         let mut bytes = 0;

@@ -3,11 +3,16 @@
 
 use super::arena::Arena;
 use super::image::Image;
+use super::images::CAPACITY;
 use super::region::Region;
 use crate::arch::entry;
+use crate::os::PAGE_BYTES;
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Finds where an address in a copy comes from. Valid for as long as the program runs, on any
-/// thread, without a lock: the layout of a region never changes once code runs in it.
+/// Finds where an address in a copy of one image comes from. Valid for as long as the image is loaded,
+/// on any thread, without a lock: the layout of a region never changes once code runs in it.
 #[derive(Clone, Copy)]
 pub struct Locator {
     image: Image,
@@ -41,6 +46,70 @@ impl Locator {
     }
 }
 
+/// The locators of all images, found without a lock.
+pub struct Locators {
+    /// Slots that were ever used.
+    used: AtomicUsize,
+    /// The addresses of each image's copies, as [`pack`] writes them; 0 for none.
+    ranges: [AtomicU64; CAPACITY],
+    locators: [UnsafeCell<MaybeUninit<Locator>>; CAPACITY],
+}
+
+// SAFETY: a locator is written before its range is, and read only by who looks for an address inside the
+// range: such a copy is on that thread's stack, so that its image stays.
+unsafe impl Sync for Locators {}
+
+impl Locators {
+    /// None.
+    pub const fn new() -> Self {
+        Self {
+            used: AtomicUsize::new(0),
+            ranges: [const { AtomicU64::new(0) }; CAPACITY],
+            locators: [const { UnsafeCell::new(MaybeUninit::zeroed()) }; CAPACITY],
+        }
+    }
+
+    /// Puts a locator into a free slot below [`CAPACITY`]. Only one thread at a time may change slots.
+    pub fn set(&self, slot: usize, locator: Locator) {
+        // SAFETY: the range is 0, so nobody reads the locator.
+        unsafe { self.locators[slot].get().write(MaybeUninit::new(locator)) };
+        let (start, bytes) = locator.arena.range();
+        // Release: pairs with the acquire in `origin`, which then finds the locator.
+        self.ranges[slot].store(pack(start, bytes), Ordering::Release);
+        self.used.fetch_max(slot + 1, Ordering::Release);
+    }
+
+    /// Empties a slot, in whose copies no thread may be any more.
+    pub fn clear(&self, slot: usize) {
+        self.ranges[slot].store(0, Ordering::Relaxed);
+    }
+
+    /// The origin of an address, if it lies in a copy or in a stub of any image.
+    pub fn origin(&self, address: usize) -> Option<Origin> {
+        let used = self.used.load(Ordering::Acquire);
+        let mut slots = self.ranges.iter().zip(&self.locators).take(used);
+        // Acquire: pairs with the release in `set`.
+        let (_, locator) =
+            slots.find(|(range, _)| contains(range.load(Ordering::Acquire), address))?;
+        // SAFETY: see `Sync` above.
+        unsafe { (*locator.get()).assume_init_ref() }.origin(address)
+    }
+}
+
+/// Bits of a packed range that hold the number of pages.
+const PAGES_BITS: u32 = 20;
+
+/// First address and bytes of an arena, both whole pages, in one word: addresses have 47 bits, and an
+/// arena has less than 4 GiB.
+fn pack(start: usize, bytes: usize) -> u64 {
+    ((start / PAGE_BYTES) as u64) << PAGES_BITS | (bytes / PAGE_BYTES) as u64
+}
+
+fn contains(range: u64, address: usize) -> bool {
+    let (first, pages) = (range >> PAGES_BITS, range & ((1 << PAGES_BITS) - 1));
+    ((address / PAGE_BYTES) as u64).wrapping_sub(first) < pages
+}
+
 /// Where an address in a copy comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -48,4 +117,19 @@ pub struct Origin {
     pub original: usize,
     /// Start of the copy.
     pub start: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_range_contains_its_addresses_and_no_others() {
+        for (start, bytes) in [(0x7fff_ffff_f000, 0x1000), (0x10_0000, 1 << 30)] {
+            let range = pack(start, bytes);
+            assert!(contains(range, start) && contains(range, start + bytes - 1));
+            assert!(!contains(range, start - 1) && !contains(range, start + bytes));
+        }
+        assert!(!contains(0, 0));
+    }
 }

@@ -8,12 +8,18 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::layout;
-use crate::arch::entry::{self, Head, OPEN_HEAD, STUB_BYTES};
+use crate::arch::{
+    self,
+    entry::{self, Head, OPEN_HEAD, STUB_BYTES},
+};
 use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::{FieldKind, Movable, SLOT_HEAD_BYTES, TableTarget};
+
+/// Bytes of a region's arrays for each function: three words and a byte.
+const BYTES_FOR_EACH: usize = 13;
 
 /// The layout of one epoch at one place of the arena.
 #[derive(Clone, Copy)]
@@ -30,15 +36,33 @@ pub struct Region {
     copied_count: u32,
     /// 1 for each function that is copied or being copied.
     state: *mut u8,
+    epoch: u64,
+    /// Bytes of copies.
+    copied_bytes: u64,
+    /// A copy of a function is here whose labels the program may have stored anywhere.
+    labels_escape: bool,
 }
 
 impl Region {
     /// Draws the layout of an epoch and fills its place with traps and closed heads. Nothing is
-    /// copied yet.
-    pub fn draw(image: &Image, arena: &Arena, place: u32, seed: u64, epoch: u64) -> Option<Self> {
+    /// copied yet. The arrays of the region that was there `last` are used again.
+    ///
+    /// Whoever asks for the origin of an address at that place meanwhile gets a wrong one: nobody may
+    /// be able to reach it.
+    pub fn draw(
+        image: &Image,
+        arena: &Arena,
+        last: Option<&Self>,
+        place: u32,
+        seed: u64,
+        epoch: u64,
+    ) -> Option<Self> {
         let count = image.count();
         let n = count as usize;
-        let words: *mut u32 = os::map_anonymous(n * 13).ok()?.cast();
+        let words: *mut u32 = match last {
+            Some(last) if last.count == count => last.order,
+            _ => os::map_anonymous(n * BYTES_FOR_EACH).ok()?.cast(),
+        };
         // SAFETY: the block has room for three arrays of words and one of bytes.
         let mut region = unsafe {
             Self {
@@ -50,9 +74,14 @@ impl Region {
                 copied: words.add(2 * n),
                 copied_count: 0,
                 state: words.add(3 * n).cast(),
+                epoch,
+                copied_bytes: 0,
+                labels_escape: false,
             }
         };
-        // SAFETY: the arrays are disjoint, zeroed, and have `n` elements.
+        // SAFETY: the array has `n` bytes.
+        unsafe { arch::fill_bytes(region.state, 0, n) };
+        // SAFETY: the arrays are disjoint and have `n` elements, which are numbers.
         let (order, offsets) = unsafe {
             (
                 core::slice::from_raw_parts_mut(region.order, n),
@@ -66,12 +95,21 @@ impl Region {
         arena.open(place, region.bytes as usize).ok()?;
         for function in 0..count {
             let stub = region.stub(arena, function);
-            let bytes = entry::stub(stub)?;
+            let bytes = entry::stub(stub, image.resolver_pointer())?;
             // SAFETY: the stubs lie behind the layout, in the place that was opened.
             unsafe { arena.writable(stub).cast::<[u8; STUB_BYTES]>().write(bytes) };
             region.close(arena, function);
         }
         Some(region)
+    }
+
+    /// Gives back what the region keeps beside its place.
+    ///
+    /// # Safety
+    /// Neither this region nor a copy of it may be used any more.
+    pub unsafe fn free(&self) {
+        // SAFETY: the caller's promise; the block of `draw` begins with the order.
+        unsafe { os::unmap(self.order.cast(), self.count as usize * BYTES_FOR_EACH) };
     }
 
     /// Bytes of the place that the layout uses.
@@ -82,6 +120,21 @@ impl Region {
     /// The place of the arena.
     pub fn place(&self) -> u32 {
         self.place
+    }
+
+    /// The epoch whose layout it is.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Bytes of copies.
+    pub fn copied_bytes(&self) -> u64 {
+        self.copied_bytes
+    }
+
+    /// Whether the program may have stored addresses of labels of copies that are here.
+    pub fn labels_escape(&self) -> bool {
+        self.labels_escape
     }
 
     fn offset(&self, function: u32) -> u32 {
@@ -167,6 +220,7 @@ impl Region {
             if !self.is_copied(member) {
                 self.write_copy(image, arena, member, &record);
                 bytes += u64::from(record.copy_bytes());
+                self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
                 // SAFETY: each function is pushed once, so the array has room; as `offset`.
                 unsafe {
                     self.copied.add(self.copied_count as usize).write(member);
@@ -179,6 +233,7 @@ impl Region {
                 break;
             }
         }
+        self.copied_bytes += bytes;
         (self.copied_count - first, bytes)
     }
 

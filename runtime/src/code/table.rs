@@ -16,14 +16,41 @@ pub enum Missing {
     Section,
     /// The section does not hold a table that this runtime reads.
     Malformed,
+    /// The table is not that of the image in memory: another file has its name now.
+    Foreign,
 }
 
-/// Maps the table of the program that is running, for as long as it runs.
-pub fn map_own() -> Result<Table<'static>, Missing> {
-    map(c"/proc/self/exe")
+/// A table and the memory that it lies in.
+#[derive(Clone, Copy)]
+pub struct MappedTable {
+    /// The table.
+    pub table: Table<'static>,
+    start: *mut u8,
+    bytes: usize,
 }
 
-fn map(path: &CStr) -> Result<Table<'static>, Missing> {
+impl MappedTable {
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    /// Neither the table nor a copy of it may be used any more.
+    pub unsafe fn free(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { os::unmap(self.start, self.bytes) };
+    }
+}
+
+/// Maps the table of the program that is running.
+pub fn map_own() -> Result<MappedTable, Missing> {
+    map(c"/proc/self/exe", None)
+}
+
+/// Maps the table of a library, whose file is known by its name only: the table must have this digest.
+pub fn map_library(path: &CStr, digest: u64) -> Result<MappedTable, Missing> {
+    map(path, Some(digest))
+}
+
+fn map(path: &CStr, digest: Option<u64>) -> Result<MappedTable, Missing> {
     let file = File::open(path, os::OPEN_READ).map_err(|_| Missing::File)?;
     let size = file.size().map_err(|_| Missing::File)?;
     // SAFETY: without MAP_FIXED nothing existing is touched.
@@ -41,8 +68,21 @@ fn map(path: &CStr) -> Result<Table<'static>, Missing> {
     let mapped =
         unsafe { os::map(0, length, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), page) }
             .map_err(|_| Missing::File)?;
-    // SAFETY: mapped readable for `length` bytes and never unmapped.
+    // SAFETY: mapped readable for `length` bytes and unmapped by `free` alone.
     let section = unsafe { core::slice::from_raw_parts(mapped.add(offset - page), bytes) };
+    let found =
+        check(section, digest).map(|table| MappedTable { table, start: mapped, bytes: length });
+    if found.is_err() {
+        // SAFETY: mapped above; no table refers to it.
+        unsafe { os::unmap(mapped, length) };
+    }
+    found
+}
+
+fn check(section: &'static [u8], digest: Option<u64>) -> Result<Table<'static>, Missing> {
+    if digest.is_some_and(|digest| szc_abi::digest(section) != digest) {
+        return Err(Missing::Foreign);
+    }
     let table = Table::parse(section).map_err(|_| Missing::Malformed)?;
     table.validate().map_err(|_| Missing::Malformed)?;
     Ok(table)

@@ -84,6 +84,18 @@ pub fn advise_small_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, no_huge_page, 0, 0, 0]) };
 }
 
+/// Whether all of a range of pages can be read (`MADV_POPULATE_READ`, Linux 5.14). Older kernels do not
+/// tell, and then it can.
+pub fn is_readable(start: usize, bytes: usize) -> bool {
+    let populate_read = 22;
+    let own = (&raw const populate_read) as usize & !(PAGE_BYTES - 1);
+    // SAFETY: changes only which pages are in memory.
+    let populate = |start, bytes| {
+        check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_read, 0, 0, 0]) }).is_ok()
+    };
+    populate(start, bytes) || !populate(own, PAGE_BYTES)
+}
+
 /// Gives the memory of a private range back, which reads as zeros afterwards (`MADV_DONTNEED`).
 ///
 /// # Safety

@@ -3,11 +3,13 @@
 //!
 //! The driver gives them their real names (`szc_abi::STACK_EXPORT_PREFIX`); those that go on in
 //! libc's own definition only in programs in which it can be found behind them
-//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`).
+//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`). Those that tell of other stacks are there in programs whose
+//! code moves, too (`szc_abi::FRAMES_EXPORT_PREFIX`).
 
 use super::region::{self, Region};
 use super::{room, threads};
 use crate::arch::{self, nr, pads::stack_pointer};
+use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::fail;
 use crate::next::Next;
 use crate::os::Errno;
@@ -129,7 +131,7 @@ const DISABLE: c_int = 2;
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_stack_sigaltstack(
+unsafe extern "C" fn szc_rt_frames_sigaltstack(
     new: *const SignalStack,
     old: *mut SignalStack,
 ) -> c_int {
@@ -140,12 +142,32 @@ unsafe extern "C" fn szc_rt_stack_sigaltstack(
         return fail(Errno(-result as i32));
     }
     // SAFETY: the caller's promise.
-    if let Some(new) = unsafe { new.as_ref() }
-        && new.flags & DISABLE == 0
-    {
-        region::exclude(Region { low: new.start, end: new.start.saturating_add(new.bytes) });
+    if let Some(new) = unsafe { new.as_ref() } {
+        if new.flags & DISABLE == 0 {
+            let end = new.start.saturating_add(new.bytes);
+            region::exclude(Region { low: new.start, end });
+            stacks::set_signal_stack(new.start, end);
+        } else {
+            stacks::set_signal_stack(0, 0);
+        }
     }
     0
+}
+
+/// _Fork(3): the child goes on with its parent's copies of code.
+///
+/// # Safety
+/// As the function it stands for.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
+    static NEXT: Next = Next::new(c"_Fork");
+    stacks::block(Blocked::Child);
+    let Some(next) = NEXT.get() else { return fail(Errno(ENOSYS)) };
+    // SAFETY: the next definition has this type.
+    unsafe {
+        let next: unsafe extern "C" fn() -> c_int = core::mem::transmute(next);
+        next()
+    }
 }
 
 /// The start of glibc's `ucontext_t`.
@@ -163,6 +185,7 @@ pub struct Context {
 /// As the function it stands for.
 pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
     static NEXT: Next = Next::new(c"makecontext");
+    stacks::block(Blocked::Contexts);
     // SAFETY: the caller's promise.
     let stack = unsafe { &(*context).stack };
     region::exclude(Region { low: stack.start, end: stack.start.saturating_add(stack.bytes) });
@@ -173,6 +196,7 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
 /// known, with this thread's pad state. Where to go on.
 pub extern "C" fn before_clone(_start: usize, stack_end: usize) -> usize {
     static NEXT: Next = Next::new(c"clone");
+    stacks::block(Blocked::Child);
     region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
     NEXT.get().unwrap_or(0)
 }

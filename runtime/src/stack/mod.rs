@@ -10,6 +10,7 @@ pub mod room;
 pub mod threads;
 
 use crate::arch::pads::sections;
+use crate::library;
 use crate::os::LIMIT_ADDRESS_BYTES;
 use crate::os::limits::limit;
 use crate::rng::{Purpose, Stream};
@@ -69,10 +70,16 @@ pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
     pads
 }
 
-/// Fills the tables anew, while threads read them; on the maintenance task.
+/// The epoch whose tables are in place.
+pub fn epoch() -> u64 {
+    EPOCH.load(Ordering::Relaxed)
+}
+
+/// Fills the tables anew, those of libraries too, while threads read them; on the maintenance task.
 pub fn refill() {
-    let epoch = EPOCH.load(Ordering::Relaxed) + 1;
+    let epoch = epoch() + 1;
     Tables::of_image().fill(SEED.load(Ordering::Relaxed), epoch);
+    library::refill(epoch);
     EPOCH.store(epoch, Ordering::Relaxed);
     REFILLS.fetch_add(1, Ordering::Relaxed);
 }

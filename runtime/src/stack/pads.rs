@@ -23,13 +23,22 @@ impl Tables<'static> {
     /// The program's: one, or one for each padded function.
     pub fn of_image() -> Self {
         let sections = sections();
-        let bytes = sections.tables_end as usize - sections.tables as usize;
-        let first = sections.tables;
+        // SAFETY: the linker's bounds of a section of the program, which stays.
+        unsafe { Self::between(sections.tables, sections.tables_end) }
+    }
+
+    /// Those between two addresses.
+    ///
+    /// # Safety
+    /// The addresses must be the linker's bounds of an image's section of tables, and the image must stay
+    /// as long as they are used.
+    pub unsafe fn between(first: *mut u8, end: *mut u8) -> Self {
+        let bytes = (end as usize).saturating_sub(first as usize);
         if bytes < PAD_TABLE_BYTES || !first.cast::<Table>().is_aligned() {
             return Self(&[]);
         }
-        // SAFETY: the linker's bounds of a section of tables, which the pass aligns to a cache
-        // line; the runtime reaches them through atomics alone.
+        // SAFETY: the caller's promise. The pass aligns tables to a cache line; the runtime reaches
+        // them through atomics alone.
         Self(unsafe { core::slice::from_raw_parts(first.cast(), bytes / PAD_TABLE_BYTES) })
     }
 }
@@ -39,6 +48,11 @@ impl<'a> Tables<'a> {
     #[cfg(test)]
     pub fn new(tables: &'a [Table]) -> Self {
         Self(tables)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Puts the tables of an epoch in place, which depend on seed, epoch and the number of tables

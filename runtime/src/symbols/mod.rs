@@ -61,6 +61,11 @@ pub fn for_debugger() -> bool {
     FOR_DEBUGGER.load(Ordering::Relaxed)
 }
 
+/// Whether anyone is told.
+pub fn tells_anyone() -> bool {
+    for_debugger() || FOR_PERF.load(Ordering::Relaxed)
+}
+
 /// How the memory of copies has to be mapped for those who are told.
 pub fn view_form() -> Form {
     if for_debugger() {
@@ -99,6 +104,24 @@ pub fn withdraw(layout: usize) {
     if for_debugger() {
         TEMPLATES.lock.with(|| debugger::withdraw(layout));
     }
+}
+
+/// Takes back what was told of an image that is unloaded, and of its layouts at these addresses. All
+/// signals must be blocked.
+pub fn forget(image: &Image, layouts: impl Iterator<Item = usize>) {
+    if !for_debugger() {
+        return;
+    }
+    TEMPLATES.lock.with(|| {
+        layouts.for_each(debugger::withdraw);
+        // SAFETY: the lock makes this the only reference.
+        let known = unsafe { &mut *TEMPLATES.known.get() };
+        let base = image.address(0);
+        for slot in known.iter_mut().flatten().filter(|slot| slot.0 == base) {
+            // Another image may come to lie there; no image lies at 0.
+            slot.0 = 0;
+        }
+    });
 }
 
 /// In a forked child: the thread that held the lock does not exist.

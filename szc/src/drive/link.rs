@@ -4,7 +4,8 @@
 use super::args::{Facts, Invocation};
 use super::compile::command;
 use super::features::{Feature, Request};
-use super::parts::{Clang, Language, RUNTIME_ARCHIVE, find_own};
+use super::parts::{Clang, Language, find_own};
+use super::runtime_object::Part;
 use super::{plugin, runtime_object};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
@@ -16,9 +17,10 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
+use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use szc_abi::{
-    HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL, SHARED_STACK_EXPORT_PREFIX,
-    STACK_EXPORT_PREFIX,
+    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL,
+    SHARED_FRAMES_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
@@ -32,10 +34,25 @@ const SHARED_UNWINDER: &[&str] = &[
 const OWN_UNWINDER: &[&str] =
     &["-Wl,--wrap=_Unwind_Find_FDE", "-Wl,--defsym=__wrap__Unwind_Find_FDE=szc_rt_find_fde"];
 
-/// A static unwinder makes its symbols local to the program, so that the shared one, which the shared
-/// C++ library brings along, cannot be sent to the runtime.
-pub(super) fn hides_the_shared_unwinder(facts: &Facts) -> bool {
-    facts.static_support && !facts.static_cxx && !facts.fully_static && !facts.shared
+/// Why exceptions could not pass moved functions of a C++ image, and what to do about it, if so.
+///
+/// A static unwinder makes its symbols local to the image. In a program it hides the shared one, which
+/// the shared C++ library brings along; in a library it would have to find the program's runtime.
+pub(super) fn unwinder_that_knows_no_copies(facts: &Facts) -> Option<&'static str> {
+    if !facts.static_support || facts.fully_static {
+        None
+    } else if facts.shared {
+        Some(
+            "with -static-libgcc a library's exceptions could not pass moved functions; leave it out",
+        )
+    } else if !facts.static_cxx {
+        Some(
+            "with -static-libgcc and a shared C++ library exceptions could not pass moved functions; \
+             add -static-libstdc++",
+        )
+    } else {
+        None
+    }
 }
 
 /// LLVM's libunwind searches the images that are loaded, by itself, and finds no copies.
@@ -137,10 +154,11 @@ pub(super) fn additions(
     clang: &Clang,
     facts: &Facts,
     request: &Request,
-    runtime: Option<&Path>,
+    object: Option<&Path>,
 ) -> anyhow::Result<Vec<OsString>> {
+    let part = part_for(facts, request);
     // A program without the runtime has no use for pads and records.
-    let used = facts.shared || takes_runtime(facts);
+    let used = facts.shared || part.is_some();
     let mut words = if used { plugin::compile_words(request)? } else { Vec::new() };
     // An invocation may turn out to link nothing (a missing input, say); then clang would
     // warn of every word here, and -Werror would make that an error.
@@ -157,15 +175,22 @@ pub(super) fn additions(
     if moves {
         words.push("-Wl,--emit-relocs".into());
     }
-    if takes_runtime(facts) {
-        // Nothing in a program refers to the runtime, so the link has to ask for it.
-        words.push(format!("-Wl,-u,{RUNTIME_START_SYMBOL}").into());
+    if let Some(part) = part {
+        // Nothing in an image refers to szc's part, so the link has to ask for it.
+        words.push(format!("-Wl,-u,{}", part.symbol()).into());
         // As a word of the linker, because `-x c` would make a file name C source.
-        let runtime = match runtime {
+        let object = match object {
             Some(object) => object.to_path_buf(),
-            None => find_own(RUNTIME_ARCHIVE)?,
+            None => find_own(part.archive())?,
         };
-        words.extend(["-Xlinker".into(), runtime.into()]);
+        words.extend(["-Xlinker".into(), object.into()]);
+    }
+    if part == Some(Part::Runtime) {
+        if !facts.fully_static {
+            for symbol in [ADOPT_SYMBOL, RELEASE_SYMBOL] {
+                words.push(format!("-Wl,--export-dynamic-symbol={symbol}").into());
+            }
+        }
         if moves {
             words.extend(unwinder_words(facts).iter().map(OsString::from));
         } else {
@@ -177,10 +202,22 @@ pub(super) fn additions(
     Ok(words)
 }
 
-/// Whether the image is a program that will run initializers: rustc and others leave out
-/// the default libraries and name the C library themselves.
-fn takes_runtime(facts: &Facts) -> bool {
-    !facts.shared && !facts.no_start_files && (!facts.no_default_libs || facts.names_libc)
+/// The part of szc that the image gets.
+fn part_for(facts: &Facts, request: &Request) -> Option<Part> {
+    if !runs_initializers(facts) {
+        None
+    } else if !facts.shared {
+        Some(Part::Runtime)
+    } else {
+        let moves_or_pads = request.includes(Feature::Code) || request.includes(Feature::Stack);
+        moves_or_pads.then_some(Part::Library)
+    }
+}
+
+/// Whether the image will run initializers: rustc and others leave out the default libraries and name
+/// the C library themselves.
+fn runs_initializers(facts: &Facts) -> bool {
+    !facts.no_start_files && (!facts.no_default_libs || facts.names_libc)
 }
 
 /// Links, and completes the image.
@@ -194,11 +231,14 @@ pub(super) fn link(
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
-    let runtime = takes_runtime(facts)
-        .then(|| runtime_object::extract(&find_own(RUNTIME_ARCHIVE)?, &exports(facts, request)))
+    let object = part_for(facts, request)
+        .map(|part| {
+            let exported = exports(facts, request);
+            runtime_object::extract(part, &find_own(part.archive())?, &exported)
+        })
         .transpose()?;
-    let runtime_path = runtime.as_ref().map(tempfile::NamedTempFile::path);
-    let additions = additions(clang, facts, request, runtime_path)?;
+    let object_path = object.as_ref().map(tempfile::NamedTempFile::path);
+    let additions = additions(clang, facts, request, object_path)?;
     if !request.includes(Feature::Code) {
         let status = run(clang, &invocation.for_clang(&additions))?;
         return Ok(exit_code(status));
@@ -224,6 +264,12 @@ fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
         prefixes.push(STACK_EXPORT_PREFIX);
         if !facts.fully_static {
             prefixes.push(SHARED_STACK_EXPORT_PREFIX);
+        }
+    }
+    if request.includes(Feature::Stack) || request.includes(Feature::Code) {
+        prefixes.push(FRAMES_EXPORT_PREFIX);
+        if !facts.fully_static {
+            prefixes.push(SHARED_FRAMES_EXPORT_PREFIX);
         }
     }
     if request.includes(Feature::Heap) {
@@ -374,20 +420,37 @@ mod tests {
     }
 
     #[test]
-    fn the_runtime_goes_into_programs_that_the_c_library_starts() {
-        for (line, takes) in [
-            ("x.c", true),
-            ("-static x.c", true),
-            ("-nostdlib++ x.cc", true),
-            ("-shared x.c", false),
-            ("-Wl,-shared x.c", false),
-            ("-nostdlib x.c", false),
-            ("-nostartfiles x.c", false),
-            ("-nodefaultlibs x.c", false),
-            ("-nodefaultlibs x.o -lc", true),
-            ("-nolibc x.o -l c", true),
+    fn the_runtime_goes_into_programs_that_the_c_library_starts_and_a_note_into_libraries() {
+        for (line, part) in [
+            ("x.c", Some(Part::Runtime)),
+            ("-static x.c", Some(Part::Runtime)),
+            ("-nostdlib++ x.cc", Some(Part::Runtime)),
+            ("-shared x.c", Some(Part::Library)),
+            ("-Wl,-shared x.c", Some(Part::Library)),
+            ("-shared -nostdlib x.c", None),
+            ("-nostdlib x.c", None),
+            ("-nostartfiles x.c", None),
+            ("-nodefaultlibs x.c", None),
+            ("-nodefaultlibs x.o -lc", Some(Part::Runtime)),
+            ("-nolibc x.o -l c", Some(Part::Runtime)),
         ] {
-            assert_eq!(takes_runtime(&facts(line)), takes, "{line}");
+            assert_eq!(part_for(&facts(line), &Request::default()), part, "{line}");
+        }
+        let mut heap = Request::default();
+        heap.add(Word::from_flag(b"-Rheap").expect("an own word"));
+        assert_eq!(part_for(&facts("-shared x.c"), &heap), None);
+    }
+
+    #[test]
+    fn a_static_unwinder_is_no_obstacle_only_where_it_is_the_only_one() {
+        for (line, refused) in [
+            ("x.cc", false),
+            ("-static-libgcc x.cc", true),
+            ("-static-libgcc -static-libstdc++ x.cc", false),
+            ("-static-libgcc -static-libstdc++ -shared x.cc", true),
+            ("-shared x.cc", false),
+        ] {
+            assert_eq!(unwinder_that_knows_no_copies(&facts(line)).is_some(), refused, "{line}");
         }
     }
 

@@ -75,12 +75,11 @@ fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
         );
         return request.without(Feature::Code);
     }
-    let hidden = language == Language::Cxx && links_code && link::hides_the_shared_unwinder(facts);
-    if hidden {
-        eprintln!(
-            "szc: warning: code randomization is off: with -static-libgcc and a shared C++ library \
-             exceptions could not pass moved functions; add -static-libstdc++"
-        );
+    if language == Language::Cxx
+        && links_code
+        && let Some(reason) = link::unwinder_that_knows_no_copies(facts)
+    {
+        eprintln!("szc: warning: code randomization is off: {reason}");
         return request.without(Feature::Code);
     }
     request.clone()

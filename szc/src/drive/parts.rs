@@ -20,6 +20,9 @@ pub const CLANG_VARIABLE: &str = "SZC_CLANG";
 /// The static library that is linked into every randomized program.
 pub const RUNTIME_ARCHIVE: &str = "libszc_runtime.a";
 
+/// The static library whose object is linked into every shared library that can be randomized.
+pub const LIBRARY_ARCHIVE: &str = "libszc_library.a";
+
 const LLVM_BIN: &str = "/usr/lib/llvm-22/bin";
 
 /// The language whose driver is imitated.

@@ -1,9 +1,11 @@
-//! The one object of the runtime's archive that belongs in a program.
+//! The one object of an archive of szc's own that belongs in an image: the runtime in a program, and in a
+//! shared library what tells the runtime of it.
 //!
 //! rustc puts compiler support functions into every static library, `ceil` and `fmod` among them.
 //! A linker that saw them would take them instead of the C library's, and a configure script would
 //! find that no `-lm` is needed. So the link gets the runtime's own object, not the archive.
 
+use super::parts::{LIBRARY_ARCHIVE, RUNTIME_ARCHIVE};
 use anyhow::{Context, Result};
 use object::read::archive::ArchiveFile;
 use object::read::elf::{ElfFile64, Sym as _};
@@ -12,19 +14,47 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use szc_abi::RUNTIME_START_SYMBOL;
+use szc_abi::library::LIBRARY_IMAGE_SYMBOL;
 use tempfile::NamedTempFile;
 
-/// Copies the runtime's object out of its archive, into a file that lives as long as the result.
+/// A part of szc that is linked into images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Into programs.
+    Runtime,
+    /// Into shared libraries.
+    Library,
+}
+
+impl Part {
+    /// File name of its archive.
+    pub const fn archive(self) -> &'static str {
+        match self {
+            Part::Runtime => RUNTIME_ARCHIVE,
+            Part::Library => LIBRARY_ARCHIVE,
+        }
+    }
+
+    /// A symbol that its object defines.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Part::Runtime => RUNTIME_START_SYMBOL,
+            Part::Library => LIBRARY_IMAGE_SYMBOL,
+        }
+    }
+}
+
+/// Copies a part's object out of its archive, into a file that lives as long as the result.
 ///
 /// Definitions whose names begin with one of `exported` lose that prefix, so that they stand in for
 /// the function of libc of that name.
 ///
 /// # Errors
 /// The archive cannot be read or has no such object, or there is no room for the copy.
-pub fn extract(archive: &Path, exported: &[&str]) -> Result<NamedTempFile> {
+pub fn extract(part: Part, archive: &Path, exported: &[&str]) -> Result<NamedTempFile> {
     let data = fs::read(archive).with_context(|| format!("cannot read {}", archive.display()))?;
-    let object = find(&data).with_context(|| {
-        format!("{}: not the runtime of this szc; build all of it again", archive.display())
+    let object = find(&data, part.symbol()).with_context(|| {
+        format!("{}: not a part of this szc; build all of it again", archive.display())
     })?;
     let mut file = tempfile::Builder::new()
         .prefix("szc-runtime-")
@@ -63,14 +93,14 @@ fn for_program(object: &[u8], exported: &[&str]) -> Vec<u8> {
 /// Offset of `st_info` in an `Elf64_Sym`.
 const ST_INFO_OFFSET: usize = 4;
 
-fn find(archive: &[u8]) -> Option<&[u8]> {
+fn find<'a>(archive: &'a [u8], symbol: &str) -> Option<&'a [u8]> {
     ArchiveFile::parse(archive).ok()?.members().find_map(|member| {
         let data = member.ok()?.data(archive).ok()?;
-        let starts_the_runtime = object::File::parse(data)
+        let is_it = object::File::parse(data)
             .ok()?
             .symbols()
-            .any(|symbol| symbol.is_definition() && symbol.name() == Ok(RUNTIME_START_SYMBOL));
-        starts_the_runtime.then_some(data)
+            .any(|found| found.is_definition() && found.name() == Ok(symbol));
+        is_it.then_some(data)
     })
 }
 
@@ -79,10 +109,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_the_runtime_is_refused_with_its_name() {
+    fn what_is_no_part_of_szc_is_refused_with_its_name() {
         let mut file = NamedTempFile::new().expect("a temporary file");
         file.write_all(b"!<arch>\n").expect("writable");
-        let message = format!("{:#}", extract(file.path(), &[]).expect_err("empty"));
+        let message = format!("{:#}", extract(Part::Library, file.path(), &[]).expect_err("empty"));
         assert!(message.contains(&file.path().display().to_string()), "{message}");
     }
 }

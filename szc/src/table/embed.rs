@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use szc_abi::TABLE_SECTION;
+use szc_abi::library::{NOTE_DESCRIPTOR_AT, NOTE_SECTION};
 
 /// What embedding needs from outside.
 #[derive(Clone, Debug)]
@@ -51,6 +52,11 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     let output = scratch.path().join("image");
     std::fs::write(&table_file, &built.table).context("cannot write the relocation table")?;
     let mut words = vec![OsString::from("--add-section"), join(TABLE_SECTION, &table_file)];
+    if let Some(note) = &built.note {
+        let file = scratch.path().join("note");
+        std::fs::write(&file, note).context("cannot write a note")?;
+        words.extend(["--update-section".into(), join(NOTE_SECTION, &file)]);
+    }
     words.extend(built.retained.iter().map(|section| format!("--remove-section={section}").into()));
     match options.strip {
         Some(Strip::All) => words.push("--strip-all".into()),
@@ -92,6 +98,8 @@ fn join(name: &str, file: &Path) -> OsString {
 struct Built {
     table: Vec<u8>,
     retained: Vec<String>,
+    /// The library's note, with the digest of the table.
+    note: Option<Vec<u8>>,
     needs_gnu_objcopy: bool,
 }
 
@@ -110,11 +118,22 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
         }
     }
     let decision = decide(&image, &policy);
+    let table = write::encode(&decision, image.link_base)?;
     Ok(Built {
-        table: write::encode(&decision, image.link_base)?,
+        note: note_with(&image, szc_abi::digest(&table)),
+        table,
         retained: image.retained_sections,
         needs_gnu_objcopy: image.loaded_uses_symtab,
     })
+}
+
+/// The library's note with a digest; nothing in an image without one.
+fn note_with(image: &Image<'_>, digest: u64) -> Option<Vec<u8>> {
+    let note = image.sections.iter().find(|section| section.name == NOTE_SECTION)?;
+    let mut bytes = note.data.to_vec();
+    let field = bytes.get_mut(NOTE_DESCRIPTOR_AT..)?.first_chunk_mut()?;
+    *field = digest.to_le_bytes();
+    Some(bytes)
 }
 
 /// Adds the names of all functions that an archive defines, local ones included.

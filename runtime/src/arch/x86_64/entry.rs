@@ -72,7 +72,7 @@ const RED_ZONE_BYTES: usize = 128;
 pub const RESOLVER_STACK_BYTES: usize = 1024;
 
 /// Offset of the displacement in a stub, which is its last field.
-const STUB_FIELD_OFFSET: usize = 6;
+const STUB_FIELD_OFFSET: usize = 7;
 
 // szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its address.
 // szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind the red zone
@@ -90,7 +90,8 @@ global_asm!(
     ".cfi_startproc",
     "lea rsp, [rsp - {red_zone}]",
     ".cfi_adjust_cfa_offset {red_zone}",
-    "call szc_rt_resolve",
+    // Through a pointer within reach: a library may lie far from the program, whose part this is.
+    "call qword ptr [rip + szc_rt_stub]",
     ".cfi_endproc",
     ".p2align 4, 0xcc",
     ".size szc_rt_stub, . - szc_rt_stub",
@@ -188,6 +189,7 @@ global_asm!(
 
 unsafe extern "C" {
     fn szc_rt_stub();
+    fn szc_rt_resolve();
 }
 
 /// Address of the stubs' pattern, whose unwind information holds for all of them.
@@ -196,17 +198,21 @@ pub fn stub_pattern() -> usize {
     szc_rt_stub as *const () as usize
 }
 
-/// The stub that lies at `at`; nothing if the resolver is out of its reach.
+/// What the pointer of an image's stubs holds.
 #[must_use]
-pub fn stub(at: usize) -> Option<[u8; STUB_BYTES]> {
-    let pattern = stub_pattern();
+pub fn resolver() -> usize {
+    szc_rt_resolve as *const () as usize
+}
+
+/// The stub that lies at `at` and enters the resolver through `pointer`; nothing if the pointer is out
+/// of its reach.
+#[must_use]
+pub fn stub(at: usize, pointer: usize) -> Option<[u8; STUB_BYTES]> {
     // SAFETY: the pattern is as long as a stub, in text that stays mapped, and is not movable.
-    let mut bytes = unsafe { (pattern as *const [u8; STUB_BYTES]).read() };
-    let field = &mut bytes[STUB_FIELD_OFFSET..STUB_FIELD_OFFSET + 4];
-    let old = i32::from_le_bytes([field[0], field[1], field[2], field[3]]);
+    let mut bytes = unsafe { (stub_pattern() as *const [u8; STUB_BYTES]).read() };
     let end = STUB_FIELD_OFFSET + 4;
-    let target = (pattern + end).wrapping_add_signed(old as isize);
-    field.copy_from_slice(&displacement(at + end, target)?.to_le_bytes());
+    let field = displacement(at + end, pointer)?;
+    bytes[STUB_FIELD_OFFSET..end].copy_from_slice(&field.to_le_bytes());
     Some(bytes)
 }
 
@@ -252,16 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn every_stub_calls_what_the_pattern_calls_and_differs_in_nothing_else() {
-        let pattern = stub_pattern();
-        let here = stub(pattern).unwrap();
-        let there = stub(pattern + 0x1000).unwrap();
-        assert_eq!(here[..STUB_FIELD_OFFSET], there[..STUB_FIELD_OFFSET]);
-        let field =
-            |bytes: [u8; STUB_BYTES]| i32::from_le_bytes(*bytes[6..].first_chunk().unwrap());
-        assert_eq!(field(here) - field(there), 0x1000);
-        assert_eq!(here[5], 0xe8, "the call's field is where it is taken to be");
-        assert_eq!(here[10..], [0xcc; 6]);
-        assert_eq!(stub(pattern + (1 << 32)), None);
+    fn a_stub_is_the_pattern_with_the_distance_of_its_pointer() {
+        let there = stub(0x1_0000, 0x2_0000).unwrap();
+        let pattern = stub(stub_pattern(), stub_pattern()).unwrap();
+        assert_eq!(there[..STUB_FIELD_OFFSET], pattern[..STUB_FIELD_OFFSET]);
+        assert_eq!(there[5..7], [0xff, 0x15], "the call's field is where it is taken to be");
+        assert_eq!(i32::from_le_bytes(*there[7..].first_chunk().unwrap()), 0x1_0000 - 11);
+        assert_eq!(there[11..], [0xcc; 5]);
+        assert_eq!(stub(0x1_0000, 0x2_0000 + (1 << 32)), None);
     }
 }

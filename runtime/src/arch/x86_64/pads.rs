@@ -125,8 +125,8 @@ macro_rules! looks_on {
     };
 }
 
-looks_on!("szc_rt_shared_stack_makecontext", crate::stack::exports::before_makecontext);
-looks_on!("szc_rt_shared_stack_clone", crate::stack::exports::before_clone);
+looks_on!("szc_rt_shared_frames_makecontext", crate::stack::exports::before_makecontext);
+looks_on!("szc_rt_shared_frames_clone", crate::stack::exports::before_clone);
 
 unsafe extern "C" {
     static szc_rt_pad_sections: Sections;

@@ -18,6 +18,11 @@ global_asm!(
     ".weak dlopen",
     "szc_rt_weak_dlopen:",
     ".quad dlopen",
+    ".globl szc_rt_weak_iterate_images",
+    ".hidden szc_rt_weak_iterate_images",
+    ".weak dl_iterate_phdr",
+    "szc_rt_weak_iterate_images:",
+    ".quad dl_iterate_phdr",
     ".globl szc_rt_weak_find_fde",
     ".hidden szc_rt_weak_find_fde",
     ".weak __real__Unwind_Find_FDE",
@@ -53,6 +58,7 @@ global_asm!(
 unsafe extern "C" {
     static szc_rt_weak_dlsym: usize;
     static szc_rt_weak_dlopen: usize;
+    static szc_rt_weak_iterate_images: usize;
     static szc_rt_weak_find_fde: usize;
     static szc_rt_weak_keeps_code: usize;
     static szc_rt_weak_allocator: [usize; 8];
@@ -98,6 +104,13 @@ pub fn weak_dlsym() -> usize {
 pub fn weak_dlopen() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_dlopen }
+}
+
+/// Address of `dl_iterate_phdr`, 0 in programs without it.
+#[must_use]
+pub fn weak_iterate_images() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_iterate_images }
 }
 
 /// Address of a statically linked `_Unwind_Find_FDE`, 0 if there is none.

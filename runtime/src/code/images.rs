@@ -1,0 +1,212 @@
+//! All images whose code moves: the program, and the libraries that were built for it.
+
+use super::image::Image;
+use super::{Code, Counts, Plan, Prepared};
+use crate::library::Library;
+use crate::{os, state};
+
+/// Most images at a time, the program included.
+pub const CAPACITY: usize = 256;
+
+/// Slot of the program.
+const PROGRAM: usize = 0;
+
+/// The images, by slot: the program's first, then libraries, whose slots are used again when they are
+/// gone.
+pub struct Images {
+    program: Option<Code>,
+    /// Room for all libraries, once there is one.
+    libraries: *mut Option<Library>,
+    /// Slots that were ever used.
+    used: usize,
+    /// Libraries that were ever in a slot.
+    added: u64,
+    /// What was counted for libraries that are gone.
+    gone: Counts,
+}
+
+impl Images {
+    /// None.
+    pub const fn new() -> Self {
+        Self { program: None, libraries: os::null(), used: 0, added: 0, gone: Counts::NONE }
+    }
+
+    /// Sets the program's code, which is not entered yet.
+    pub fn set_program(&mut self, code: Code) {
+        state::LOCATORS.set(PROGRAM, code.locator());
+        self.used = self.used.max(PROGRAM + 1);
+        self.program = Some(code);
+    }
+
+    /// Takes the program's code out again: it was never entered.
+    pub fn forget_program(&mut self) {
+        state::LOCATORS.clear(PROGRAM);
+        self.program = None;
+    }
+
+    /// Slots to look at: all images are in slots below this.
+    pub fn slots(&self) -> usize {
+        self.used
+    }
+
+    /// The libraries.
+    pub fn libraries(&self) -> &[Option<Library>] {
+        let count = self.used.saturating_sub(1);
+        if self.libraries.is_null() {
+            return &[];
+        }
+        // SAFETY: the array has `CAPACITY` elements, all written.
+        unsafe { core::slice::from_raw_parts(self.libraries, count) }
+    }
+
+    /// The library in a slot.
+    pub fn library_mut(&mut self, slot: usize) -> Option<&mut Library> {
+        if self.libraries.is_null() || slot == PROGRAM || slot >= self.used {
+            return None;
+        }
+        // SAFETY: as `libraries`.
+        unsafe { (*self.libraries.add(slot - 1)).as_mut() }
+    }
+
+    /// Libraries that were ever added, in this process.
+    pub fn libraries_added(&self) -> u64 {
+        self.added
+    }
+
+    /// Whether no further library has a place.
+    pub fn is_full(&self) -> bool {
+        self.used == CAPACITY && self.libraries().iter().all(Option::is_some)
+    }
+
+    /// Whether no image can have another epoch.
+    pub fn are_at_rest(&self) -> bool {
+        self.all().all(|code| code.is_at_rest())
+    }
+
+    /// Forgets where copies of a library come from that were never entered.
+    pub fn forget_copies(&mut self, slot: usize) {
+        state::LOCATORS.clear(slot);
+    }
+
+    /// Gives a library a slot; nothing if there is none, or no memory.
+    pub fn add(&mut self, library: Library) -> Option<usize> {
+        if self.libraries.is_null() {
+            let bytes = CAPACITY * size_of::<Option<Library>>();
+            let array: *mut Option<Library> = os::map_anonymous(bytes).ok()?.cast();
+            for index in 0..CAPACITY {
+                // SAFETY: the memory has room for that many.
+                unsafe { array.add(index).write(None) };
+            }
+            self.libraries = array;
+        }
+        // SAFETY: as `libraries`; the lock makes this the only reference.
+        let all = unsafe { core::slice::from_raw_parts_mut(self.libraries, CAPACITY - 1) };
+        let index = all.iter().position(Option::is_none)?;
+        let slot = index + 1;
+        if let Some(code) = &library.code {
+            state::LOCATORS.set(slot, code.locator());
+        }
+        all[index] = Some(library);
+        self.added += 1;
+        self.used = self.used.max(slot + 1);
+        Some(slot)
+    }
+
+    /// Takes a library out of its slot, for whoever gives its memory back.
+    pub fn remove(&mut self, slot: usize) -> Option<Library> {
+        state::LOCATORS.clear(slot);
+        self.library_mut(slot)?;
+        // SAFETY: as `library_mut`.
+        let library = unsafe { (*self.libraries.add(slot - 1)).take() }?;
+        if let Some(code) = &library.code {
+            let last = code.counts();
+            self.gone = self.gone.with(Counts {
+                live_bytes: 0,
+                retained_bytes: 0,
+                kept: 0,
+                exhausted: false,
+                ..last
+            });
+        }
+        Some(library)
+    }
+
+    fn code(&self, slot: usize) -> Option<&Code> {
+        if slot == PROGRAM {
+            return self.program.as_ref();
+        }
+        self.libraries().get(slot - 1)?.as_ref()?.code.as_ref()
+    }
+
+    pub(super) fn code_mut(&mut self, slot: usize) -> Option<&mut Code> {
+        if slot == PROGRAM {
+            return self.program.as_mut();
+        }
+        self.library_mut(slot)?.code.as_mut()
+    }
+
+    /// All images' code.
+    pub fn all(&self) -> impl Iterator<Item = &Code> {
+        (0..self.used).filter_map(|slot| self.code(slot))
+    }
+
+    /// Serves a call that came through a stub of some image; see [`Code::resolve`].
+    pub fn resolve(&mut self, address: usize) -> Option<usize> {
+        (0..self.used).find_map(|slot| self.code_mut(slot)?.resolve(address))
+    }
+
+    /// What the next epoch of the image in a slot needs to know. Nothing if there is none, or it is
+    /// about to be unloaded, or has no place left.
+    pub fn plan(&mut self, slot: usize) -> Option<Plan> {
+        if self.library_mut(slot).is_some_and(|library| library.closing) {
+            return None;
+        }
+        let code = self.code_mut(slot)?;
+        code.plan().ok()
+    }
+
+    /// Begins the epoch that was prepared for the image in a slot.
+    pub fn publish(&mut self, slot: usize, prepared: &Prepared) {
+        if let Some(code) = self.code_mut(slot) {
+            code.publish(prepared);
+        }
+    }
+
+    /// Records that there was no memory for the image's next epoch.
+    pub fn stop(&mut self, slot: usize) {
+        if let Some(code) = self.code_mut(slot) {
+            code.stop();
+        }
+    }
+
+    /// Calls `visit` with image, epoch, function, address and bytes of every copy.
+    pub fn for_each_copy(&self, mut visit: impl FnMut(&Image, u64, u32, usize, u32)) {
+        for code in self.all() {
+            code.for_each_copy(|epoch, function, address, bytes| {
+                visit(code.image(), epoch, function, address, bytes);
+            });
+        }
+    }
+
+    /// What has happened so far, in all images.
+    pub fn counts(&self) -> Counts {
+        self.all().map(Code::counts).fold(self.gone, Counts::with)
+    }
+
+    /// In a forked child: gives it its own copies and counts.
+    ///
+    /// # Safety
+    /// As [`Code::unshare`].
+    pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
+        self.gone = Counts::NONE;
+        for slot in 0..self.used {
+            if let Some(code) = self.code_mut(slot) {
+                code.reset_counts();
+                // SAFETY: the caller's promise.
+                unsafe { code.unshare()? };
+                code.announce_to_perf();
+            }
+        }
+        Ok(())
+    }
+}

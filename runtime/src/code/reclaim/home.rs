@@ -1,0 +1,83 @@
+//! Notices threads that call something on a stack that is not their own.
+//!
+//! The first call of any function goes through the resolver, so a stack that a program has made for
+//! itself is noticed there before there are frames of copies on it that are worth anything. Runs in
+//! the resolver, under the lock.
+
+use super::stacks::{self, Blocked};
+use crate::arch::pads::{stack_pointer, thread_pointer};
+use crate::arch::{nr, syscall};
+use crate::os;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Deepest stack of a thread.
+const MAX_STACK_BYTES: usize = 1 << 30;
+
+/// Threads whose stacks are remembered; others share entries with them.
+const HOMES: usize = 256;
+
+/// From where on a thread's stack is known to be in one piece.
+struct Home {
+    thread: AtomicUsize,
+    low: AtomicUsize,
+}
+
+/// Read and written under the lock.
+static KNOWN: [Home; HOMES] =
+    [const { Home { thread: AtomicUsize::new(0), low: AtomicUsize::new(0) } }; HOMES];
+
+/// Ends reclaiming if the calling thread is on a stack that is neither its own nor a signal stack.
+pub fn notice() {
+    let (thread, pointer) = (thread_pointer(), stack_pointer());
+    let end = stacks::end_of_thread(thread);
+    let known = &KNOWN[(thread >> 12) % HOMES];
+    let is_known = known.thread.load(Ordering::Relaxed) == thread;
+    let low = if is_known { known.low.load(Ordering::Relaxed) } else { end };
+    if !(low..end).contains(&pointer) {
+        look(known, thread, pointer, low.min(end));
+    }
+}
+
+/// `low`: from where on the stack is known.
+#[cold]
+#[inline(never)]
+fn look(known: &Home, thread: usize, pointer: usize, low: usize) {
+    let page = pointer & !(os::PAGE_BYTES - 1);
+    if pointer < low
+        && low - pointer < MAX_STACK_BYTES
+        && os::is_readable(page, low.next_multiple_of(os::PAGE_BYTES) - page)
+    {
+        known.thread.store(thread, Ordering::Relaxed);
+        known.low.store(page, Ordering::Relaxed);
+    } else if !is_on_signal_stack() {
+        stacks::block(Blocked::ForeignStack);
+    }
+}
+
+/// Whether the calling thread is on its signal stack, by the kernel's account (sigaltstack(2)).
+fn is_on_signal_stack() -> bool {
+    let on_stack = 1;
+    let mut now = [0u64; 3]; // stack_t: address, flags, bytes
+    let arguments = [0, now.as_mut_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: the buffer is a stack_t.
+    let result = unsafe { syscall(nr::SIGALTSTACK, arguments) };
+    result == 0 && now[1] & on_stack != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_at_home_on_its_own_stack() {
+        std::thread::spawn(|| {
+            notice();
+            let known = &KNOWN[(thread_pointer() >> 12) % HOMES];
+            assert_eq!(known.thread.load(Ordering::Relaxed), thread_pointer());
+            let low = known.low.load(Ordering::Relaxed);
+            assert!((low..thread_pointer()).contains(&stack_pointer()));
+        })
+        .join()
+        .unwrap();
+    }
+}

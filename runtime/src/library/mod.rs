@@ -1,0 +1,172 @@
+//! Shared libraries built by szc, in a program built by szc: their code moves and their frames get pads
+//! like the program's.
+//!
+//! A library is *adopted* before any code of it runs but what the loader itself calls (ifunc resolvers):
+//! those that are loaded with the program when the runtime starts, others when the first of them calls
+//! [`szc_rt_adopt`], which it does before its constructors. It is *closing* when its destructors have
+//! run. Then it may be unloaded, or the program may be ending, in which case threads may still call it:
+//! nothing of it changes any more, nobody reads its bytes any more, and its copies stay until it is seen
+//! to be gone, when the next library is loaded.
+
+mod adopt;
+mod found;
+mod seeds;
+
+use crate::code::{Budget, Code, Refused};
+use crate::os::{self, Lock};
+use crate::stack::pads::Tables;
+use crate::state::{CODE, Once};
+use crate::{fork, maintenance};
+use szc_abi::library::LibraryImage;
+
+/// What is to be done with libraries.
+pub struct Wanted {
+    /// Seed of all layouts.
+    pub seed: u64,
+    /// Their code moves.
+    pub code: bool,
+    /// Their frames get pads.
+    pub stack: bool,
+    /// Memory for copies of the program's code.
+    pub budget: Budget,
+}
+
+static WANTED: Once<Wanted> = Once::new();
+
+/// Held while libraries are adopted or given up, and from the plan of an epoch to its publication.
+/// Taken before the lock of `CODE`, with all signals blocked, and never by the resolver.
+pub static CHANGES: Lock = Lock::new();
+
+/// A library that was adopted.
+pub struct Library {
+    /// Address of its ELF header.
+    base: usize,
+    image: LibraryImage,
+    table_digest: u64,
+    /// Its code, if that moves.
+    pub code: Option<Code>,
+    refused: Option<Refused>,
+    /// Its frames have pads.
+    padded: bool,
+    seed: u64,
+    /// Its destructors have run.
+    pub closing: bool,
+}
+
+/// What the log tells about libraries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Times that a library was adopted. The rest is of those that are not known to be gone.
+    pub adopted: u64,
+    /// Libraries whose code moves.
+    pub moving: u64,
+    /// Their functions that may move.
+    pub movable: u64,
+    /// Their functions that stay.
+    pub pinned: u64,
+    /// Libraries whose frames have pads.
+    pub padded: u64,
+    /// Why the code of a library stays, if it should not.
+    pub refused: Option<&'static str>,
+}
+
+/// Adopts what is loaded with the program, on its only thread, and from now on whatever is loaded later.
+/// Whether there is anything.
+pub fn start(wanted: Wanted) -> bool {
+    WANTED.set(wanted);
+    adopt_all()
+}
+
+fn adopt_all() -> bool {
+    WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted)))
+}
+
+/// A library was loaded: adopts it, and those that were loaded with it.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn szc_rt_adopt(_image: *const LibraryImage) {
+    if adopt_all() {
+        maintenance::wake();
+    }
+}
+
+/// The destructors of a library have run.
+///
+/// # Safety
+/// Called by a library that is still loaded, with its own description.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
+    if WANTED.get().is_none() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let image = unsafe { image.read() };
+    with_changes(|| {
+        CODE.with(|images| {
+            for slot in 0..images.slots() {
+                if let Some(library) = images.library_mut(slot)
+                    && library.image == image
+                {
+                    library.closing = true;
+                }
+            }
+        });
+    });
+}
+
+/// Runs `action` while no epoch is being prepared and no other thread adopts anything. Signals are
+/// blocked, so that no handler waits for its own thread.
+fn with_changes<T>(action: impl FnOnce() -> T) -> T {
+    let before = os::signal_mask(2, Some(u64::MAX));
+    // Its parent may have held the lock when the child was made.
+    fork::adopt_unannounced_child();
+    let result = CHANGES.with(action);
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
+    }
+    result
+}
+
+/// Fills the pad tables of all libraries anew; on the maintenance task.
+pub fn refill(epoch: u64) {
+    CHANGES.with(|| {
+        for slot in 0..CODE.with(|images| images.slots()) {
+            let tables = CODE.with(|images| {
+                let library = images.library_mut(slot)?;
+                (library.padded && !library.closing).then(|| (library.tables(), library.seed))
+            });
+            if let Some((tables, seed)) = tables {
+                tables.fill(seed, epoch);
+            }
+        }
+    });
+}
+
+/// What there is to tell. All signals must be blocked.
+pub fn counts() -> Counts {
+    CODE.with(|images| {
+        let mut counts = Counts { adopted: images.libraries_added(), ..Counts::default() };
+        for library in images.libraries().iter().flatten() {
+            counts.padded += u64::from(library.padded);
+            if let Some(code) = &library.code {
+                let table = code.image().table();
+                counts.moving += 1;
+                counts.movable += table.movable_count() as u64;
+                counts.pinned += table.pinned_count() as u64;
+            }
+            counts.refused = library.refused.map(Refused::text).or(counts.refused);
+        }
+        counts
+    })
+}
+
+impl Library {
+    fn tables(&self) -> Tables<'static> {
+        tables_of(&self.image)
+    }
+}
+
+fn tables_of(image: &LibraryImage) -> Tables<'static> {
+    // SAFETY: the bounds that the linker gave the library's tables, which stay as long as it does: who
+    // uses them holds `CHANGES`, which the library waits for before it goes.
+    unsafe { Tables::between(image.tables as *mut u8, image.tables_end as *mut u8) }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# A long run of everything that leaves references to code: threads, exceptions, jumps, signals, fork.
+#
+#   tests/campaign/soak.sh [--minutes N] [--threads N] [--seed N] [--interval MS] [--reclaim 1|stress]
+#
+# Runs tests/campaign/programs/soak.cpp with all randomizations for N minutes (default 10; 8 threads, 1 ms), and
+# shows its memory and the number of its threads every ten seconds. It fails if the program finds a difference or dies, if
+# old copies of code were not freed to the end, or if memory at the end is more than 1.1 times what it was after the
+# first minute (after half the time, if that is less).
+#
+# Exit code 1 if it fails. The seed is in the last line: with it the layouts are the same again.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+
+minutes=10 threads=8 seed=$RANDOM interval=1 reclaim=1
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --minutes) minutes=$2 ;;
+    --threads) threads=$2 ;;
+    --seed) seed=$2 ;;
+    --interval) interval=$2 ;;
+    --reclaim) reclaim=$2 ;;
+    *) die "$1: see the head of $0" ;;
+    esac
+    shift 2
+done
+
+RESULTS=$PROJECT/test-results/soak
+mkdir -p "$RESULTS"
+rm -f "$RESULTS"/log-*
+"${SZC}++" -std=c++20 -O2 -w -pthread "$PROJECT/tests/campaign/programs/soak.cpp" -o "$RESULTS/soak"
+
+# status NAME: a number of the running program's status.
+status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2>/dev/null || true; }
+
+seconds=$(awk -v minutes="$minutes" 'BEGIN { print int(minutes * 60) }')
+SZC_SEED=$seed SZC_INTERVAL_MS=$interval SZC_CODE_RECLAIM=$reclaim SZC_LOG="$RESULTS/log-%p" \
+    "$RESULTS/soak" "$seconds" "$threads" >"$RESULTS/stdout" 2>"$RESULTS/stderr" &
+program=$!
+
+settled_after=$((seconds < 120 ? seconds / 2 : 60))
+settled=0 last=0
+printf '%8s %10s %8s\n' seconds MiB threads
+for ((elapsed = 0; elapsed < seconds; elapsed += 10)); do
+    sleep 10
+    kib=$(status VmRSS)
+    [[ -n $kib ]] || break
+    last=$kib
+    printf '%8d %10d %8d\n' $((elapsed + 10)) $((kib / 1024)) "$(status Threads)"
+    ((settled > 0 || elapsed + 10 < settled_after)) || settled=$kib
+done
+code=0
+wait "$program" || code=$?
+cat "$RESULTS/stdout"
+((code == 0)) || die "seed $seed: exit code $code ($(tail -n 1 "$RESULTS/stderr"))"
+log=$RESULTS/log-$program
+reclaimed=$(grep -o '"epochs":[0-9]*' "$log") || die "no log"
+printf '%s %s\n' "$reclaimed" "$(grep -o '"code_reclaim":{[^}]*}' "$log")"
+printf 'children: %d logs, %d epochs\n' "$(cat "$RESULTS"/log-* | wc -l)" \
+    "$(cat "$RESULTS"/log-* | grep -o '"epochs":[0-9]*' | awk -F: '{ n += $2 } END { print n }')"
+! grep -q '"blocked"' "$log" || die "seed $seed: old copies are not freed any more"
+! grep -q '"exhausted":true' "$log" || die "seed $seed: there is no room for another layout"
+grep -q '"code_reclaim":{"freed":[1-9]' "$log" || die "seed $seed: nothing was freed"
+awk -v last="$last" -v settled="$settled" 'BEGIN { exit last > 1.1 * settled }' ||
+    die "seed $seed: memory grows, from $settled to $last KiB"
+printf 'seed %d: ok\n' "$seed"
