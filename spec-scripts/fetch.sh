@@ -71,6 +71,7 @@ fetch_from_debian() {
 
 # fetch_from_upstream DIRECTORY: the same from the program's own site.
 fetch_from_upstream() {
+    [[ -n $upstream_url ]] || return 1
     local file
     file=$1/$(basename "$upstream_url")
     if command -v curl >/dev/null; then
@@ -111,7 +112,7 @@ fetch() (
         version=$upstream_version
     else
         warn "$program: no source. Tried the source package '$debian_source' of this system's" \
-            "package archive and $upstream_url. Check the network and run spec-scripts/fetch.sh again."
+            "package archive and ${upstream_url:-no other place}. Check the network and run spec-scripts/fetch.sh again."
         exit 1
     fi
     if ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then

@@ -3,6 +3,8 @@
 
 PROJECT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SCRIPTS=$PROJECT/spec-scripts
+# One directory for each program, with the recipe that says where its source is.
+RECIPES=${RECIPES:-$SCRIPTS/programs}
 CACHE=${SZC_CACHE:-$PROJECT/.cache}
 # The szc under test; another one, such as an installed one, can be named.
 SZC=${SZC:-$PROJECT/target/release/szc}
@@ -30,9 +32,9 @@ heading() { printf '\n== %s\n' "$*"; }
 # load_recipe PROGRAM: defines what is known about a program (its source, its
 # build, its workload); see programs/*/recipe.sh.
 load_recipe() {
-    local recipe=$SCRIPTS/programs/$1/recipe.sh
+    local recipe=$RECIPES/$1/recipe.sh
     if [[ ! -f $recipe ]]; then
-        die "unknown program '$1'; known: $(cd "$SCRIPTS/programs" && echo */ | tr -d /)"
+        die "unknown program '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     fi
     debian_source='' upstream_version='' upstream_url='' upstream_sha256=''
     # shellcheck source=/dev/null

@@ -1,5 +1,5 @@
 //! Puts beside `szc` in the build directory the other names of its parts, so that the build works in
-//! place: `szc++`, and the plugin under the names that select its modes.
+//! place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes.
 
 use std::env;
 use std::fs;
@@ -8,8 +8,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Link and target, in one directory.
-const LINKS: [(&str, &str); 3] = [
+const LINKS: [(&str, &str); 4] = [
     ("szc++", "szc"),
+    ("szc-fortran", "szc"),
     ("libszc_pass_per_function.so", "libszc_pass.so"),
     ("libszc_pass_records.so", "libszc_pass.so"),
 ];

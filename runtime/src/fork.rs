@@ -12,6 +12,7 @@ use crate::os;
 use crate::report;
 use crate::stack;
 use crate::state::CODE;
+use crate::symbols;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -91,6 +92,7 @@ extern "C" fn child() {
 fn become_separate() -> bool {
     set_mark();
     CODE.lock().reset();
+    symbols::become_child();
     reclaim::become_child();
     library::CHANGES.reset();
     report::expect_log();

@@ -28,6 +28,7 @@ mod settings;
 mod stack;
 mod start;
 mod state;
+mod symbols;
 mod unwind;
 
 /// Nothing can be repaired where a panic happens: say where and stop.

@@ -40,6 +40,31 @@ impl HeapBase {
     }
 }
 
+/// Who is told the names of copies while the program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Symbols {
+    /// A debugger that started the program.
+    #[default]
+    IfDebugged,
+    /// Debuggers that come later and read core dumps, too.
+    Debugger,
+    /// `perf`.
+    Perf,
+    /// Nobody.
+    Nobody,
+}
+
+impl Symbols {
+    fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"gdb" => Some(Self::Debugger),
+            b"perf" => Some(Self::Perf),
+            b"none" => Some(Self::Nobody),
+            _ => None,
+        }
+    }
+}
+
 /// Largest `SZC_HEAP_SHUFFLE`.
 pub const MAX_SHUFFLE: u32 = 1024;
 
@@ -68,6 +93,8 @@ pub struct Settings<'a> {
     pub code_reclaim: Reclaim,
     /// `SZC_LOG`: file that gets a JSON line when the program ends.
     pub log: Option<&'a CStr>,
+    /// `SZC_SYMBOLS`: who is told the names of copies.
+    pub symbols: Symbols,
     /// `SZC_MAP`: file that gets the places of all copies when the program ends, in perf's format.
     pub map: Option<&'a CStr>,
 }
@@ -86,6 +113,7 @@ impl Default for Settings<'_> {
             code_budget_mib: 512,
             code_reclaim: Reclaim::On,
             log: None,
+            symbols: Symbols::default(),
             map: None,
         }
     }
@@ -153,6 +181,9 @@ pub fn read<'a>(
                 settings.heap_base = HeapBase::named(value).ok_or(bad(needed))?;
             }
             b"LOG" => settings.log = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
+            b"SYMBOLS" => {
+                settings.symbols = Symbols::named(value).ok_or(bad("gdb, perf or none"))?;
+            }
             b"MAP" => settings.map = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             _ => {}
         }
@@ -216,6 +247,7 @@ mod tests {
                 c"SZC_HEAP_SHUFFLE=16",
                 c"SZC_HEAP_BASE=diehard",
                 c"SZC_LOG=/tmp/a=b",
+                c"SZC_SYMBOLS=gdb",
             ]
             .into_iter(),
         )
@@ -226,6 +258,7 @@ mod tests {
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
+        assert_eq!(settings.symbols, Symbols::Debugger);
     }
 
     #[test]
@@ -247,6 +280,7 @@ mod tests {
             c"SZC_HEAP_SHUFFLE=0",
             c"SZC_HEAP_SHUFFLE=1025",
             c"SZC_HEAP_BASE=glibc",
+            c"SZC_SYMBOLS=yes",
         ] {
             assert_eq!(one(entry).unwrap_err().found, entry.to_bytes());
         }

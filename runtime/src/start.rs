@@ -7,7 +7,7 @@ use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::CODE;
-use crate::{arch, code, fork, handlers, heap, maintenance, os, stack};
+use crate::{arch, code, fork, handlers, heap, maintenance, os, stack, symbols};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -98,6 +98,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     }
     let budget = budget(settings);
     if moves_code {
+        symbols::start(settings.symbols);
         stacks::remember_main(above_frames.0);
         match start_code(seed, budget) {
             Ok((movable, pinned)) => {

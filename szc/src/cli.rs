@@ -49,6 +49,8 @@ szc: clang 22 for programs that change their layout while they run, and a labora
 
   szc [clang's options] FILES…    compile and link C, as clang does
   szc++ [clang's options] FILES…  compile and link C++, as clang++ does
+  szc-fortran [flang's options] FILES…
+                                  compile and link Fortran, as flang does
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
   szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
@@ -85,33 +87,23 @@ pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let Some(subcommand) = words.first().and_then(|word| subcommand(word)) {
         return run(subcommand, &words);
     }
-    match language(&program) {
-        Some(language) => compile(language, words),
-        None => report(
-            Class::Usage,
-            format_args!(
-                "{}: Fortran is not available in this version; use szc for C, szc++ for C++",
-                program.display()
-            ),
-        ),
-    }
+    compile(language(&program), words)
 }
 
 fn compile(language: Language, words: Vec<OsString>) -> ExitCode {
     drive::drive(language, words).unwrap_or_else(|error| report(Class::Failed, error))
 }
 
-/// The language that the program's name stands for; none for a reserved name. Versioned and
-/// prefixed names (`szc++-1`, `x86_64-linux-gnu-szc++`) are those of links to szc.
-fn language(program: &OsStr) -> Option<Language> {
+/// The language that the program's name stands for. Versioned and prefixed names (`szc++-1`, `x86_64-linux-gnu-szc++`) are those of links to szc.
+fn language(program: &OsStr) -> Language {
     let name = Path::new(program).file_name().unwrap_or(program);
     let name = name.as_bytes();
     if contains(name, b"szc-fortran") {
-        None
+        Language::Fortran
     } else if contains(name, b"szc++") {
-        Some(Language::Cxx)
+        Language::Cxx
     } else {
-        Some(Language::C)
+        Language::C
     }
 }
 
@@ -166,13 +158,13 @@ mod tests {
     #[test]
     fn the_name_of_the_program_selects_the_language() {
         for (program, expected) in [
-            ("szc", Some(Language::C)),
-            ("/usr/bin/szc", Some(Language::C)),
-            ("target/release/szc++", Some(Language::Cxx)),
-            ("szc++-1", Some(Language::Cxx)),
-            ("cc", Some(Language::C)),
-            ("/opt/szc++/bin/szc", Some(Language::C)),
-            ("szc-fortran", None),
+            ("szc", Language::C),
+            ("/usr/bin/szc", Language::C),
+            ("target/release/szc++", Language::Cxx),
+            ("szc++-1", Language::Cxx),
+            ("cc", Language::C),
+            ("/opt/szc++/bin/szc", Language::C),
+            ("szc-fortran", Language::Fortran),
         ] {
             assert_eq!(language(OsStr::new(program)), expected, "{program}");
         }

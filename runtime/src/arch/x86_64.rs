@@ -3,6 +3,7 @@
 //! Rules of this file: no libc, no allocation, no thread-local storage.
 //! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
 
+mod debugger;
 pub mod entry;
 mod heap;
 pub mod pads;
@@ -10,6 +11,7 @@ mod weak;
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
+pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
 pub use heap::{copy_words, heap_slot, prefetch, set_heap_slot, zero_grains};
 pub use weak::{
     WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,

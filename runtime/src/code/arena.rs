@@ -4,6 +4,7 @@
 //! The executable view lies within reach of the image's 32-bit fields. It is divided into places of
 //! equal size; epoch k takes place k, so that its addresses depend on nothing but k.
 
+use super::views;
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
 
@@ -32,6 +33,7 @@ pub struct Arena {
     writable: *mut u8,
     bytes: usize,
     place_bytes: usize,
+    form: views::Form,
     /// Bytes of ordinary memory in front of the executable view.
     private_bytes: usize,
 }
@@ -58,6 +60,7 @@ impl Arena {
         place_bytes: usize,
         budget_bytes: usize,
         private_bytes: usize,
+        form: views::Form,
     ) -> Result<(Self, *mut u8), Unavailable> {
         let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
         let private_bytes = private_bytes.next_multiple_of(PAGE_BYTES);
@@ -69,17 +72,13 @@ impl Arena {
             // To grow a memory object beyond the limit would raise SIGXFSZ.
             return Err(Unavailable::FileLimit);
         }
-        let file = File::memory(c"szc code", bytes).map_err(Unavailable::Memory)?;
         let private = reserve_within_reach(image_start, image_end, private_bytes + bytes)
             .ok_or(Unavailable::Addresses)?;
         let start = private as usize + private_bytes;
-        let flags = os::MAP_SHARED | os::MAP_FIXED | os::MAP_NORESERVE;
-        let protection = os::PROT_READ | os::PROT_EXEC;
         // SAFETY: replaces a part of the reservation, which is ours and unused.
-        let executable = unsafe { os::map(start, bytes, protection, flags, file.descriptor(), 0) }
-            .map_err(Unavailable::Memory)?;
-        let writable = map_writable(&file, bytes).map_err(Unavailable::Memory)?;
-        Ok((Self { executable, writable, bytes, place_bytes, private_bytes }, private))
+        let (executable, writable) =
+            unsafe { views::map(start, bytes, form) }.map_err(Unavailable::Memory)?;
+        Ok((Self { executable, writable, bytes, place_bytes, form, private_bytes }, private))
     }
 
     /// Gives the memory back, the ordinary memory in front of it included.
@@ -129,6 +128,32 @@ impl Arena {
         self.writable.wrapping_add(address - self.executable as usize)
     }
 
+    /// Whether debuggers may write breakpoints into copies.
+    pub fn is_breakable(&self) -> bool {
+        self.form == views::Form::Debugger
+    }
+
+    /// Makes the executable view show what was written to `bytes` at `address` of it. Where a
+    /// debugger has written to the same page, the two views differ; breakpoints among these bytes go.
+    pub fn mirror(&self, address: usize, bytes: usize) {
+        if !self.is_breakable() {
+            return;
+        }
+        // SAFETY: both views of the range are mapped readable.
+        let (there, here) = unsafe {
+            (
+                core::slice::from_raw_parts(address as *const u8, bytes),
+                core::slice::from_raw_parts(self.writable(address), bytes),
+            )
+        };
+        if there != here
+            && let Ok(memory) = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE)
+        {
+            // SAFETY: the same bytes as in the other view, which are those that belong there.
+            let _ = unsafe { memory.write_at(here, address) };
+        }
+    }
+
     /// Makes the first `places` accessible. The others are not, so that a program that locks its
     /// memory does not fill them.
     fn open_places(&self, places: u32) -> Result<(), Errno> {
@@ -144,6 +169,12 @@ impl Arena {
     /// so that nothing but what is copied there runs.
     pub fn open(&self, place: u32, bytes: usize) -> Result<(), Errno> {
         self.open_places(place + 1)?;
+        if self.is_breakable() {
+            // What a debugger wrote to an earlier layout goes with it.
+            let executable = self.address(place, 0) as *mut u8;
+            // SAFETY: the pages of a place that no thread knows; they read as the object's again.
+            unsafe { os::release_pages(executable, self.place_bytes) };
+        }
         self.clear(place, bytes);
         Ok(())
     }
@@ -169,15 +200,12 @@ impl Arena {
         places: u32,
         is_in_use: impl Fn(u32) -> bool,
     ) -> Result<(), Errno> {
-        let file = File::memory(c"szc code", self.bytes)?;
-        let own = Self { writable: map_writable(&file, self.bytes)?, ..*self };
-        let used_bytes = places as usize * self.place_bytes;
-        let flags = os::MAP_SHARED | os::MAP_FIXED | os::MAP_NORESERVE;
-        let executable = self.executable as usize;
-        // SAFETY: replaces our own mapping by one of equal content; the code that runs here is the
-        // image's, not the arena's. Both views of the used places are accessible.
+        // SAFETY: replaces our own mapping by one that gets equal content; the code that runs here is
+        // the image's, not the arena's. Both views of the used places are accessible.
         unsafe {
-            os::protect(own.writable, used_bytes, os::PROT_READ | os::PROT_WRITE)?;
+            let (_, writable) = views::map(self.executable as usize, self.bytes, self.form)?;
+            let own = Self { writable, ..*self };
+            own.open_places(places)?;
             for place in (0..places).filter(|&place| is_in_use(place)) {
                 let start = place as usize * self.place_bytes;
                 arch::copy_bytes(
@@ -186,11 +214,10 @@ impl Arena {
                     self.place_bytes,
                 );
             }
-            os::map(executable, self.bytes, os::PROT_NONE, flags, file.descriptor(), 0)?;
             os::unmap(self.writable, self.bytes);
+            *self = own;
         }
-        *self = own;
-        self.open_places(places)
+        Ok(())
     }
 }
 
@@ -240,15 +267,6 @@ fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> O
     })
 }
 
-/// The writable view, not accessible yet. A core dump has the bytes from the other view.
-fn map_writable(file: &File, bytes: usize) -> Result<*mut u8, Errno> {
-    let flags = os::MAP_SHARED | os::MAP_NORESERVE;
-    // SAFETY: without MAP_FIXED nothing existing is touched.
-    let view = unsafe { os::map(0, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
-    os::leave_out_of_dumps(view, bytes);
-    Ok(view)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,7 +275,9 @@ mod tests {
     fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
         let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
         let (arena, private) =
-            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100).ok().unwrap();
+            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100, views::Form::Plain)
+                .ok()
+                .unwrap();
         // SAFETY: the private memory has at least 100 bytes.
         unsafe { private.write(1) };
         assert_eq!(arena.place_bytes, 12_288);
@@ -273,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_layout_larger_than_the_budget_is_refused() {
-        let refused = Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0).err();
+        let refused = Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0, views::Form::Plain).err();
         assert_eq!(refused, Some(Unavailable::Budget));
     }
 }

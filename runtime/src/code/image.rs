@@ -5,8 +5,10 @@
 //! `jmp *pointer` once, at start, and is never written again; to move the function is to change a
 //! pointer, which is data and stays private to a process across `fork`.
 
+use super::pristine::Pristine;
 use crate::arch::{self, entry, entry_jump};
 use crate::os::{self, File, PAGE_BYTES};
+use crate::symbols;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use szc_abi::{Movable, Table};
 
@@ -24,16 +26,26 @@ pub struct Image {
     functions: *mut Movable,
     saved: *mut [u8; SAVED_BYTES],
     pointers: *const AtomicUsize,
+    pristine: Pristine,
+    /// 1 for each function that stays where it is although it may move; null if none does.
+    stays: *mut u8,
 }
 
 impl Image {
     /// Takes charge of the image at `base`. Nothing of it changes yet. `pointers` has room for
     /// [`Self::pointer_bytes`].
-    pub fn new(base: usize, table: Table<'static>, pointers: *const AtomicUsize) -> Option<Self> {
+    pub fn new(
+        base: usize,
+        table: Table<'static>,
+        pointers: *const AtomicUsize,
+        pristine: Pristine,
+    ) -> Option<Self> {
         let count = table.movable_count();
         let saved: *mut [u8; SAVED_BYTES] = os::map_anonymous(count * SAVED_BYTES).ok()?.cast();
         let functions: *mut Movable = os::map_anonymous(count * size_of::<Movable>()).ok()?.cast();
-        let image = Self { base, table, functions, saved, pointers };
+        let stays =
+            if symbols::for_debugger() { os::map_anonymous(count).ok()? } else { os::null() };
+        let image = Self { base, table, functions, saved, pointers, pristine, stays };
         image.set_pointer(count as u32, entry::resolver());
         for index in 0..count {
             let function = table.movable(index)?;
@@ -44,7 +56,48 @@ impl Image {
             // SAFETY: the array has an entry for each function; the image is mapped readable.
             unsafe { arch::copy_bytes(saved.add(index).cast(), from, count) };
         }
+        if !stays.is_null() {
+            image.keep_functions_with_breakpoints();
+        }
         Some(image)
+    }
+
+    /// A function that a debugger has put breakpoints into stays, with all that is copied together
+    /// with it: there the debugger finds lines and variables, and stops.
+    fn keep_functions_with_breakpoints(&self) {
+        for index in 0..self.count() {
+            let function = self.function(index);
+            if !self.is_changed(&function) {
+                continue;
+            }
+            let mut member = index;
+            loop {
+                // SAFETY: the array has an entry for each function; only this thread exists.
+                unsafe { self.stays.add(member as usize).write(1) };
+                member = self.function(member).unit_next;
+                if member == index {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether a function's bytes in memory are not those of the file.
+    fn is_changed(&self, function: &Movable) -> bool {
+        let (start, size) = (self.original(function), function.size as usize);
+        let Some(pristine) = self.pristine.at(start, size) else { return false };
+        // SAFETY: both ranges are mapped readable, and nobody writes them while one thread exists.
+        unsafe {
+            core::slice::from_raw_parts(start as *const u8, size)
+                != core::slice::from_raw_parts(pristine, size)
+        }
+    }
+
+    /// Where a function is that stays although it may move.
+    pub fn staying(&self, index: u32) -> Option<usize> {
+        // SAFETY: null, or an array with an entry for each function, not written any more.
+        let stays = !self.stays.is_null() && unsafe { *self.stays.add(index as usize) } != 0;
+        stays.then(|| self.original(&self.function(index)))
     }
 
     /// Bytes of the pointers of an image: one a function, and that of its stubs.
@@ -62,6 +115,9 @@ impl Image {
         unsafe {
             os::unmap(self.saved.cast(), count * SAVED_BYTES);
             os::unmap(self.functions.cast(), count * size_of::<Movable>());
+            if !self.stays.is_null() {
+                os::unmap(self.stays, count);
+            }
         }
     }
 
@@ -116,6 +172,11 @@ impl Image {
     /// `to` must be valid for writing the function's size.
     pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8) {
         let size = function.size as usize;
+        if let Some(from) = self.pristine.at(self.original(function), size) {
+            // SAFETY: the caller's promise for `to`; the file's bytes stay mapped.
+            unsafe { arch::copy_bytes(to, from, size) };
+            return;
+        }
         let count = SAVED_BYTES.min(size);
         // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never change.
         unsafe {
@@ -146,7 +207,7 @@ impl Image {
             .map_err(|_| RedirectFailed::NothingWritten)?;
         let mut page =
             PageWriter { memory: &memory, start: 0, bytes: [0; PAGE_BYTES], written: false };
-        for index in 0..self.count() {
+        for index in (0..self.count()).filter(|&index| self.staying(index).is_none()) {
             let at = self.original(&self.function(index));
             // SAFETY: inside the array; only the address is taken.
             let pointer = unsafe { self.pointers.add(index as usize) } as usize;

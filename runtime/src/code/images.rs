@@ -204,6 +204,7 @@ impl Images {
                 code.reset_counts();
                 // SAFETY: the caller's promise.
                 unsafe { code.unshare()? };
+                code.announce_to_perf();
             }
         }
         Ok(())

@@ -15,21 +15,25 @@ pub mod image;
 pub mod images;
 pub mod layout;
 pub mod origin;
+pub mod pristine;
 pub mod reclaim;
 mod refused;
 pub mod region;
 pub mod table;
+pub mod views;
 
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
 use crate::rng::Stream;
+use crate::symbols;
 use arena::{Arena, Unavailable};
 pub use budget::{Budget, Reclaim};
 use core::sync::atomic::AtomicUsize;
 pub use counts::Counts;
 use image::{Image, RedirectFailed};
 use origin::Locator;
+use pristine::Pristine;
 pub use refused::Refused;
 use region::Region;
 use table::MappedTable;
@@ -95,10 +99,14 @@ impl Code {
             place_bytes,
             budget_bytes,
             Image::pointer_bytes(&table),
+            symbols::view_form(),
         )
         .map_err(Refused::Arena)?;
-        let image =
-            Image::new(base, table, pointers.cast::<AtomicUsize>()).ok_or(Refused::Memory)?;
+        // Only the program's own file is known to be the one that was loaded.
+        let own = base == arch::image_base();
+        let pristine = if own { Pristine::of(base, c"/proc/self/exe") } else { Pristine::NONE };
+        let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine)
+            .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();
@@ -110,7 +118,10 @@ impl Code {
         let uses: &'static mut [Use] =
             unsafe { core::slice::from_raw_parts_mut(uses.cast(), arena.places() as usize) };
         let epochs = Epochs::first(uses, budget.preferred_places(&arena));
-        let first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
+        let mut first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
+        let live_bytes = first.complete_for_debugger(&image, &arena);
+        first.open_copies(&arena, 0);
+        symbols::announce(&image, &arena, &first);
         let mut code = Self {
             image,
             table: mapped,
@@ -120,9 +131,14 @@ impl Code {
             regions,
             redirects,
             redirect_count: 0,
-            reclaims: budget.reclaim != Reclaim::Off,
+            // Whoever was told where a function lies would find another there.
+            reclaims: budget.reclaim != Reclaim::Off && !symbols::tells_anyone(),
             stopped: false,
-            counts: Counts::default(),
+            counts: Counts {
+                relocations: u64::from(first.copied_count()),
+                live_bytes,
+                ..Counts::default()
+            },
         };
         code.install(first);
         // The stubs and heads of the first epoch were written through the other view of the memory.
@@ -136,6 +152,10 @@ impl Code {
     /// No entry of the image leads here any more, no thread is inside a copy or can come back to one,
     /// and there is no plan.
     pub unsafe fn free(self) {
+        symbols::forget(
+            &self.image,
+            (0..self.epochs.opened()).map(|place| self.arena.address(place, 0)),
+        );
         // SAFETY: the caller's promise; the mappings are those of `prepare`.
         unsafe {
             for place in 0..self.epochs.opened() {
@@ -195,6 +215,9 @@ impl Code {
             return None;
         }
         let (function, _) = self.region(place).stub_at(&self.arena, offset)?;
+        if let Some(original) = self.image.staying(function) {
+            return Some(original);
+        }
         if !self.region(place).is_closed(&self.arena, function) {
             // Another thread called it at the same time and was served first.
             return Some(self.region(place).entry(&self.arena, function));
@@ -304,6 +327,13 @@ impl Code {
         }
     }
 
+    /// Tells profilers of the layouts of a forked child.
+    pub fn announce_to_perf(&self) {
+        for region in self.regions_in_use() {
+            symbols::announce_to_perf(&self.image, &self.arena, region);
+        }
+    }
+
     fn regions_in_use(&self) -> impl Iterator<Item = &Region> {
         (0..self.epochs.opened())
             .filter(|&place| self.epochs.is_in_use(place))
@@ -378,8 +408,10 @@ impl Plan {
                 bytes += region.copy_unit(&self.image, &self.arena, function).1;
             }
         }
+        bytes += region.complete_for_debugger(&self.image, &self.arena);
         os::synchronize_cores();
         region.open_copies(&self.arena, 0);
+        symbols::announce(&self.image, &self.arena, &region);
         Some(Prepared { region, bytes })
     }
 }

@@ -14,6 +14,7 @@ use crate::arch::{
 };
 use crate::os;
 use crate::rng::Stream;
+use crate::symbols;
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::{FieldKind, Movable, SLOT_HEAD_BYTES, TableTarget};
 
@@ -90,6 +91,7 @@ impl Region {
         let mut stream = Stream::new(seed, epoch);
         let size = |function| image.function(function).copy_bytes();
         region.bytes = layout::draw(&mut stream, size, order, offsets);
+        symbols::withdraw(arena.address(place, 0));
         arena.open(place, region.bytes as usize).ok()?;
         for function in 0..count {
             let stub = region.stub(arena, function);
@@ -209,6 +211,9 @@ impl Region {
     pub fn copy_unit(&mut self, image: &Image, arena: &Arena, function: u32) -> (u32, u64) {
         let mut bytes = 0;
         let first = self.copied_count;
+        if image.staying(function).is_some() {
+            return (0, 0);
+        }
         let mut member = function;
         loop {
             let record = image.function(member);
@@ -230,6 +235,18 @@ impl Region {
         }
         self.copied_bytes += bytes;
         (self.copied_count - first, bytes)
+    }
+
+    /// Copies all functions if a debugger may put breakpoints here: from then on no body is written, so
+    /// that breakpoints stay. Returns the bytes.
+    pub fn complete_for_debugger(&mut self, image: &Image, arena: &Arena) -> u64 {
+        let mut bytes = 0;
+        if arena.is_breakable() {
+            for function in 0..self.count {
+                bytes += self.copy_unit(image, arena, function).1;
+            }
+        }
+        bytes
     }
 
     /// Opens the heads of the functions copied since the first `from`. All cores must have been
@@ -271,6 +288,7 @@ impl Region {
         // thread runs there, because the head is closed.
         unsafe { image.copy_body(index, function, to) };
         self.patch(image, arena, function, body);
+        arena.mirror(body, function.copy_bytes() as usize);
     }
 
     /// Applies the function's fields and writes its jump tables. The table was validated at start,
@@ -296,7 +314,7 @@ impl Region {
                         place.cast::<u32>().write_unaligned(old.wrapping_sub(distance as u32));
                     }
                     FieldKind::Function { function, offset } => {
-                        let target = self.target(arena, function, offset);
+                        let target = self.target(image, arena, function, offset);
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableRelative32(table) => {
@@ -323,7 +341,7 @@ impl Region {
                 let target = match target {
                     TableTarget::Image(offset) => image.address(offset),
                     TableTarget::Function { function, offset } => {
-                        self.target(arena, function, offset)
+                        self.target(image, arena, function, offset)
                     }
                 };
                 let place = arena.writable(table_at + (index * table.entry_bytes()) as usize);
@@ -340,8 +358,10 @@ impl Region {
         }
     }
 
-    fn target(&self, arena: &Arena, function: u32, offset: u32) -> usize {
-        if offset == 0 {
+    fn target(&self, image: &Image, arena: &Arena, function: u32, offset: u32) -> usize {
+        if let Some(original) = image.staying(function) {
+            original + offset as usize
+        } else if offset == 0 {
             self.entry(arena, function)
         } else {
             self.body(arena, function) + offset as usize
@@ -365,6 +385,7 @@ fn set_head(arena: &Arena, entry: usize, head: Head) {
     // Release: pairs with the fetch of the head by any thread, which finds what was written before it
     // where the head leads.
     word.store(changed, Ordering::Release);
+    arena.mirror(entry, entry::HEAD_BYTES);
 }
 
 /// Offset of a jump table of a function in the tables of a copy.

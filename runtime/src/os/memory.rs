@@ -118,6 +118,18 @@ pub unsafe fn remap(address: *mut u8, old_bytes: usize, bytes: usize) -> Result<
     check(result).map(|address| address as *mut u8)
 }
 
+/// Maps the memory of a shared mapping a second time, at `at`, replacing what is mapped there
+/// (`mremap(2)`, an old size of 0).
+///
+/// # Safety
+/// The caller must own the range at `at`.
+pub unsafe fn double_mapping(address: *mut u8, bytes: usize, at: usize) -> Result<*mut u8, Errno> {
+    let may_move_and_fixed = 1 | 2;
+    let arguments = [address as usize, 0, bytes, may_move_and_fixed, at, 0];
+    // SAFETY: the caller's promise.
+    check(unsafe { syscall(nr::MREMAP, arguments) }).map(|address| address as *mut u8)
+}
+
 /// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`).
 pub fn map_wiped_on_fork(bytes: usize) -> Result<*mut u8, Errno> {
     let memory = map_anonymous(bytes)?;

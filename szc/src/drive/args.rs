@@ -58,6 +58,10 @@ pub struct Facts {
     pub static_support: bool,
     /// The C++ library is linked statically.
     pub static_cxx: bool,
+    /// The unwinder, if named: by an option or as a library.
+    pub unwinder: Option<String>,
+    /// The compiler's support library, if named; the unwinder comes with it.
+    pub support_library: Option<String>,
     /// The link makes an object file.
     pub relocatable: bool,
     /// No start files.
@@ -290,6 +294,9 @@ impl Reading {
             Effect::Language => self.language = Some(text()).filter(|name| name != "none"),
             Effect::Library => {
                 facts.libraries += 1;
+                if matches!(value.as_bytes(), b"unwind" | b":libunwind.so.1" | b":libunwind.a") {
+                    facts.unwinder = Some("libunwind".to_owned());
+                }
                 facts.names_libc |= value == "c" || value.as_bytes().starts_with(b":libc.");
             }
             Effect::StopsEarly => facts.stops_early = true,
@@ -303,6 +310,8 @@ impl Reading {
             }
             Effect::StaticSupport => facts.static_support = true,
             Effect::StaticCxx => facts.static_cxx = true,
+            Effect::Unwinder => facts.unwinder = Some(text()),
+            Effect::SupportLibrary => facts.support_library = Some(text()),
             Effect::Relocatable => facts.relocatable = true,
             Effect::NoStartFiles => facts.no_start_files = true,
             Effect::NoDefaultLibs => facts.no_default_libs = true,

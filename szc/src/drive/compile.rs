@@ -1,17 +1,43 @@
 //! Invocations that clang handles alone: the driver becomes clang.
 
-use super::parts::Clang;
+use super::parts::{Clang, Language};
 use anyhow::Context;
 use std::convert::Infallible;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// The command that runs clang with these words.
 pub(super) fn command(clang: &Clang, words: &[OsString]) -> Command {
     let mut command = Command::new(&clang.program);
-    command.args(&clang.first_words).args(words);
+    command.args(&clang.first_words);
+    if clang.language == Language::Fortran {
+        command.args(for_flang(words));
+    } else {
+        command.args(words);
+    }
     command
+}
+
+/// flang's driver is clang's, but knows fewer options: none that silences warnings of unused words, of
+/// which it gives none, and none for the linker's path but the one for its name.
+fn for_flang(words: &[OsString]) -> Vec<OsString> {
+    let path = words.iter().find_map(|word| word.as_bytes().strip_prefix(b"--ld-path="));
+    let mut rendered = Vec::with_capacity(words.len());
+    for word in words {
+        match (word.as_bytes(), path) {
+            (b"--start-no-unused-arguments" | b"--end-no-unused-arguments", _) => {}
+            (bytes, Some(_)) if bytes.starts_with(b"--ld-path=") => {}
+            (b"-fuse-ld=lld", Some(path)) => {
+                let mut word = OsString::from("-fuse-ld=");
+                word.push(OsStr::from_bytes(path));
+                rendered.push(word);
+            }
+            _ => rendered.push(word.clone()),
+        }
+    }
+    rendered
 }
 
 /// Replaces this process by clang, so that nothing stands between it and its caller.

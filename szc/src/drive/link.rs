@@ -4,7 +4,7 @@
 use super::args::{Facts, Invocation};
 use super::compile::command;
 use super::features::{Feature, Request};
-use super::parts::{Clang, find_own};
+use super::parts::{Clang, Language, find_own};
 use super::runtime_object::Part;
 use super::{plugin, runtime_object};
 use crate::table::{self, EmbedOptions};
@@ -52,6 +52,14 @@ pub(super) fn unwinder_that_knows_no_copies(facts: &Facts) -> Option<&'static st
         )
     } else {
         None
+    }
+}
+
+/// LLVM's libunwind searches the images that are loaded, by itself, and finds no copies.
+pub(super) fn has_other_unwinder(facts: &Facts) -> bool {
+    match facts.unwinder.as_deref() {
+        Some(name) => name == "libunwind",
+        None => facts.support_library.as_deref() == Some("compiler-rt"),
     }
 }
 
@@ -280,10 +288,13 @@ fn run(clang: &Clang, words: &[OsString]) -> anyhow::Result<ExitStatus> {
 /// link would find. clang knows the target's directories.
 fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Vec<PathBuf>> {
     let mut archives = Vec::new();
+    // flang has no such question; its own clang finds the same libraries.
+    let of_c =
+        (clang.language == Language::Fortran).then(|| Clang::find(Language::C)).transpose()?;
     for name in ["libc.a", "libgcc.a"] {
-        let mut words = invocation.for_clang(&[]);
+        let mut words = if of_c.is_some() { Vec::new() } else { invocation.for_clang(&[]) };
         words.insert(0, format!("-print-file-name={name}").into());
-        let answer = command(clang, &words)
+        let answer = command(of_c.as_ref().unwrap_or(clang), &words)
             .stderr(Stdio::null())
             .output()
             .with_context(|| format!("cannot run {}", clang.program.display()))?;

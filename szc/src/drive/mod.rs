@@ -67,9 +67,16 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
 
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
+    let links_code = facts.links() && request.includes(Feature::Code);
+    if links_code && !facts.shared && link::has_other_unwinder(facts) {
+        eprintln!(
+            "szc: warning: code randomization is off: LLVM's libunwind cannot pass moved functions; \
+             libgcc's unwinder can: --unwindlib=libgcc"
+        );
+        return request.without(Feature::Code);
+    }
     if language == Language::Cxx
-        && facts.links()
-        && request.includes(Feature::Code)
+        && links_code
         && let Some(reason) = link::unwinder_that_knows_no_copies(facts)
     {
         eprintln!("szc: warning: code randomization is off: {reason}");

@@ -55,6 +55,10 @@ pub(super) enum Effect {
     StaticSupport,
     /// The C++ library is linked statically.
     StaticCxx,
+    /// The value names the unwinder.
+    Unwinder,
+    /// The value names the compiler's support library.
+    SupportLibrary,
     /// The result is one more object file.
     Relocatable,
     /// No start files, so nothing runs the runtime's initializer.
@@ -100,8 +104,8 @@ const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
 use Effect::{
     ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerWords,
     NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize, Shared,
-    Static, StaticCxx, StaticSupport, StopsEarly, StripAll, Target, Verbose, Wide,
-    WorkingDirectory,
+    Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary, Target, Unwinder,
+    Verbose, Wide, WorkingDirectory,
 };
 use Kind::{CommaJoined, Flag, Joined, JoinedAndSeparate, JoinedOrSeparate, Separate, Several};
 
@@ -169,6 +173,11 @@ static MEANINGFUL: &[Row] = &[
     row("--static", Flag, Static),
     row("-static-pie", Flag, Static),
     row("-static-libgcc", Flag, StaticSupport),
+    row("-unwindlib=", Joined, Unwinder),
+    row("--unwindlib=", Joined, Unwinder),
+    row("-rtlib=", Joined, SupportLibrary),
+    row("--rtlib=", Joined, SupportLibrary),
+    row("--rtlib", Separate, SupportLibrary),
     row("-static-libstdc++", Flag, StaticCxx),
     row("-r", Flag, Relocatable),
     row("-nostdlib", Flag, NoStartFiles),
@@ -222,7 +231,7 @@ const WITH_SEPARATE_VALUE: &str = "\
     --define-macro --dyld-prefix --encoding --extdirs --force-link --imacros --include \
     --include-directory --include-directory-after --include-prefix --include-with-prefix \
     --include-with-prefix-after --include-with-prefix-before --library-directory --mhwdiv \
-    --no-system-header-prefix --output-class-directory --param --prefix --resource --rtlib \
+    --no-system-header-prefix --output-class-directory --param --prefix --resource \
     --serialize-diagnostics --std --stdlib --sysroot --system-header-prefix \
     --undefine-macro --vfsoverlay -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer \
     -Xassembler -Xclang -Xclangas -Xcuda-fatbinary -Xcuda-ptxas \

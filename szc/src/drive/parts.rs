@@ -32,6 +32,8 @@ pub enum Language {
     C,
     /// `szc++`: clang++.
     Cxx,
+    /// `szc-fortran`: flang.
+    Fortran,
 }
 
 impl Language {
@@ -40,6 +42,7 @@ impl Language {
         match self {
             Language::C => ("clang-22", "clang"),
             Language::Cxx => ("clang++-22", "clang++"),
+            Language::Fortran => ("flang-22", "flang"),
         }
     }
 }
@@ -51,6 +54,8 @@ pub struct Clang {
     pub program: PathBuf,
     /// Makes a clang named by [`CLANG_VARIABLE`] behave as the language asks.
     pub first_words: Vec<OsString>,
+    /// Whose driver it is.
+    pub language: Language,
 }
 
 impl Clang {
@@ -69,8 +74,9 @@ impl Clang {
             let first_words = match language {
                 Language::C => Vec::new(),
                 Language::Cxx => vec![OsString::from("--driver-mode=g++")],
+                Language::Fortran => vec![OsString::from("--driver-mode=flang")],
             };
-            return Ok(Clang { program, first_words });
+            return Ok(Clang { program, first_words, language });
         }
         let (in_path, in_llvm) = language.names();
         let program = program_named(OsStr::new(in_path))
@@ -78,10 +84,10 @@ impl Clang {
             .with_context(|| {
                 format!(
                     "{in_path} is not in PATH, nor {in_llvm} in {LLVM_BIN}; \
-                     install clang 22, or name one with {CLANG_VARIABLE}"
+                     install it (Debian: clang-22, flang-22), or name one with {CLANG_VARIABLE}"
                 )
             })?;
-        Ok(Clang { program, first_words: Vec::new() })
+        Ok(Clang { program, first_words: Vec::new(), language })
     }
 
     /// Finds the linker that belongs to this clang.

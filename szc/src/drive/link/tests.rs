@@ -108,3 +108,18 @@ fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
         assert_eq!(exported.contains(&SHARED_STACK_EXPORT_PREFIX), expected, "{line}");
     }
 }
+
+#[test]
+fn an_unwinder_that_does_not_ask_for_copies_is_noticed() {
+    for (line, other) in [
+        ("x.o", false),
+        ("-stdlib=libc++ x.o", false),
+        ("-stdlib=libc++ -lunwind x.o", true),
+        ("-rtlib=compiler-rt x.o", true),
+        ("--rtlib=compiler-rt --unwindlib=libgcc x.o", false),
+        ("--rtlib compiler-rt -unwindlib=libunwind x.o", true),
+        ("-rtlib=libgcc x.o", false),
+    ] {
+        assert_eq!(has_other_unwinder(&facts(line)), other, "{line}");
+    }
+}

@@ -1,0 +1,48 @@
+//! The two mappings of an arena's memory: one is executed, the other written.
+//!
+//! What outsiders can do with the first depends on how it is mapped, so there are forms for them.
+
+use crate::arch;
+use crate::os::{self, Errno, File};
+
+/// For whom the executable view is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Nobody in particular: a memory object, mapped shared.
+    Plain,
+    /// A debugger that writes breakpoints: it can do so in private mappings only, where it gets pages of
+    /// its own (ptrace(2)), which no longer show what the other view has.
+    Debugger,
+    /// perf, which looks for names of code in memory without a file only, and takes memory objects for
+    /// files.
+    Perf,
+}
+
+/// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there, and
+/// wherever there is room for writing. Neither view is accessible yet.
+///
+/// # Safety
+/// The caller must own the range at `start`.
+pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *mut u8), Errno> {
+    // valgrind does not know how mappings are doubled.
+    if form == Form::Perf && !arch::is_simulated() {
+        let flags = os::MAP_SHARED | os::MAP_ANONYMOUS | os::MAP_NORESERVE;
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let writable = unsafe { os::map(0, bytes, os::PROT_NONE, flags, -1, 0)? };
+        // SAFETY: the caller's promise.
+        let executable = unsafe { os::double_mapping(writable, bytes, start)? };
+        os::leave_out_of_dumps(writable, bytes);
+        return Ok((executable, writable));
+    }
+    let file = File::memory(c"szc code", bytes)?;
+    let shared = os::MAP_SHARED | os::MAP_NORESERVE;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    let writable = unsafe { os::map(0, bytes, os::PROT_NONE, shared, file.descriptor(), 0)? };
+    // A core dump has the bytes from the other view.
+    os::leave_out_of_dumps(writable, bytes);
+    let kind = if form == Form::Debugger { os::MAP_PRIVATE } else { os::MAP_SHARED };
+    let flags = kind | os::MAP_FIXED | os::MAP_NORESERVE;
+    // SAFETY: the caller's promise.
+    let executable = unsafe { os::map(start, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
+    Ok((executable, writable))
+}

@@ -1,0 +1,237 @@
+//! Unwind information in the file of an image: which rules hold where in a function.
+//!
+//! Sources: Linux Standard Base, "Exception Frames" (`.eh_frame`, `.eh_frame_hdr`); DWARF 4, 6.4.
+//! All addresses here are those of the link.
+
+#![forbid(unsafe_code)]
+
+use super::cursor::Cursor;
+
+/// Encodings of pointers (`DW_EH_PE_…`): the ones that linkers use.
+const ABSOLUTE_8: u8 = 0x00;
+const RELATIVE_4: u8 = 0x1b;
+const RELATIVE_8: u8 = 0x1c;
+
+/// First bytes of `.eh_frame_hdr`: version, and encodings of the section's address, the count and the
+/// table, as all linkers for Linux write them.
+const HEADER: [u8; 4] = [1, RELATIVE_4, 0x03, 0x3b];
+
+const PT_LOAD: u32 = 1;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
+
+/// The unwind information of an image.
+#[derive(Clone, Copy)]
+pub struct Frames<'a> {
+    file: &'a [u8],
+    /// Link address of the header, which the table's words are relative to.
+    header: u64,
+    /// Pairs of words, by address: of a function, and of its description.
+    table: &'a [u8],
+}
+
+/// What the descriptions of several functions have in common (CIE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common<'a> {
+    /// Its link address, which identifies it.
+    pub address: u64,
+    /// Factor of offsets in the frame.
+    pub data_alignment: i64,
+    /// Column of the return address.
+    pub return_column: u8,
+    /// Rules at the entry.
+    pub instructions: &'a [u8],
+    encoding: u8,
+    has_augmentation: bool,
+}
+
+/// The description of a function or a part of one (FDE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Link address of its first byte.
+    pub start: u64,
+    /// Bytes that it covers.
+    pub bytes: u64,
+    /// What it has in common with others.
+    pub common: Common<'a>,
+    /// How the rules change from the entry on. Positions are relative to the start: assemblers
+    /// write no absolute ones (`DW_CFA_set_loc`).
+    pub instructions: &'a [u8],
+}
+
+impl<'a> Frames<'a> {
+    /// Finds the unwind information in the bytes of an ELF64 file.
+    pub fn parse(file: &'a [u8]) -> Option<Self> {
+        let (address, offset, bytes) = segments(file)?
+            .find(|segment| segment.kind == PT_GNU_EH_FRAME)
+            .map(|segment| (segment.address, segment.offset, segment.bytes))?;
+        let section = file.get(offset..)?.get(..bytes)?;
+        let mut cursor = Cursor::new(section);
+        if cursor.take(4)? != HEADER {
+            return None;
+        }
+        cursor.take(4)?;
+        let count = cursor.u32()? as usize;
+        let table = section.get(12..)?.get(..count.checked_mul(8)?)?;
+        Some(Self { file, header: address, table })
+    }
+
+    /// Calls `visit` with each description that begins in a range of link addresses.
+    pub fn for_each(&self, start: u64, end: u64, mut visit: impl FnMut(&Frame<'a>)) {
+        let mut index = self.first_at_or_behind(start);
+        while let Some((address, description)) = self.entry(index) {
+            if address >= end {
+                return;
+            }
+            if let Some(frame) = self.frame(description).filter(|frame| frame.start == address) {
+                visit(&frame);
+            }
+            index += 1;
+        }
+    }
+
+    fn first_at_or_behind(&self, address: u64) -> usize {
+        let (mut low, mut high) = (0, self.table.len() / 8);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.entry(middle).is_some_and(|(start, _)| start < address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Addresses of a function and of its description.
+    fn entry(&self, index: usize) -> Option<(u64, u64)> {
+        let mut cursor = Cursor::new(self.table.get(index * 8..)?);
+        let mut address =
+            || Some(self.header.wrapping_add_signed(i64::from(cursor.u32()?.cast_signed())));
+        Some((address()?, address()?))
+    }
+
+    /// The loaded bytes from a link address on.
+    fn at(&self, address: u64) -> Option<Cursor<'a>> {
+        let segment = segments(self.file)?.find(|segment| {
+            segment.kind == PT_LOAD
+                && address >= segment.address
+                && address - segment.address < segment.bytes as u64
+        })?;
+        let inside = usize::try_from(address - segment.address).ok()?;
+        let bytes = self.file.get(segment.offset..)?.get(inside..segment.bytes)?;
+        Some(Cursor::new(bytes))
+    }
+
+    fn frame(&self, address: u64) -> Option<Frame<'a>> {
+        let mut cursor = self.at(address)?.sized()?;
+        let distance = cursor.u32()?;
+        // The distance counts from its own field, which lies behind the length.
+        let common = self.common((address + 4).checked_sub(u64::from(distance))?)?;
+        let field = address + 8;
+        let (start, bytes) = match common.encoding {
+            RELATIVE_4 => {
+                let distance = i64::from(cursor.u32()?.cast_signed());
+                (field.wrapping_add_signed(distance), u64::from(cursor.u32()?))
+            }
+            RELATIVE_8 => (field.wrapping_add(cursor.u64()?), cursor.u64()?),
+            ABSOLUTE_8 => (cursor.u64()?, cursor.u64()?),
+            _ => return None,
+        };
+        if common.has_augmentation {
+            let bytes = cursor.unsigned()?;
+            cursor.take(usize::try_from(bytes).ok()?)?;
+        }
+        Some(Frame { start, bytes, common, instructions: cursor.rest() })
+    }
+
+    fn common(&self, address: u64) -> Option<Common<'a>> {
+        let mut cursor = self.at(address)?.sized()?;
+        let (id, version) = (cursor.u32()?, cursor.u8()?);
+        let augmentation = cursor.text()?;
+        let (code_alignment, data_alignment) = (cursor.unsigned()?, cursor.signed()?);
+        let return_column = cursor.u8()?;
+        let mut encoding = ABSOLUTE_8;
+        if let [b'z', letters @ ..] = augmentation {
+            let bytes = usize::try_from(cursor.unsigned()?).ok()?;
+            let mut data = Cursor::new(cursor.take(bytes)?);
+            for letter in letters {
+                match letter {
+                    b'R' => encoding = data.u8()?,
+                    b'L' => drop(data.u8()?),
+                    b'P' => data.skip_pointer()?,
+                    // A frame that a signal interrupted: no function that moves has one.
+                    _ => return None,
+                }
+            }
+        } else if !augmentation.is_empty() {
+            return None;
+        }
+        (id == 0 && version == 1 && code_alignment == 1).then_some(Common {
+            address,
+            data_alignment,
+            return_column,
+            instructions: cursor.rest(),
+            encoding,
+            has_augmentation: !augmentation.is_empty(),
+        })
+    }
+}
+
+struct Segment {
+    kind: u32,
+    offset: usize,
+    address: u64,
+    /// Bytes in the file.
+    bytes: usize,
+}
+
+/// The program headers of an ELF64 file.
+fn segments(file: &[u8]) -> Option<impl Iterator<Item = Segment> + '_> {
+    let mut header = Cursor::new(file.get(0x20..)?);
+    let table = usize::try_from(header.u64()?).ok()?;
+    let mut header = Cursor::new(file.get(0x36..)?);
+    let (each, count) = (usize::from(header.u16()?), usize::from(header.u16()?));
+    let table = file.get(table..)?;
+    Some((0..count).map_while(move |index| {
+        let mut cursor = Cursor::new(table.get(index * each..)?);
+        let (kind, _flags) = (cursor.u32()?, cursor.u32()?);
+        let (offset, address) = (usize::try_from(cursor.u64()?).ok()?, cursor.u64()?);
+        let _physical = cursor.u64()?;
+        Some(Segment { kind, offset, address, bytes: usize::try_from(cursor.u64()?).ok()? })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_description_of_this_test_is_found_by_its_address() {
+        let file = std::fs::read("/proc/self/exe").unwrap();
+        let frames = Frames::parse(&file).unwrap();
+        let mut seen = 0;
+        for index in 0..frames.table.len() / 8 {
+            let (start, _) = frames.entry(index).unwrap();
+            let mut found = 0;
+            frames.for_each(start, start + 1, |frame| {
+                assert_eq!((frame.start, frame.common.return_column), (start, 16));
+                assert_eq!(frame.common.data_alignment, -8);
+                assert!(frame.bytes > 0);
+                found += 1;
+            });
+            seen += found;
+        }
+        // Two descriptions of the C library's start files are signal frames and the like.
+        assert!(seen + 8 > frames.table.len() / 8 && seen > 1000, "{seen}");
+    }
+
+    #[test]
+    fn damaged_files_have_no_frames_and_do_no_harm() {
+        let file = std::fs::read("/proc/self/exe").unwrap();
+        for length in [0, 10, 64, 200, 1000, 5000] {
+            if let Some(frames) = Frames::parse(&file[..length.min(file.len())]) {
+                frames.for_each(0, u64::MAX, |_| {});
+            }
+        }
+    }
+}

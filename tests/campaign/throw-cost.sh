@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# What does a throw cost through moved frames? CPU time of 100,000 throws over that of the same
+# program built by clang, all randomizations; the median over interleaved pairs.
+#
+#   tests/campaign/throw-cost.sh [--pairs N] [--interval MS]     default: 11 pairs, 500 ms
+#
+# Exit code 1 if the median is above 2.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+
+LIMIT=2
+pairs=11 interval=500
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --pairs) pairs=${2:?--pairs needs a number} ;;
+    --interval) interval=${2:?--interval needs milliseconds} ;;
+    *) die "unknown argument '$1'; usage: throw-cost.sh [--pairs N] [--interval MS]" ;;
+    esac
+    shift 2
+done
+[[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
+
+out=$CACHE/builds/throw-cost
+mkdir -p "$out"
+source=$PROJECT/tests/campaign/programs/throws.cpp
+clang++-22 -O2 "$source" -o "$out/plain"
+"$SZC++" -O2 "$source" -o "$out/szc"
+for ((pair = 1; pair <= pairs; pair++)); do
+    plain=$("$out/plain")
+    moved=$(SZC_SEED=$pair SZC_INTERVAL_MS=$interval "$out/szc")
+    say "$plain $moved"
+done | awk '{ print $2 / $1 }' | sort -n | awk -v limit="$LIMIT" '
+    { value[NR] = $1 }
+    END {
+        median = NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2
+        printf "a throw over one without szc: median %.2f, from %.2f to %.2f, %d pairs; limit %d\n",
+            median, value[1], value[NR], NR, limit
+        exit median > limit
+    }'

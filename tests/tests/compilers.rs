@@ -1,0 +1,110 @@
+//! Programs of other compilers, and in other languages, through the link step of szc.
+
+use std::process::Command;
+use szc_tests::tools::{Place, succeed, szc};
+
+const FORTRAN: &str = "\
+program numbers
+  implicit none
+  integer :: i, s
+  real(8), allocatable :: a(:)
+  s = 0
+  do i = 1, 3000
+    s = mod(s + twice(i), 1000003)
+  end do
+  allocate(a(1000))
+  a = [(sqrt(real(i, 8)), i = 1, 1000)]
+  print '(i0,1x,i0)', s, nint(sum(a))
+contains
+  recursive integer function fib(n) result(r)
+    integer, intent(in) :: n
+    if (n < 2) then
+      r = n
+    else
+      r = fib(n - 1) + fib(n - 2)
+    end if
+  end function
+  integer function twice(n)
+    integer, intent(in) :: n
+    twice = 2 * n + mod(fib(12), 7)
+  end function
+end program
+";
+
+/// Panics that are caught, in threads and beside them; vectors, hash maps, output.
+const RUST: &str = r#"
+use std::collections::HashMap;
+use std::panic;
+use std::thread;
+struct Count<'a>(&'a mut u32);
+impl Drop for Count<'_> { fn drop(&mut self) { *self.0 += 1; } }
+#[inline(never)] fn descend(depth: u32, dropped: &mut u32) -> u32 {
+    let guard = Count(dropped);
+    if depth == 0 { panic!("bottom") }
+    descend(depth - 1, guard.0) + 1
+}
+fn main() {
+    panic::set_hook(Box::new(|_| {}));
+    let start = std::time::Instant::now();
+    let mut rounds = 0u32;
+    while start.elapsed().as_millis() < 100 {
+        let mut dropped = 0;
+        let caught = panic::catch_unwind(panic::AssertUnwindSafe(|| descend(10, &mut dropped)));
+        assert!(caught.is_err() && dropped == 11);
+        let threads: Vec<_> = (0..3u64).map(|n| thread::spawn(move || {
+            let map: HashMap<u64, String> = (0..50).map(|i| (i, (i * n).to_string())).collect();
+            if n == 2 { panic!("in a thread") }
+            map.values().map(|text| text.len()).sum::<usize>()
+        })).collect();
+        let results: Vec<_> = threads.into_iter().map(|thread| thread.join().ok()).collect();
+        assert_eq!(results, [Some(50), Some(90), None]);
+        rounds += 1;
+    }
+    println!("{}", rounds > 0);
+}
+"#;
+
+/// Runs `./x` at 1 ms with some seeds; what it prints, and its log.
+fn runs(place: &Place, expected: &str) -> String {
+    let log = place.path.join("log");
+    for seed in ["1", "2", "3"] {
+        let _ = std::fs::remove_file(&log);
+        let mut program = place.command(place.path.join("x"));
+        program.env("SZC_INTERVAL_MS", "1").env("SZC_SEED", seed).env("SZC_LOG", &log);
+        assert_eq!(succeed(&mut program), expected);
+    }
+    std::fs::read_to_string(&log).expect("a log")
+}
+
+#[test]
+fn fortran_moves_with_pads_and_heap() {
+    let place = Place::with("x.f90", FORTRAN);
+    let compiler = szc().with_file_name("szc-fortran");
+    for words in [&["-O2"][..], &["-O0", "-g"], &["-O2", "-flto"]] {
+        succeed(place.command(&compiler).args(words).args(["x.f90", "-o", "x"]));
+        let log = runs(&place, "14973 21097\n");
+        assert!(log.contains("\"code\":true,\"stack\":true,\"heap\":true"), "{log}");
+    }
+}
+
+#[test]
+fn objects_of_gfortran_move() {
+    let place = Place::with("x.f90", FORTRAN);
+    succeed(Command::new("gfortran").args(["-O2", "-c", "x.f90"]).current_dir(&place.path));
+    succeed(place.command(szc()).args(["x.o", "-lgfortran", "-lm", "-o", "x"]));
+    let log = runs(&place, "14973 21097\n");
+    assert!(log.contains("\"code\":true,\"stack\":false,\"heap\":true"), "{log}");
+}
+
+#[test]
+fn rust_with_its_standard_library_moves_and_panics() {
+    let place = Place::with("x.rs", RUST);
+    let linker = format!("-Clinker={}", szc().display());
+    // As objects its frames get no pads; as bitcode they do, by the linker's optimization.
+    for (words, stack) in [(&["-O"][..], false), (&["-O", "-Clinker-plugin-lto"], true)] {
+        succeed(place.command("rustc").arg(&linker).args(words).args(["x.rs", "-o", "x"]));
+        let log = runs(&place, "true\n");
+        let expected = format!("\"code\":true,\"stack\":{stack},\"heap\":true");
+        assert!(log.contains(&expected), "{words:?}: {log}");
+    }
+}
