@@ -193,6 +193,11 @@ impl Images {
         self.all().map(Code::counts).fold(self.gone, Counts::with)
     }
 
+    /// Tells profilers of the layouts of a forked child. Not from the resolver, whose stack is small.
+    pub fn announce_to_perf(&self) {
+        (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_perf);
+    }
+
     /// In a forked child: gives it its own copies and counts.
     ///
     /// # Safety
@@ -204,7 +209,6 @@ impl Images {
                 code.reset_counts();
                 // SAFETY: the caller's promise.
                 unsafe { code.unshare()? };
-                code.announce_to_perf();
             }
         }
         Ok(())
