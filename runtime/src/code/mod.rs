@@ -10,11 +10,13 @@
 
 pub mod arena;
 mod budget;
+mod copy;
 mod counts;
 pub mod image;
 pub mod images;
 pub mod layout;
 pub mod origin;
+mod plan;
 pub mod pristine;
 pub mod reclaim;
 mod refused;
@@ -25,7 +27,6 @@ pub mod views;
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
-use crate::rng::Stream;
 use crate::symbols;
 use arena::{Arena, Unavailable};
 pub use budget::{Budget, Reclaim};
@@ -33,14 +34,11 @@ use core::sync::atomic::AtomicUsize;
 pub use counts::Counts;
 use image::{Image, RedirectFailed};
 use origin::Locator;
+pub use plan::{Plan, Prepared};
 use pristine::Pristine;
 pub use refused::Refused;
 use region::Region;
 use table::MappedTable;
-
-/// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
-/// its first call: a function that is no longer used is found out and costs nothing after a while.
-const WAIT_ONE_IN: u32 = 8;
 
 /// Most slots of old epochs that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
@@ -376,48 +374,4 @@ pub unsafe fn take_over(image: &Image) -> Result<(), Refused> {
         Ok(()) | Err(RedirectFailed::PartlyWritten) => Ok(()),
         Err(RedirectFailed::NothingWritten) => Err(Refused::Text),
     }
-}
-
-/// Everything needed to prepare an epoch while the program runs on.
-pub struct Plan {
-    image: Image,
-    arena: Arena,
-    seed: u64,
-    epoch: u64,
-    place: u32,
-    old: Region,
-    /// What was at the place before.
-    last: Region,
-}
-
-impl Plan {
-    /// Draws the epoch's layout and copies ahead most of the functions that the last one copied.
-    /// Nothing if there is not enough memory.
-    ///
-    /// Works on a place of the arena that no thread knows; of the old region it reads only what was
-    /// written before the plan was made.
-    pub fn prepare(&self) -> Option<Prepared> {
-        let Self { image, arena, place, seed, epoch, .. } = self;
-        let mut region = Region::draw(image, arena, Some(&self.last), *place, *seed, *epoch)?;
-        // Which functions wait must not change where any function lies: a stream of its own.
-        let mut waits = Stream::new(!self.seed, self.epoch);
-        let mut bytes = 0;
-        for index in 0..self.old.copied_count() {
-            if waits.below(WAIT_ONE_IN) != 0 {
-                let function = self.old.copied(index);
-                bytes += region.copy_unit(&self.image, &self.arena, function).1;
-            }
-        }
-        bytes += region.complete_for_debugger(&self.image, &self.arena);
-        os::synchronize_cores();
-        region.open_copies(&self.arena, 0);
-        symbols::announce(&self.image, &self.arena, &region);
-        Some(Prepared { region, bytes })
-    }
-}
-
-/// A layout that waits to begin.
-pub struct Prepared {
-    region: Region,
-    bytes: u64,
 }
