@@ -250,12 +250,17 @@ fn rustc_links_with_szc() {
 }
 
 #[test]
-fn words_reserved_for_later_are_refused() {
+fn every_subcommand_explains_itself_and_refuses_a_call_without_arguments() {
     let place = Place::new();
-    for word in ["run", "sweep", "gate", "history", "report", "export"] {
-        let output = place.feed(szc(), &[word], "");
-        assert_eq!(output.status.code(), Some(2), "{word}");
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains("not available in this version"), "{message}");
+    let words =
+        ["compare", "run", "sweep", "gate", "baseline", "history", "report", "export", "inspect"];
+    for word in words {
+        let help = place.feed(szc(), &[word, "--help"], "");
+        let shown = String::from_utf8_lossy(&help.stdout);
+        assert_eq!(help.status.code(), Some(0), "{word}: {shown}");
+        assert!(shown.contains(&format!("szc {word}")), "{word}: {shown}");
+        let empty = place.feed(szc(), &[word], "");
+        assert_eq!(empty.status.code(), Some(2), "{word}");
+        assert!(!empty.stderr.is_empty(), "{word}");
     }
 }
