@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use self::store::Store;
 use super::experiment::{analyse, command_line, conclude};
 use super::options::programs_of;
-use super::output::{complain, say};
+use super::output::{complain, explain, say};
 use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT, run, saved};
 use crate::measure::machine::Machine;
 use crate::report::json::{self, EndedRecord, SamplesFile, printable};
@@ -82,12 +82,7 @@ enum Action {
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let done = match Store::new(options.store.as_deref()) {
         Ok(store) => match &options.action {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Parser};
 
-use super::output::complain;
+use super::output::{complain, explain};
 use super::report::{put, read};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::export::{csv, json, long_format, r};
@@ -72,12 +72,7 @@ pub(crate) struct Options {
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let experiments = match read(&options.files) {
         Ok(experiments) => experiments,

@@ -21,7 +21,7 @@ use super::config::{self, Subject};
 use super::design::Design;
 use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
 use super::options::{Budget, MetricChoice, programs_of};
-use super::output::{complain, say};
+use super::output::{complain, explain, say};
 use super::saved::{self, SavedSamples};
 use super::{
     EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions,
@@ -41,12 +41,7 @@ const USUAL_BUDGET: Budget = Budget::Blocks(100);
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match config::parse::<Options>(Subject::Versions, arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let built = match built_programs(&options) {
         Ok(built) => built,

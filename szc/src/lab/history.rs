@@ -19,7 +19,7 @@ use serde::Serialize;
 use self::series::{Series, series_of};
 use super::baseline::store::Store;
 use super::metric;
-use super::output::{complain, say};
+use super::output::{complain, explain, say};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::json::{self, SamplesFile};
 use crate::stats::change_points::{Judge, Search};
@@ -111,12 +111,7 @@ struct HistoryFile<'a> {
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let series = match read_series(&options) {
         Ok(series) => series,

@@ -3,10 +3,11 @@
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_VERDICT};
+use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::json::{self, EndedRecord, SamplesFile};
 
 /// Writes to stdout. A reader that has gone away is no error.
@@ -27,6 +28,13 @@ pub fn say(text: &str) -> Result<()> {
 pub fn complain(command: &str, text: &str) {
     // A closed stderr leaves nobody to tell.
     let _ = writeln!(std::io::stderr(), "szc {command}: error: {text}");
+}
+
+/// Prints what the reader of the command line has to say: help to stdout, or what is wrong to stderr.
+pub fn explain(error: &clap::Error) -> ExitCode {
+    // A closed stdout or stderr leaves nobody to tell.
+    let _ = error.print();
+    if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT }.into()
 }
 
 /// Writes the samples; if that fails, to a file in the folder for temporary files, so that nothing

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Parser};
 
-use super::output::{complain, say};
+use super::output::{complain, explain, say};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::ci::{annotations, junit, markdown};
 use crate::report::html::page;
@@ -82,12 +82,7 @@ pub(crate) struct Options {
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match Options::try_parse_from(arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let experiments = match read(&options.files) {
         Ok(experiments) => experiments,

@@ -17,7 +17,7 @@ use super::config::{self, Subject};
 use super::design::{Design, MOST_BLOCKS};
 use super::experiment::{Experiment, Stopping, command_line, conclude};
 use super::options::{Budget, programs_of};
-use super::output::{complain, say};
+use super::output::{complain, explain, say};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved, versions};
 use crate::measure::program::Program;
 use crate::report::json::{self, Command, RuleRecord, SamplesFile};
@@ -37,12 +37,7 @@ const USUAL_BUDGET: Budget = Budget::Blocks(1000);
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options = match config::parse::<Options>(Subject::Program, arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let built = match built_program(&options) {
         Ok(built) => built,

@@ -18,8 +18,8 @@ use super::build::{Failure, Version};
 use super::config::{self, Subject};
 use super::design::{Design, MOST_PROGRAMS};
 use super::experiment::{Experiment, Stopping, command_line, conclude};
-use super::output::{complain, save, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, versions};
+use super::output::{complain, explain, save, say};
+use super::{EXIT_INTERNAL, EXIT_USAGE, versions};
 use crate::measure::program::Program;
 use crate::report::comparison::{USUAL_TOLERANCE, results};
 use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
@@ -34,12 +34,7 @@ use crate::report::text::remarks;
 pub fn command(arguments: &[OsString]) -> ExitCode {
     let options: Options = match config::parse(Subject::Suite, arguments) {
         Ok(options) => options,
-        Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            let code = if error.use_stderr() { EXIT_USAGE } else { EXIT_VERDICT };
-            return code.into();
-        }
+        Err(error) => return explain(&error),
     };
     let workloads = match workloads(&options) {
         Ok(workloads) => workloads,

@@ -1,5 +1,6 @@
 //! Sweeps through the public entry, with the shell as the program.
 
+use super::super::EXIT_VERDICT;
 use super::*;
 use crate::lab::EXIT_PROGRAM;
 
