@@ -8,9 +8,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Link and target, in one directory.
-const LINKS: [(&str, &str); 4] = [
+const LINKS: [(&str, &str); 5] = [
     ("szc++", "szc"),
     ("szc-fortran", "szc"),
+    ("libszc_pass_per_copy.so", "libszc_pass.so"),
     ("libszc_pass_per_function.so", "libszc_pass.so"),
     ("libszc_pass_records.so", "libszc_pass.so"),
 ];

@@ -28,8 +28,10 @@ pub(crate) fn run(module: Module) -> bool {
         if plan.records {
             records::record(function);
         }
-        if let Ok(sites) = &function.pad {
-            pads.insert(function.function, sites);
+        match &function.pad {
+            Ok(sites) if function.resizable => stack::make_resizable(function.function, sites),
+            Ok(sites) => pads.insert(function.function, sites),
+            Err(_) => {}
         }
     }
     !plan.functions.is_empty()

@@ -3,11 +3,13 @@
 
 use crate::llvm::plugin_path;
 use std::path::Path;
-use szc_abi::stack::{PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
 /// Which pads the functions of a module get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
+    /// Pads that copies of moving code bring along, where frames allow it, and else as `Shared`.
+    PerCopy,
     /// Pads from one table of the image, by an index of the thread.
     Shared,
     /// Pads from a table and an index of each function: the scheme of STABILIZER's paper (4.2.4).
@@ -24,6 +26,7 @@ impl Mode {
 
     fn of_path(path: &str) -> Self {
         match Path::new(path).file_name().and_then(|name| name.to_str()) {
+            Some(PLUGIN_PER_COPY) => Mode::PerCopy,
             Some(PLUGIN_PER_FUNCTION) => Mode::PerFunction,
             Some(PLUGIN_RECORDS) => Mode::Records,
             _ => Mode::Shared,
@@ -34,12 +37,13 @@ impl Mode {
 #[cfg(test)]
 mod tests {
     use super::Mode;
-    use szc_abi::stack::{PLUGIN, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+    use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
     #[test]
     fn the_name_of_the_file_says_what_the_plugin_does() {
         for (name, mode) in [
             (PLUGIN, Mode::Shared),
+            (PLUGIN_PER_COPY, Mode::PerCopy),
             (PLUGIN_PER_FUNCTION, Mode::PerFunction),
             (PLUGIN_RECORDS, Mode::Records),
         ] {

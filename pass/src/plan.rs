@@ -8,6 +8,7 @@ mod calls;
 mod flow;
 mod placement;
 mod print;
+mod resizable;
 
 pub(crate) use print::print;
 
@@ -46,6 +47,8 @@ pub(crate) struct FunctionPlan {
     pub function: Function,
     /// Where the frame gets its pad, on different paths, or why it gets none.
     pub pad: Result<Vec<Site>, Unpadded>,
+    /// The pad is left to the function's copies.
+    pub resizable: bool,
     /// Why the function must not move, if the compiler knows a reason.
     pub stay: Option<Stay>,
 }
@@ -99,7 +102,8 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
             _ if sanitized => Err(Unpadded::Sanitized),
             _ => body.pad(),
         };
-        FunctionPlan { function, pad, stay: body.stay() }
+        let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
+        FunctionPlan { function, pad, resizable, stay: body.stay() }
     });
     Some(Plan {
         functions: functions.collect(),

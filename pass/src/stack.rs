@@ -20,7 +20,7 @@ use crate::mode::Mode;
 use crate::plan::Site;
 use szc_abi::stack::{
     PAD_GRAIN_BYTES, PAD_STATE_OFFSET_SYMBOL, PAD_STATE_SYMBOL, PAD_TABLE_BYTES, PAD_TABLE_SYMBOL,
-    PAD_TABLES_SECTION, PadState,
+    PAD_TABLES_SECTION, PadState, RESIZABLE_BYTES,
 };
 
 /// Alignment of tables, in bytes: that of cache lines.
@@ -28,6 +28,30 @@ const TABLE_ALIGNMENT: u32 = 64;
 
 /// What makes code generation guard a frame with a large object, but not every frame.
 const PROTECTOR_ATTRIBUTES: [&str; 2] = ["ssp", "sspstrong"];
+
+/// What is added to a frame must not make the protector want to guard it.
+fn keep_unguarded(function: Function) {
+    if !function.needs_stack_protector() {
+        for attribute in PROTECTOR_ATTRIBUTES {
+            function.remove(attribute);
+        }
+    }
+}
+
+/// Makes a frame resizable: takes room that nothing uses, wherever a pad would be due, so that the constants
+/// which move the stack pointer take 4 bytes.
+pub(crate) fn make_resizable(function: Function, sites: &[Site]) {
+    keep_unguarded(function);
+    let build = Builder::new(function);
+    let room = build.frame_room(function, RESIZABLE_BYTES);
+    for &site in sites {
+        let at = match site {
+            Site::Entry(first) | Site::Later(first, _) => first,
+            Site::Edge(from, to) => Block::between(from, to).terminator(),
+        };
+        build.hold(&room, at);
+    }
+}
 
 /// Pads one module's functions.
 pub(crate) struct Pads {
@@ -45,12 +69,7 @@ impl Pads {
 
     /// Pads `function` at these places.
     pub(crate) fn insert(&self, function: Function, sites: &[Site]) {
-        // The pad itself must not make the protector want to guard the frame.
-        if !function.needs_stack_protector() {
-            for attribute in PROTECTOR_ATTRIBUTES {
-                function.remove(attribute);
-            }
-        }
+        keep_unguarded(function);
         for &site in sites {
             self.insert_at(function, site);
         }

@@ -24,6 +24,8 @@ pub struct Facts {
     pub interval_ms: u32,
     /// Code is randomized.
     pub code: bool,
+    /// Code of libraries is randomized, if there are any.
+    pub libraries_move: bool,
     /// Why it is not, if it should be.
     pub refused: Option<&'static str>,
     /// The stack is randomized.
@@ -157,7 +159,7 @@ impl Snapshot {
     /// Reads the counts, with all signals blocked because the lock is taken.
     fn take(facts: &Facts) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
-        let code = CODE.with(|images| images.counts());
+        let (code, pads) = CODE.with(|images| (images.counts(), images.pads()));
         let libraries = library::counts();
         if let Ok(before) = before {
             let _ = os::signal_mask(2, Some(before));
@@ -165,7 +167,7 @@ impl Snapshot {
         Self {
             code,
             reclaim: reclaim::counts(),
-            stack: facts.stack.then(stack::counts),
+            stack: facts.stack.then(|| stack::counts(pads)),
             heap: facts.heap.then(heap::counts).flatten(),
             libraries,
         }
@@ -180,7 +182,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"pid\":").decimal(u64::from(process));
     line.text(",\"seed\":").decimal(facts.seed);
     line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
-    line.text(",\"randomize\":{\"code\":").truth(facts.code || counts.libraries.moving > 0);
+    line.text(",\"randomize\":{\"code\":")
+        .truth(facts.code || (facts.libraries_move && counts.libraries.moving > 0));
     line.text(",\"stack\":").truth(facts.stack);
     line.text(",\"heap\":").truth(facts.heap).text("}");
     if let Some(reason) = facts.refused {
@@ -287,6 +290,7 @@ mod tests {
             interval_ms: 500,
             code: true,
             refused: None,
+            libraries_move: true,
             stack: false,
             heap: false,
             heap_refused: None,

@@ -20,6 +20,8 @@ pub enum Purpose {
     Heap = 3,
     /// The seed of a library, by how often it was loaded before.
     Library = 4,
+    /// Pads that copies take with their frames, by function of a layout.
+    FramePads = 5,
 }
 
 /// A stream of random numbers.

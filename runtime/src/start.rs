@@ -2,6 +2,7 @@
 
 use crate::code::images::Images;
 use crate::code::reclaim::stacks;
+use crate::code::slot::{Frames, Order, Shape};
 use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
@@ -75,14 +76,21 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         interval_ms: if once { 0 } else { settings.interval_ms },
         code: false,
         refused: None,
+        libraries_move: settings.code,
         stack: stack::start(settings.stack, seed, above_frames.0, above_frames.1),
         heap: false,
         heap_refused: None,
         movable: 0,
         pinned: 0,
     };
-    let moves_code = settings.code && !arch::keeps_code();
-    if moves_code || facts.stack {
+    // Frames that get their pads from copies need copies also where code is not to be randomized.
+    let wants_copies = settings.code || (facts.stack && stack::has_resizable_frames());
+    let copies = wants_copies && !arch::keeps_code();
+    let shape = Shape {
+        order: if settings.code { Order::Random } else { Order::Linked },
+        frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
+    };
+    if copies || facts.stack {
         // Before the heap: of its locks, which a thread may hold whose signal handler calls something for the
         // first time, none must be waited for by who holds the lock of the copies.
         fork::register();
@@ -97,19 +105,24 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         facts.heap_refused = heap::leave(seed);
     }
     let budget = budget(settings);
-    if moves_code {
+    let mut has_copies = false;
+    if copies {
         symbols::start(settings.symbols);
         stacks::remember_main(above_frames.0);
-        match start_code(seed, budget) {
+        match start_code(seed, budget, shape) {
             Ok((movable, pinned)) => {
-                facts.code = true;
+                has_copies = true;
+                facts.code = settings.code;
                 (facts.movable, facts.pinned) = (movable, pinned);
             }
             Err(reason) => facts.refused = Some(reason.text()),
         }
     }
+    if !has_copies {
+        facts.stack &= stack::has_tables();
+    }
     let logs = facts.log.is_some() || facts.map.is_some();
-    let (code, stack) = (facts.code, facts.stack);
+    let stack = facts.stack;
     FACTS.set(facts);
     if logs {
         report::expect_log();
@@ -120,9 +133,9 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
             __cxa_at_quick_exit(at_exit, os::null());
         }
     }
-    if moves_code || stack {
-        let libraries = library::start(Wanted { seed, code: moves_code, stack, budget });
-        if !once && (code || stack || libraries) {
+    if copies || stack {
+        let libraries = library::start(Wanted { seed, code: copies, shape, stack, budget });
+        if !once && (has_copies || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
         }
@@ -138,9 +151,9 @@ fn budget(settings: &Settings<'_>) -> Budget {
     Budget { bytes: (settings.code_budget_mib as usize) << 20, reclaim }
 }
 
-fn start_code(seed: u64, budget: Budget) -> Result<(u32, u32), Refused> {
+fn start_code(seed: u64, budget: Budget, shape: Shape) -> Result<(u32, u32), Refused> {
     let table = table::map_own().map_err(Refused::Table)?;
-    let prepared = Code::prepare(arch::image_base(), table, seed, budget)?;
+    let prepared = Code::prepare(arch::image_base(), table, seed, budget, shape)?;
     let image = *prepared.image();
     CODE.with(|images| images.set_program(prepared));
     // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.

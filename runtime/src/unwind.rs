@@ -2,7 +2,8 @@
 //! original address, told to start at the copy.
 //!
 //! Everything in an FDE (frame rules, call sites, landing pads) is relative to the function's start,
-//! which the unwinder takes from `bases`. So the original FDE serves unchanged.
+//! which the unwinder takes from `bases`. So the original FDE serves unchanged; but a copy whose frame has
+//! another size brings an FDE of its own (`code/slot.rs`).
 
 use crate::arch;
 use crate::next::{next_symbol, symbol_in};
@@ -36,6 +37,9 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
         if !fde.is_null() {
             let inside = origin.original - (*bases).function as usize;
             (*bases).function = (pc as usize - inside) as *mut c_void;
+            if let Some(rules) = origin.rules {
+                return rules as *const c_void;
+            }
         }
         fde
     }

@@ -232,6 +232,7 @@ fn a_program_that_has_no_memory_left_gets_none_and_goes_on() {
     // TLSF keeps what it has: blocks that are mapped on their own find no address space after it.
     for base in ["segregated", "diehard"] {
         // Without copies of code, whose address space is more than the limit.
-        succeeded(&run(&image, &[("SZC_HEAP_BASE", base), ("SZC_CODE", "0")], &[]));
+        let settings = [("SZC_HEAP_BASE", base), ("SZC_CODE", "0"), ("SZC_STACK", "0")];
+        succeeded(&run(&image, &settings, &[]));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ; RUN: -passes=szc              words for opt; one run a line
-//! ; MODE: per-function            name of the plugin for all runs: shared (default), per-function, records
+//! ; MODE: per-function            name of the plugin for all runs: shared (default), per-copy, per-function, records
 //! ; CHECK: …                      for FileCheck, about the module that comes out
 //! ; PLAN: …                       for FileCheck, about the plan that is printed
 //! ; CODE: …                       for FileCheck, about the assembly that llc makes of it
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use szc_abi::stack::{PLUGIN, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 use szc_tests::tools::{Place, szc};
 
 #[test]
@@ -86,6 +86,7 @@ fn uses(text: &str, prefix: &str) -> bool {
 fn plugin_in(place: &Place, mode: &str) -> PathBuf {
     let name = match mode {
         "shared" => PLUGIN,
+        "per-copy" => PLUGIN_PER_COPY,
         "per-function" => PLUGIN_PER_FUNCTION,
         "records" => PLUGIN_RECORDS,
         other => panic!("no mode is called {other}"),

@@ -24,8 +24,15 @@ fn built(name: &str, words: &[&str]) -> (tempfile::TempDir, PathBuf) {
     (place, image)
 }
 
-/// The program that tells of its frames, built once for all tests.
+/// The program that tells of its frames, with another pad for each call; built once for all tests.
 fn frames() -> &'static Path {
+    static IMAGE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let words = ["-O2", "-pthread", "-Rall", "-Rstack=per-call"];
+    &IMAGE.get_or_init(|| built("frames.c", &words)).1
+}
+
+/// The same program with pads that its copies bring along.
+fn frames_of_copies() -> &'static Path {
     static IMAGE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     &IMAGE.get_or_init(|| built("frames.c", &["-O2", "-pthread"])).1
 }
@@ -242,4 +249,90 @@ fn a_recursion_uses_at_most_the_room_beyond_what_it_used() {
         assert!(peak_kib > ROOM_BYTES >> 10, "{limits}: {peak_kib} KiB");
         assert!(peak_kib < most_kib, "{limits}: {peak_kib} KiB");
     }
+}
+
+/// The distances of two functions in each layout, from the least of each, in units of 16 bytes.
+fn layouts(settings: &[(&str, &str)], ms: &str) -> (Vec<(u64, u64)>, Outcome) {
+    let outcome = run(frames_of_copies(), settings, &["layouts", ms]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}\n{}", outcome.text(), outcome.stderr);
+    let pairs: Vec<Vec<u64>> = outcome.text().lines().map(numbers).collect();
+    let least = |which: usize| pairs.iter().map(|pair| pair[which]).min().expect("a layout");
+    let (one, other) = (least(0), least(1));
+    let pads = pairs.iter().map(|pair| {
+        assert!((pair[0] - one).is_multiple_of(16) && (pair[1] - other).is_multiple_of(16));
+        ((pair[0] - one) / 16, (pair[1] - other) / 16)
+    });
+    (pads.collect(), outcome)
+}
+
+/// The pads of one function. A new layout may be seen by the other one first: then a line repeats this one's.
+fn series(pads: &[(u64, u64)], which: fn(&(u64, u64)) -> u64) -> Vec<u64> {
+    let mut series: Vec<u64> = pads.iter().map(which).collect();
+    series.dedup();
+    series
+}
+
+#[test]
+fn pads_of_copies_are_uniform_and_independent_and_new_in_each_layout() {
+    let (pads, outcome) = layouts(&[("SZC_SEED", "5"), ("SZC_INTERVAL_MS", "1")], "12000");
+    assert!(pads.len() > 2500, "{} layouts", pads.len());
+    for which in [(|pair| pair.0) as fn(&(u64, u64)) -> u64, |pair| pair.1] {
+        let series = series(&pads, which);
+        let mut counts = vec![0u64; 256];
+        for &pad in &series {
+            counts[usize::try_from(pad).expect("small")] += 1;
+        }
+        assert!(chi_square(&counts) < CHI_SQUARE_255, "{counts:?}");
+        let next: Vec<_> = series.windows(2).map(|pair| (pair[0] as f64, pair[1] as f64)).collect();
+        let found = correlation(&next);
+        assert!(found.abs() < NORMAL_TWO_SIDED / (next.len() as f64).sqrt(), "{found}");
+    }
+    let both: Vec<_> = pads
+        .windows(2)
+        .filter(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
+        .map(|pair| (pair[1].0 as f64, pair[1].1 as f64))
+        .collect();
+    let found = correlation(&both);
+    assert!(found.abs() < NORMAL_TWO_SIDED / (both.len() as f64).sqrt(), "{found}");
+    let log = outcome.log_of_success().stack.as_ref().expect("pads");
+    assert!(log.functions >= 4 && log.mean_pad_bytes <= 4080, "{log:?}");
+}
+
+#[test]
+fn the_seed_repeats_pads_of_copies_also_where_code_keeps_its_order() {
+    for code in ["0", "1"] {
+        let of = |seed| {
+            let settings = [("SZC_SEED", seed), ("SZC_INTERVAL_MS", "20"), ("SZC_CODE", code)];
+            layouts(&settings, "400")
+        };
+        let ((first, outcome), (second, _), (other, _)) = (of("3"), of("3"), of("4"));
+        let log = outcome.log_of_success();
+        assert!(log.randomize.stack && log.randomize.code == (code == "1"), "{log:?}");
+        let differences = |pads: &[(u64, u64)]| -> Vec<i64> {
+            let series = series(pads, |pair| pair.0);
+            series.windows(2).map(|pair| pair[1].cast_signed() - pair[0].cast_signed()).collect()
+        };
+        let (first, second, other) =
+            (differences(&first), differences(&second), differences(&other));
+        // The last layout may have been seen in one of the runs only.
+        let common = first.len().min(second.len());
+        assert!(common > 6 && first[..common] == second[..common], "{first:?} {second:?}");
+        assert_ne!(first[..6], other[..6]);
+    }
+}
+
+#[test]
+fn pads_of_copies_end_with_stack_randomization_and_with_the_room() {
+    for settings in [
+        &[("SZC_STACK", "0"), ("SZC_INTERVAL_MS", "1")][..],
+        &[("SZC_STACK", "0"), ("SZC_CODE", "0"), ("SZC_INTERVAL_MS", "1")],
+    ] {
+        let (pads, outcome) = layouts(settings, "100");
+        assert_eq!(pads, [(0, 0)]);
+        assert!(!outcome.log_of_success().randomize.stack);
+    }
+    let image = frames_of_copies().display().to_string();
+    let script = "ulimit -Ss 8192; exec \"$0\" deep 7";
+    let outcome = run(Path::new("/bin/sh"), &[("SZC_INTERVAL_MS", "1")], &["-c", script, &image]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.stderr);
 }

@@ -1,14 +1,15 @@
 //! `llvm::IRBuilder`: the instructions that a pad is made of.
 
-use super::{Block, Function, metadata};
+use super::{Block, Function, Instruction, metadata};
 use llvm_sys::core::{
-    LLVMBuildAdd, LLVMBuildArrayAlloca, LLVMBuildBr, LLVMBuildCall2, LLVMBuildCondBr,
-    LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildIntToPtr, LLVMBuildLoad2, LLVMBuildPtrToInt,
-    LLVMBuildShl, LLVMBuildStore, LLVMBuildSub, LLVMBuildZExt, LLVMConstInt,
-    LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMFunctionType, LLVMGetGlobalParent,
-    LLVMGetInlineAsm, LLVMGetIntrinsicDeclaration, LLVMGetMDKindIDInContext, LLVMGetModuleContext,
-    LLVMGlobalGetValueType, LLVMInt8TypeInContext, LLVMInt64TypeInContext, LLVMLookupIntrinsicID,
-    LLVMPointerTypeInContext, LLVMPositionBuilderAtEnd, LLVMSetAlignment, LLVMSetMetadata,
+    LLVMArrayType2, LLVMBuildAdd, LLVMBuildAlloca, LLVMBuildArrayAlloca, LLVMBuildBr,
+    LLVMBuildCall2, LLVMBuildCondBr, LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildIntToPtr,
+    LLVMBuildLoad2, LLVMBuildPtrToInt, LLVMBuildShl, LLVMBuildStore, LLVMBuildSub, LLVMBuildZExt,
+    LLVMConstInt, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMFunctionType,
+    LLVMGetGlobalParent, LLVMGetInlineAsm, LLVMGetIntrinsicDeclaration, LLVMGetMDKindIDInContext,
+    LLVMGetModuleContext, LLVMGlobalGetValueType, LLVMInt8TypeInContext, LLVMInt32TypeInContext,
+    LLVMInt64TypeInContext, LLVMLookupIntrinsicID, LLVMPointerTypeInContext,
+    LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore, LLVMSetAlignment, LLVMSetMetadata,
     LLVMSetOrdering, LLVMVoidTypeInContext,
 };
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
@@ -32,6 +33,10 @@ pub(crate) enum Integer {
     Byte,
     Word,
 }
+
+/// Room in a frame.
+#[derive(Debug)]
+pub(crate) struct FrameRoom(LLVMValueRef);
 
 /// The address space of pointers relative to the thread pointer, `%fs` (LLVM's code generator
 /// documentation, "X86 Address Spaces").
@@ -243,6 +248,42 @@ impl Builder {
             );
             let mut operands = [taken];
             LLVMBuildCall2(self.builder, signature, use_it, operands.as_mut_ptr(), 1, c"".as_ptr());
+        }
+    }
+
+    /// Room for so many bytes in the function's frame, a multiple of 8, that nothing uses yet.
+    pub(crate) fn frame_room(&self, function: Function, bytes: u32) -> FrameRoom {
+        let first = function.blocks().next().and_then(|entry| entry.instructions().next());
+        let first = first.expect("a function with a body has an instruction");
+        // SAFETY: builder, instruction, context and what is made of it here are live.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, first.raw());
+            let kind = LLVMArrayType2(self.integer(Integer::Word), u64::from(bytes / 8));
+            FrameRoom(LLVMBuildAlloca(self.builder, kind, c"".as_ptr()))
+        }
+    }
+
+    /// Makes the function need the room in front of an instruction, and says where it lies, by an instruction that
+    /// changes nothing: a prefetch (into all levels but the first). Assembly would do without one, but not every
+    /// compiler can read assembly: flang cannot.
+    pub(crate) fn hold(&self, room: &FrameRoom, at: Instruction) {
+        const NAME: &str = "llvm.prefetch";
+        /// For reading, into the second level, of data.
+        const HOW: [u64; 3] = [0, 2, 1];
+        const OPERANDS: u32 = 4;
+        // SAFETY: builder, instruction, values and context are live; the intrinsic is overloaded by the kind of
+        // pointer, and takes it and three numbers.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, at.raw());
+            let id = LLVMLookupIntrinsicID(NAME.as_ptr().cast(), NAME.len());
+            let mut kind = LLVMPointerTypeInContext(self.context, 0);
+            let declared = LLVMGetIntrinsicDeclaration(self.module, id, &raw mut kind, 1);
+            let signature = LLVMGlobalGetValueType(declared);
+            let number = |value| LLVMConstInt(LLVMInt32TypeInContext(self.context), value, 0);
+            let [access, locality, cache] = HOW.map(number);
+            let mut operands = [room.0, access, locality, cache];
+            let (first, count) = (operands.as_mut_ptr(), OPERANDS);
+            LLVMBuildCall2(self.builder, signature, declared, first, count, c"".as_ptr());
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `llvm::Function`.
 
-use super::{Block, metadata};
+use super::instruction::width;
+use super::{Block, Width, metadata};
 use llvm_sys::core::{
-    LLVMDisposeValueMetadataEntries, LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName,
-    LLVMGetEnumAttributeValue, LLVMGetFirstBasicBlock, LLVMGetFunctionCallConv, LLVMGetGC,
-    LLVMGetGlobalParent, LLVMGetLinkage, LLVMGetMDKindIDInContext, LLVMGetModuleContext,
-    LLVMGetNextBasicBlock, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue,
-    LLVMGetValueName2, LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata, LLVMIsDeclaration,
-    LLVMRemoveEnumAttributeAtIndex, LLVMValueAsMetadata, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMCountParams, LLVMDisposeValueMetadataEntries, LLVMGetEnumAttributeAtIndex,
+    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFirstBasicBlock,
+    LLVMGetFunctionCallConv, LLVMGetGC, LLVMGetGlobalParent, LLVMGetLinkage,
+    LLVMGetMDKindIDInContext, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetParam,
+    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetValueName2,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMGlobalSetMetadata, LLVMIsDeclaration,
+    LLVMIsFunctionVarArg, LLVMRemoveEnumAttributeAtIndex, LLVMValueAsMetadata,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
@@ -90,6 +92,28 @@ impl Function {
     pub(crate) fn calling_convention(self) -> u32 {
         // SAFETY: the function is live.
         unsafe { LLVMGetFunctionCallConv(self.0) }
+    }
+
+    /// Whether it takes any number of arguments.
+    pub(crate) fn is_variadic(self) -> bool {
+        // SAFETY: the function is live.
+        unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(self.0)) != 0 }
+    }
+
+    /// What its parameters take.
+    pub(crate) fn parameters(self) -> impl Iterator<Item = Width> {
+        // SAFETY: the function is live and has as many parameters.
+        unsafe { (0..LLVMCountParams(self.0)).map(move |index| width(LLVMGetParam(self.0, index))) }
+    }
+
+    /// Whether a parameter has an attribute that LLVM knows by number.
+    pub(crate) fn any_parameter_has(self, attribute: &str) -> bool {
+        let kind = kind(attribute);
+        // SAFETY: the function is live; parameters count from 1 among attributes.
+        unsafe {
+            (1..=LLVMCountParams(self.0))
+                .any(|index| !LLVMGetEnumAttributeAtIndex(self.0, index, kind).is_null())
+        }
     }
 
     /// Whether it has an attribute that LLVM knows by number.

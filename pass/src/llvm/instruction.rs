@@ -289,7 +289,7 @@ unsafe fn constant(value: LLVMValueRef) -> Option<u64> {
 
 /// # Safety
 /// A live value.
-unsafe fn width(value: LLVMValueRef) -> Width {
+pub(super) unsafe fn width(value: LLVMValueRef) -> Width {
     // SAFETY: promised by the caller.
     unsafe {
         let kind = LLVMTypeOf(value);

@@ -101,12 +101,16 @@ fn is_jump(call: Instruction) -> bool {
 
 /// Whether all arguments fit into registers.
 fn takes_registers_only(call: Instruction) -> bool {
+    let in_memory = |argument| call.passes(argument, "byval") || call.passes(argument, "sret");
+    !(0..call.arguments()).any(in_memory)
+        && fit_registers((0..call.arguments()).map(|argument| call.argument_width(argument)))
+}
+
+/// Whether arguments fit into the registers that the System V ABI has for them.
+pub(super) fn fit_registers(arguments: impl Iterator<Item = Width>) -> bool {
     let (mut general, mut others) = (0, 0);
-    for argument in 0..call.arguments() {
-        if call.passes(argument, "byval") || call.passes(argument, "sret") {
-            return false;
-        }
-        match call.argument_width(argument) {
+    for width in arguments {
+        match width {
             Width::Pointer => general += 1,
             Width::Integer(bits) => general += bits.div_ceil(64),
             Width::Other => others += 1,

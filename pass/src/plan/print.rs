@@ -35,7 +35,8 @@ fn line(plan: &FunctionPlan) -> String {
     match &plan.pad {
         Ok(sites) => {
             let sites: Vec<String> = sites.iter().map(site_text).collect();
-            let _ = write!(line, "padded {}", sites.join(", "));
+            let how = if plan.resizable { "padded by its copies, frame taken" } else { "padded" };
+            let _ = write!(line, "{how} {}", sites.join(", "));
         }
         Err(reason) => {
             let _ = write!(line, "not padded: {}", reason.text());

@@ -1,7 +1,7 @@
 //! The field stream: what to patch in a copy of a function, and its jump tables.
 //!
 //! ```text
-//! function = count, field × count, table count, table × table count
+//! function = count, field × count, table count, table × table count, [frame]
 //! field    = (bytes since the last field's start << 3 | kind), operands
 //! table    = (entries << 1 | absolute), target × entries
 //! target   = (index << 2 | tag), [offset]     tag 0: image offset, 1: entry, 2: middle
@@ -9,7 +9,7 @@
 //!
 //! Every number is a varint.
 
-use crate::{Malformed, read_varint};
+use crate::{FrameReader, Malformed, read_varint};
 
 /// A place in a function's bytes that must change when the function moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +147,14 @@ impl<'a> FieldReader<'a> {
         }
         self.position = targets.position;
         Ok(table)
+    }
+
+    /// The frame: to be read after the last jump table, of functions that have one.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the stream ends.
+    pub fn frame(&mut self, rules_bytes: u32) -> Result<FrameReader<'a>, Malformed> {
+        FrameReader::read(self.bytes, &mut self.position, rules_bytes)
     }
 
     fn varint(&mut self) -> Result<u32, Malformed> {

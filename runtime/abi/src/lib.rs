@@ -13,15 +13,21 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod cursor;
 mod field;
+mod frame;
 pub mod library;
+mod reason;
 mod record;
 pub mod stack;
+pub mod unwind;
 mod varint;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
+pub use frame::{FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, Rules, put_offset};
 pub use library::digest;
-pub use record::{Header, Movable, Pinned, Reason};
+pub use reason::{FixedFrame, Reason};
+pub use record::{Header, Movable, Pinned};
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
 /// Name of the section that holds the table.
@@ -31,7 +37,7 @@ pub const TABLE_SECTION: &str = ".szc.table";
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
@@ -296,7 +302,14 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        if bytes == function.tables_bytes { Ok(()) } else { Err(Malformed::OutOfBounds) }
+        if bytes != function.tables_bytes {
+            return Err(Malformed::OutOfBounds);
+        }
+        if function.has_frame() {
+            reader.frame(function.rules_bytes)?.validate(function)
+        } else {
+            Ok(())
+        }
     }
 
     fn check_index(&self, function: u32) -> Result<(), Malformed> {

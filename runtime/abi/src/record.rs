@@ -1,7 +1,6 @@
 //! The fixed-size records of a table: header, movable functions, pinned functions.
 
-use crate::stack::Stay;
-use crate::{ABI_VERSION, MAGIC, Malformed, u32_at};
+use crate::{ABI_VERSION, FixedFrame, MAGIC, Malformed, u32_at};
 
 /// Outline of a table. Offsets are in bytes from the table's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,17 +121,46 @@ pub struct Movable {
     /// Next function of its unit: functions that jump into one another's middle are copied
     /// together. A function alone names itself; the links of a unit form a ring.
     pub unit_next: u32,
+    /// Bytes of the unwind rules that a copy brings along, because its frame has another size than the
+    /// original's.
+    pub rules_bytes: u32,
     /// See the constants of this type.
     pub flags: u32,
 }
 
 impl Movable {
     /// Size of the encoded record.
-    pub const BYTES: usize = 7 * 4;
+    pub const BYTES: usize = 8 * 4;
 
     /// The function holds the addresses of its own labels in an array that the program can read as
     /// data, so that such an address may outlive the copy that is running.
     pub const FLAG_LABELS_ESCAPE: u32 = 1;
+
+    /// Copies may have a frame of another size: its description follows the function's tables in the field
+    /// stream.
+    pub const FLAG_FRAME: u32 = 2;
+
+    /// Where in the flags the code of a [`FixedFrame`] lies.
+    const FIXED_FRAME_SHIFT: u32 = 8;
+
+    /// The flags of a function whose frame keeps its size for this reason.
+    #[must_use]
+    pub fn fixed_frame_flags(reason: FixedFrame) -> u32 {
+        (reason as u32) << Self::FIXED_FRAME_SHIFT
+    }
+
+    /// Why the frame keeps its size although the compiler prepared it for another; none if it has no frame, or
+    /// one that was not prepared, or one that may change.
+    #[must_use]
+    pub fn fixed_frame(&self) -> Option<FixedFrame> {
+        FixedFrame::from_code(self.flags >> Self::FIXED_FRAME_SHIFT)
+    }
+
+    /// Whether copies may have a frame of another size.
+    #[must_use]
+    pub fn has_frame(&self) -> bool {
+        self.flags & Self::FLAG_FRAME != 0
+    }
 
     /// Encodes the record.
     #[must_use]
@@ -144,6 +172,7 @@ impl Movable {
             self.fields_at,
             self.name_at,
             self.unit_next,
+            self.rules_bytes,
             self.flags,
         ];
         let mut out = [0; Self::BYTES];
@@ -163,7 +192,8 @@ impl Movable {
             fields_at: u32_at(bytes, 12)?,
             name_at: u32_at(bytes, 16)?,
             unit_next: u32_at(bytes, 20)?,
-            flags: u32_at(bytes, 24)?,
+            rules_bytes: u32_at(bytes, 24)?,
+            flags: u32_at(bytes, 28)?,
         })
     }
 
@@ -219,101 +249,23 @@ impl Pinned {
     }
 }
 
-macro_rules! reasons {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
-        /// Why a function stays where it is.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[repr(u32)]
-        pub enum Reason { $($(#[$doc])* $name = $code,)* }
-
-        impl Reason {
-            /// Every reason, in the order of its codes.
-            pub const ALL: &'static [Reason] = &[$(Reason::$name,)*];
-
-            /// The reason of a code, if the code has one.
-            #[must_use]
-            pub fn from_code(code: u32) -> Option<Self> {
-                match code { $($code => Some(Self::$name),)* _ => None }
-            }
-
-            /// What a person reads.
-            #[must_use]
-            pub fn text(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-    };
-}
-
-// 11 was a reason once and means nothing else.
-reasons! {
-    /// Fewer bytes than the jump that would replace its entry.
-    TooShort = 1, "shorter than the jump that would replace its entry";
-    /// Two symbols describe overlapping ranges of different extent.
-    Overlaps = 2, "overlaps another function";
-    /// Some byte does not begin an instruction that can be decoded.
-    Undecodable = 3, "has bytes that do not decode as instructions";
-    /// A short branch leaves the function.
-    ShortBranchOut = 4, "leaves by a branch of 8 bits, which cannot reach a moved target";
-    /// The last instruction continues into whatever follows.
-    FallsThrough = 5, "runs on past its end";
-    /// A relocation does not coincide with a decoded field.
-    RelocationMismatch = 6, "has a relocation that does not match its instructions";
-    /// A relocation of a kind that is not understood.
-    RelocationUnknown = 7, "has a relocation of a kind that szc does not know";
-    /// Code or data outside refers to its middle in a way that cannot be retargeted.
-    InteriorReferenced = 8, "its middle is referred to from outside";
-    /// An address of its middle lies in data that cannot be retargeted.
-    InteriorInData = 9, "an address of its middle lies in data that cannot be retargeted";
-    /// It calls into its own middle to learn its own address.
-    CallsItsMiddle = 10, "calls into its own middle";
-    /// The image's entry point runs before the runtime.
-    EntryPoint = 12, "runs before the runtime starts";
-    /// It lies in a section that the C runtime start-up falls through.
-    StartupSection = 13, "lies in a section that start-up code runs through";
-    /// The runtime itself, or something it calls.
-    Runtime = 14, "is part of szc's runtime or called by it";
-    /// The C library runs parts of itself before the runtime starts, and holds locks of its own where it
-    /// calls others.
-    CLibrary = 15, "belongs to the C library, parts of which run before the runtime";
-    /// Chosen by the dynamic loader before the runtime starts.
-    IfuncResolver = 16, "is an ifunc resolver, which the loader calls";
-    /// libc looks at the return address of its caller and would not know a copy.
-    CallerMatters = 18, "asks the loader for the next symbol behind the caller";
-    /// The loader and libc call the allocator before the runtime starts, and when threads begin and end.
-    Allocator = 19, "is an allocator, which the C library calls before the runtime starts";
-    /// It lies too far from the image's start for the table.
-    OutOfRange = 17, "lies more than 1 GiB from the start of the image";
-    /// `naked` in the source.
-    Naked = 20, "is naked: its body is the author's assembly";
-    /// Somebody else patches its entry.
-    PatchedByOthers = 21, "has an entry that is prepared for patching by somebody else";
-    /// The hardware enters it.
-    Interrupt = 22, "is an interrupt handler";
-    /// Its inline assembly reaches outside of it.
-    Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
-}
-
-impl From<Stay> for Reason {
-    fn from(stay: Stay) -> Self {
-        match stay {
-            Stay::Naked => Self::Naked,
-            Stay::Patched => Self::PatchedByOthers,
-            Stay::Interrupt => Self::Interrupt,
-            Stay::Assembly => Self::Assembly,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reason;
 
     #[test]
     fn records_survive_a_round_trip() {
         let header = Header { total_bytes: 9, base_high: 7, names_bytes: 3, ..Header::default() };
         assert_eq!(Header::read(&header.encode()), Ok(header));
-        let movable = Movable { start: 1, size: 2, flags: 3, unit_next: 4, ..Movable::default() };
+        let movable = Movable {
+            start: 1,
+            size: 2,
+            flags: 3,
+            unit_next: 4,
+            rules_bytes: 5,
+            ..Movable::default()
+        };
         assert_eq!(Movable::read(&movable.encode()), Some(movable));
         let pinned = Pinned { start: 5, size: 6, name_at: 7, reason: 8 };
         assert_eq!(Pinned::read(&pinned.encode()), Some(pinned));
@@ -326,6 +278,15 @@ mod tests {
             assert!(Reason::ALL[..index].iter().all(|earlier| earlier.text() != reason.text()));
         }
         assert_eq!(Reason::from_code(0), None);
+        for &reason in FixedFrame::ALL {
+            let function = Movable {
+                flags: Movable::fixed_frame_flags(reason) | Movable::FLAG_LABELS_ESCAPE,
+                ..Movable::default()
+            };
+            assert_eq!(function.fixed_frame(), Some(reason));
+            assert!(!function.has_frame());
+        }
+        assert_eq!(Movable { flags: 3, ..Movable::default() }.fixed_frame(), None);
     }
 
     #[test]

@@ -9,6 +9,9 @@
 //! }
 //! ```
 //!
+//! In programs whose code moves, most functions have no such code: their frames are *resizable*
+//! ([`FunctionRecord::FLAG_RESIZABLE`]), and the runtime makes their pads part of each copy.
+//!
 //! A thread whose state was never set has `span` 0 and so no pads: code on stacks that the runtime did not
 //! make room on (signal stacks, contexts, threads of other libraries) runs as without szc.
 
@@ -38,6 +41,10 @@ pub const PAD_GRAIN_BYTES: u32 = 16;
 
 /// File name of the plugin that pads with one table an image.
 pub const PLUGIN: &str = "libszc_pass.so";
+
+/// The same plugin under the name that makes it leave pads to copies where it can, and else pads with one
+/// table an image.
+pub const PLUGIN_PER_COPY: &str = "libszc_pass_per_copy.so";
 
 /// The same plugin under the name that makes it pad with one table and index a function.
 pub const PLUGIN_PER_FUNCTION: &str = "libszc_pass_per_function.so";
@@ -73,6 +80,11 @@ const _: () = assert!(
         && core::mem::offset_of!(PadState, index) == 16
 );
 
+/// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer take 4
+/// bytes and not one. Nothing uses them but prefetches whose operand says where they lie, so the link step takes
+/// both out again.
+pub const RESIZABLE_BYTES: u32 = 144;
+
 /// What the compiler says about one function.
 ///
 /// The layout is that of LLVM's PC sections (`!pcsections`): code generation writes such an entry
@@ -94,8 +106,12 @@ impl FunctionRecord {
     /// Size of the encoded record, in bytes; records follow each other without alignment.
     pub const BYTES: usize = 12;
 
-    /// The function's frame gets a pad.
+    /// The function pads its frame itself, from a table.
     pub const FLAG_PADDED: u16 = 1;
+
+    /// The function's frame may have another size in a copy, as far as the compiler knows: the stack pointer moves
+    /// by constants of 4 bytes, and nothing above the frame is reached by an address that is computed.
+    pub const FLAG_RESIZABLE: u16 = 2;
 
     /// Encodes the record.
     #[must_use]

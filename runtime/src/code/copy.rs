@@ -3,23 +3,61 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::region::Region;
-use szc_abi::{FieldKind, Movable, TableTarget};
+use crate::arch::{
+    self,
+    entry::{self, FRAME_CHECK_BYTES},
+};
+use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, TableTarget, put_offset};
+
+/// Where unwind rules (an FDE) have the distance of what they have in common with others, and the function's start.
+const COMMON_AT: usize = 4;
+const START_AT: usize = 8;
 
 impl Region {
     /// Writes the body of a function to its slot, whose head must be closed.
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
-        let body = self.body(arena, index);
-        let to = arena.writable(body);
-        // SAFETY: the layout gave the slot `copy_bytes` from the body on, all inside the place; no
-        // thread runs there, because the head is closed.
-        unsafe { image.copy_body(index, function, to) };
-        self.patch(image, arena, function, body);
-        arena.mirror(body, function.copy_bytes() as usize);
+        let start = self.body(arena, index);
+        let slot = image.slot(index);
+        let at = |part: u32| start + part as usize;
+        self.write_body(image, arena, index, function, at(slot.body));
+        if let Some(plain) = slot.plain_body {
+            self.write_body(image, arena, index, function, at(plain));
+            let pad = self.pad(index);
+            grow_frame(image, arena, function, (at(slot.body), slot.rules.map(at)), pad);
+            let check = entry::frame_check(start, at(plain), image.pad_state());
+            // SAFETY: as above; the first body begins behind the check.
+            unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
+        }
+        arena.mirror(start, slot.bytes as usize);
+    }
+
+    /// Writes a body of a slot, which must have room for it at this address.
+    #[inline(never)]
+    fn write_body(
+        &self,
+        image: &Image,
+        arena: &Arena,
+        index: u32,
+        function: &Movable,
+        body: usize,
+    ) {
+        // SAFETY: the layout gave the slot its bytes, all inside the place; no thread runs there, because the
+        // head is closed.
+        unsafe { image.copy_body(index, function, arena.writable(body)) };
+        self.patch(image, arena, index, function, body);
     }
 
     /// Applies the function's fields and writes its jump tables. The table was validated at start,
     /// so the stream cannot end early.
-    fn patch(&self, image: &Image, arena: &Arena, function: &Movable, body: usize) {
+    fn patch(&self, image: &Image, arena: &Arena, index: u32, function: &Movable, body: usize) {
+        // The middle of the function itself is that of the same body.
+        let target_of = |function: u32, offset: u32| {
+            if function == index && offset != 0 {
+                body + offset as usize
+            } else {
+                self.target(image, arena, function, offset)
+            }
+        };
         let distance = body.wrapping_sub(image.original(function));
         let tables = body + function.size.next_multiple_of(8) as usize;
         let mut reader = image.table().fields(function);
@@ -40,7 +78,7 @@ impl Region {
                         place.cast::<u32>().write_unaligned(old.wrapping_sub(distance as u32));
                     }
                     FieldKind::Function { function, offset } => {
-                        let target = self.target(image, arena, function, offset);
+                        let target = target_of(function, offset);
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableRelative32(table) => {
@@ -66,9 +104,7 @@ impl Region {
                 let Ok(target) = targets.next_target() else { return };
                 let target = match target {
                     TableTarget::Image(offset) => image.address(offset),
-                    TableTarget::Function { function, offset } => {
-                        self.target(image, arena, function, offset)
-                    }
+                    TableTarget::Function { function, offset } => target_of(function, offset),
                 };
                 let place = arena.writable(table_at + (index * table.entry_bytes()) as usize);
                 // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
@@ -82,6 +118,56 @@ impl Region {
             }
             table_at += table.slot_bytes().unwrap_or(0) as usize;
         }
+    }
+}
+
+/// The description of a function's frame.
+fn frame_of<'a>(image: &'a Image, function: &Movable) -> Option<FrameReader<'a>> {
+    let mut reader = image.table().fields(function);
+    for _ in 0..reader.field_count().ok()? {
+        reader.next_field().ok()?;
+    }
+    for _ in 0..reader.table_count().ok()? {
+        reader.next_table().ok()?;
+    }
+    reader.frame(function.rules_bytes).ok()
+}
+
+/// Makes the frame of the copy at `body` larger by so many bytes, and writes its unwind rules to the other
+/// address.
+#[inline(never)]
+fn grow_frame(
+    image: &Image,
+    arena: &Arena,
+    function: &Movable,
+    (body, rules_at): (usize, Option<usize>),
+    bytes: u32,
+) {
+    let Some(frame) = frame_of(image, function) else { return };
+    for site in frame.sites {
+        let place = arena.writable(body + site as usize).cast::<u32>();
+        // SAFETY: validated: the site lies inside the function, whose copy this is.
+        unsafe { place.write_unaligned(place.read_unaligned().wrapping_add(bytes)) };
+    }
+    let (Some(rules), Some(at)) = (frame.rules, rules_at) else { return };
+    let to = arena.writable(at);
+    // SAFETY: the slot has room for the rules.
+    unsafe { arch::copy_bytes(to, rules.bytes.as_ptr(), rules.bytes.len()) };
+    // Each counts from its own place, within reach as all of the image is.
+    let put = |inside: usize, value: usize| {
+        // SAFETY: validated: inside the rules.
+        unsafe { to.add(inside).cast::<u32>().write_unaligned(value as u32) };
+    };
+    put(COMMON_AT, (at + COMMON_AT).wrapping_sub(image.address(rules.common)));
+    put(START_AT, body.wrapping_sub(at + START_AT));
+    if let Some((inside, address)) = rules.handlers {
+        let inside = inside as usize;
+        put(inside, image.address(address).wrapping_sub(at + inside));
+    }
+    for inside in rules.offsets.clone() {
+        let offset = rules.offset(inside).unwrap_or(0) + bytes;
+        // SAFETY: validated: inside the rules.
+        unsafe { to.add(inside as usize).cast::<[u8; OFFSET_BYTES]>().write(put_offset(offset)) };
     }
 }
 

@@ -6,6 +6,7 @@
 //! pointer, which is data and stays private to a process across `fork`.
 
 use super::pristine::Pristine;
+use super::slot::{Frames, Order, Shape, Slot};
 use crate::arch::{self, entry, entry_jump};
 use crate::os::{self, File, PAGE_BYTES};
 use crate::symbols;
@@ -27,6 +28,9 @@ pub struct Image {
     saved: *mut [u8; SAVED_BYTES],
     pointers: *const AtomicUsize,
     pristine: Pristine,
+    shape: Shape,
+    /// Distance of a thread's pad state from its thread pointer.
+    pad_state: i32,
     /// 1 for each function that stays where it is although it may move; null if none does.
     stays: *mut u8,
 }
@@ -39,13 +43,16 @@ impl Image {
         table: Table<'static>,
         pointers: *const AtomicUsize,
         pristine: Pristine,
+        shape: Shape,
     ) -> Option<Self> {
         let count = table.movable_count();
         let saved: *mut [u8; SAVED_BYTES] = os::map_anonymous(count * SAVED_BYTES).ok()?.cast();
         let functions: *mut Movable = os::map_anonymous(count * size_of::<Movable>()).ok()?.cast();
         let stays =
             if symbols::for_debugger() { os::map_anonymous(count).ok()? } else { os::null() };
-        let image = Self { base, table, functions, saved, pointers, pristine, stays };
+        let pad_state = arch::pads::state_offset();
+        let image =
+            Self { base, table, functions, saved, pointers, pristine, shape, pad_state, stays };
         image.set_pointer(count as u32, entry::resolver());
         for index in 0..count {
             let function = table.movable(index)?;
@@ -154,6 +161,26 @@ impl Image {
         debug_assert!(index < self.count());
         // SAFETY: the array has an entry for each function; indices come from the validated table.
         unsafe { self.functions.add(index as usize).read() }
+    }
+
+    /// Where the parts of a function's slot lie.
+    pub fn slot(&self, index: u32) -> Slot {
+        Slot::of(&self.function(index), self.shape.frames)
+    }
+
+    /// What copies do to frames.
+    pub fn frames(&self) -> Frames {
+        self.shape.frames
+    }
+
+    /// In which order functions lie.
+    pub fn order(&self) -> Order {
+        self.shape.order
+    }
+
+    /// Distance of a thread's pad state from its thread pointer, in bytes.
+    pub fn pad_state(&self) -> i32 {
+        self.pad_state
     }
 
     /// Address of a function's original entry, which is its identity.

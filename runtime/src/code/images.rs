@@ -193,6 +193,11 @@ impl Images {
         self.all().map(Code::counts).fold(self.gone, Counts::with)
     }
 
+    /// Number of functions of the program whose frames get pads from their copies, and the sum of those pads.
+    pub fn pads(&self) -> (u64, u64) {
+        self.program.as_ref().map_or((0, 0), Code::pads)
+    }
+
     /// Tells profilers of the layouts of a forked child. Not from the resolver, whose stack is small.
     pub fn announce_to_perf(&self) {
         (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_perf);

@@ -67,6 +67,18 @@ pub fn draw(
     end
 }
 
+/// Lays the functions out as the linker did, one behind the other: the layout of programs whose code is not to be
+/// randomized, although their frames are. Otherwise as [`draw`].
+pub fn in_order(copy_bytes: impl Fn(u32) -> u32, order: &mut [u32], offsets: &mut [u32]) -> u32 {
+    let mut end = 0;
+    for (index, (place, offset)) in order.iter_mut().zip(offsets).enumerate() {
+        *place = index as u32;
+        *offset = (end + SLOT_HEAD_BYTES).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+        end = *offset + copy_bytes(index as u32);
+    }
+    end
+}
+
 /// The function whose slot contains `offset`, which may lie in its head, body or tables.
 #[must_use]
 pub fn function_at(
@@ -109,6 +121,19 @@ mod tests {
             }
             assert_eq!(previous_end, end);
         }
+    }
+
+    #[test]
+    fn functions_in_order_lie_as_they_were_linked() {
+        let (mut order, mut offsets) = ([9; 5], [0; 5]);
+        let end = in_order(|function| SIZES[function as usize], &mut order, &mut offsets);
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+        for function in 0..4 {
+            assert!(offsets[function] % PLACEMENT_GRAIN_BYTES == 0);
+            let gap = offsets[function + 1] - (offsets[function] + SIZES[function]);
+            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES).contains(&gap));
+        }
+        assert_eq!(end, offsets[4] + SIZES[4]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod pristine;
 pub mod reclaim;
 mod refused;
 pub mod region;
+pub mod slot;
 pub mod table;
 pub mod views;
 
@@ -38,6 +39,7 @@ pub use plan::{Plan, Prepared};
 use pristine::Pristine;
 pub use refused::Refused;
 use region::Region;
+use slot::{Frames, Shape, Slot};
 use table::MappedTable;
 
 /// Most slots of old epochs that lead to the current one at a time.
@@ -45,7 +47,7 @@ const MAX_REDIRECTS: usize = 4 << 20;
 
 /// The slot of a function at a place of the arena.
 #[derive(Clone, Copy)]
-struct Slot {
+struct SlotAt {
     place: u32,
     function: u32,
 }
@@ -60,7 +62,7 @@ pub struct Code {
     /// By place of the arena.
     regions: *mut Region,
     /// Slots of old epochs that lead to the current one.
-    redirects: *mut Slot,
+    redirects: *mut SlotAt,
     redirect_count: usize,
     reclaims: bool,
     /// There can be no further epoch.
@@ -75,6 +77,7 @@ impl Code {
         mapped: MappedTable,
         seed: u64,
         budget: Budget,
+        shape: Shape,
     ) -> Result<Self, Refused> {
         let table = mapped.table;
         if table.movable_count() == 0 {
@@ -85,7 +88,9 @@ impl Code {
         }
         os::register_core_synchronization().map_err(|_| Refused::Membarrier)?;
         let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
-        let layout_bytes = layout::max_bytes(functions().map(|function| function.copy_bytes()))
+        let frames = if symbols::for_debugger() { Frames::AsBuilt } else { shape.frames };
+        let shape = Shape { frames, ..shape };
+        let layout_bytes = layout::max_bytes(functions().map(|f| Slot::of(&f, frames).bytes))
             .ok_or(Refused::Arena(Unavailable::Budget))?;
         let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
@@ -103,12 +108,12 @@ impl Code {
         // Only the program's own file is known to be the one that was loaded.
         let own = base == arch::image_base();
         let pristine = if own { Pristine::of(base, c"/proc/self/exe") } else { Pristine::NONE };
-        let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine)
+        let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine, shape)
             .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();
-        let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<Slot>())
+        let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<SlotAt>())
             .map_err(|_| Refused::Memory)?
             .cast();
         let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
@@ -162,7 +167,7 @@ impl Code {
             let uses = self.epochs.into_places();
             os::unmap(uses.as_mut_ptr().cast(), uses.len());
             os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
-            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<Slot>());
+            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<SlotAt>());
             self.image.free();
             self.arena.free();
             self.table.free();
@@ -235,14 +240,14 @@ impl Code {
         }
         let target = region.entry(&self.arena, function);
         if place != current {
-            self.send_on(Slot { place, function }, target);
+            self.send_on(SlotAt { place, function }, target);
         }
         Some(target)
     }
 
     /// Makes an old slot lead to the current epoch. One that cannot be remembered stays closed:
     /// slower, and as correct.
-    fn send_on(&mut self, slot: Slot, target: usize) {
+    fn send_on(&mut self, slot: SlotAt, target: usize) {
         if self.redirect_count < MAX_REDIRECTS {
             // SAFETY: below the array's length.
             unsafe { self.redirects.add(self.redirect_count).write(slot) };
@@ -289,7 +294,7 @@ impl Code {
             old.close(&self.arena, function);
             if new.is_copied(function) {
                 let target = new.entry(&self.arena, function);
-                self.send_on(Slot { place: old_place, function }, target);
+                self.send_on(SlotAt { place: old_place, function }, target);
             }
         }
         self.counts.epochs += 1;
@@ -320,9 +325,22 @@ impl Code {
             for index in 0..region.copied_count() {
                 let function = region.copied(index);
                 let bytes = self.image.function(function).size;
-                visit(region.epoch(), function, region.body(&self.arena, function), bytes);
+                let body = region.body(&self.arena, function);
+                let body = body + self.image.slot(function).body as usize;
+                visit(region.epoch(), function, body, bytes);
             }
         }
+    }
+
+    /// Number of functions whose frames get pads from the current layout, and the sum of those pads in bytes.
+    pub fn pads(&self) -> (u64, u64) {
+        if self.image.frames() != Frames::Padded {
+            return (0, 0);
+        }
+        let region = self.region(self.current_place());
+        let padded =
+            (0..self.image.count()).filter(|&index| self.image.function(index).has_frame());
+        padded.fold((0, 0), |(count, sum), index| (count + 1, sum + u64::from(region.pad(index))))
     }
 
     /// Tells profilers of the layouts of a forked child.

@@ -36,13 +36,20 @@ impl Locator {
         }
         if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
             let original = entry::stub_pattern() + (address - stub);
-            return Some(Origin { original, start: stub });
+            return Some(Origin { original, rules: None });
         }
         let function = region.function_at(&self.image, offset)?;
-        let body = region.body(&self.arena, function);
+        let start = region.body(&self.arena, function);
         let original = self.image.original(&self.image.function(function));
         // In the head nothing of the function has run yet: that is its first instruction.
-        Some(Origin { original: original + address.saturating_sub(body), start: body })
+        let Some(offset) = address.checked_sub(start) else {
+            return Some(Origin { original, rules: None });
+        };
+        let (inside, rules) = self.image.slot(function).origin(offset as u32);
+        Some(Origin {
+            original: original + inside as usize,
+            rules: rules.map(|rules| start + rules as usize),
+        })
     }
 }
 
@@ -115,8 +122,8 @@ fn contains(range: u64, address: usize) -> bool {
 pub struct Origin {
     /// The corresponding address in the original function, or in the pattern of stubs.
     pub original: usize,
-    /// Start of the copy.
-    pub start: usize,
+    /// Unwind rules that hold there, if not those of the original.
+    pub rules: Option<usize>,
 }
 
 #[cfg(test)]

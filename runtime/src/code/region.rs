@@ -8,6 +8,7 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::layout;
+use super::slot::{self, Order};
 use crate::arch::{
     self,
     entry::{self, Head, OPEN_HEAD, STUB_BYTES},
@@ -29,7 +30,7 @@ pub struct Region {
     bytes: u32,
     /// Functions by position.
     order: *mut u32,
-    /// Offset of each function's body in the place.
+    /// Offset of the end of each function's head in the place.
     offsets: *mut u32,
     /// Functions copied, in the order of copying.
     copied: *mut u32,
@@ -37,6 +38,8 @@ pub struct Region {
     /// 1 for each function that is copied or being copied.
     state: *mut u8,
     epoch: u64,
+    /// What the pads of its functions are drawn by.
+    pad_seed: u64,
     /// Bytes of copies.
     copied_bytes: u64,
     /// A copy of a function is here whose labels the program may have stored anywhere.
@@ -75,6 +78,7 @@ impl Region {
                 copied_count: 0,
                 state: words.add(3 * n).cast(),
                 epoch,
+                pad_seed: slot::pad_seed(seed, epoch),
                 copied_bytes: 0,
                 labels_escape: false,
             }
@@ -88,9 +92,11 @@ impl Region {
                 core::slice::from_raw_parts_mut(region.offsets, n),
             )
         };
-        let mut stream = Stream::new(seed, epoch);
-        let size = |function| image.function(function).copy_bytes();
-        region.bytes = layout::draw(&mut stream, size, order, offsets);
+        let size = |function| image.slot(function).bytes;
+        region.bytes = match image.order() {
+            Order::Random => layout::draw(&mut Stream::new(seed, epoch), size, order, offsets),
+            Order::Linked => layout::in_order(size, order, offsets),
+        };
         symbols::withdraw(arena.address(place, 0));
         arena.open(place, region.bytes as usize).ok()?;
         for function in 0..count {
@@ -143,9 +149,14 @@ impl Region {
         unsafe { self.offsets.add(function as usize).read() }
     }
 
-    /// Address of a function's body.
+    /// Address behind a function's head: of its body, or of what its slot has in front of it.
     pub fn body(&self, arena: &Arena, function: u32) -> usize {
         arena.address(self.place, self.offset(function))
+    }
+
+    /// The pad of a function's frame, in bytes, if it gets one.
+    pub fn pad(&self, function: u32) -> u32 {
+        slot::pad(self.pad_seed, function)
     }
 
     /// Address at which a function is called.
@@ -181,12 +192,7 @@ impl Region {
                 core::slice::from_raw_parts(self.offsets, n),
             )
         };
-        layout::function_at(
-            offset,
-            |function| image.function(function).copy_bytes(),
-            order,
-            offsets,
-        )
+        layout::function_at(offset, |function| image.slot(function).bytes, order, offsets)
     }
 
     /// Whether a function has been copied.
@@ -219,7 +225,7 @@ impl Region {
             let record = image.function(member);
             if !self.is_copied(member) {
                 self.write_copy(image, arena, member, &record);
-                bytes += u64::from(record.copy_bytes());
+                bytes += u64::from(image.slot(member).bytes);
                 self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
                 // SAFETY: each function is pushed once, so the array has room; as `offset`.
                 unsafe {

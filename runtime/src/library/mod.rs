@@ -12,6 +12,7 @@ mod adopt;
 mod found;
 mod seeds;
 
+use crate::code::slot::{Order, Shape};
 use crate::code::{Budget, Code, Refused};
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
@@ -23,8 +24,10 @@ use szc_abi::library::LibraryImage;
 pub struct Wanted {
     /// Seed of all layouts.
     pub seed: u64,
-    /// Their code moves.
+    /// Their code is copied.
     pub code: bool,
+    /// What copies are to be like.
+    pub shape: Shape,
     /// Their frames get pads.
     pub stack: bool,
     /// Memory for copies of the program's code.
@@ -46,7 +49,7 @@ pub struct Library {
     /// Its code, if that moves.
     pub code: Option<Code>,
     refused: Option<Refused>,
-    /// Its frames have pads.
+    /// Its frames have pads from tables.
     padded: bool,
     seed: u64,
     /// Its destructors have run.
@@ -146,8 +149,10 @@ pub fn counts() -> Counts {
     CODE.with(|images| {
         let mut counts = Counts { adopted: images.libraries_added(), ..Counts::default() };
         for library in images.libraries().iter().flatten() {
-            counts.padded += u64::from(library.padded);
-            if let Some(code) = &library.code {
+            let by_copies = library.code.as_ref().is_some_and(|code| code.pads().0 > 0);
+            counts.padded += u64::from(library.padded || by_copies);
+            let moves = |code: &&Code| code.image().order() == Order::Random;
+            if let Some(code) = library.code.as_ref().filter(moves) {
                 let table = code.image().table();
                 counts.moving += 1;
                 counts.movable += table.movable_count() as u64;

@@ -23,7 +23,7 @@ use szc_abi::stack::FunctionRecord;
 pub struct Counts {
     /// Functions whose frames get pads.
     pub functions: u64,
-    /// Mean of the entries of the pad tables, in bytes.
+    /// Mean of their pads, in bytes: of those in the current copies and of the tables' entries.
     pub mean_pad_bytes: u64,
     /// Times that the tables were filled anew.
     pub refills: u64,
@@ -84,11 +84,13 @@ pub fn refill() {
     REFILLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The counts up to now.
-pub fn counts() -> Counts {
+/// The counts up to now. `copies`: how many functions get pads from the current copies, and the sum of those.
+pub fn counts(copies: (u64, u64)) -> Counts {
+    let tables = with_flags(FunctionRecord::FLAG_PADDED);
+    let sum = copies.1 + tables * Tables::of_image().mean_bytes();
     Counts {
-        functions: padded_functions(),
-        mean_pad_bytes: Tables::of_image().mean_bytes(),
+        functions: copies.0 + tables,
+        mean_pad_bytes: sum.checked_div(copies.0 + tables).unwrap_or(0),
         refills: REFILLS.load(Ordering::Relaxed),
         room_bytes: room::bytes(),
     }
@@ -100,7 +102,23 @@ pub fn become_child() {
     room::remember_process();
 }
 
+/// Functions of the program whose frames get pads, by themselves or by their copies.
 fn padded_functions() -> u64 {
+    with_flags(FunctionRecord::FLAG_PADDED | FunctionRecord::FLAG_RESIZABLE)
+}
+
+/// Whether functions of the program get pads from tables.
+pub fn has_tables() -> bool {
+    with_flags(FunctionRecord::FLAG_PADDED) > 0
+}
+
+/// Whether functions of the program get pads from their copies, if it has some.
+pub fn has_resizable_frames() -> bool {
+    with_flags(FunctionRecord::FLAG_RESIZABLE) > 0
+}
+
+/// Number of functions of the program with any of these flags.
+fn with_flags(flags: u16) -> u64 {
     let sections = sections();
     let bytes = sections.functions_end as usize - sections.functions as usize;
     if bytes == 0 {
@@ -108,15 +126,15 @@ fn padded_functions() -> u64 {
     }
     // SAFETY: the linker's bounds of a section that is loaded and that nobody writes.
     let records = unsafe { core::slice::from_raw_parts(sections.functions, bytes) };
-    padded(records)
+    count(records, flags)
 }
 
-/// Number of padded functions among encoded records.
-fn padded(records: &[u8]) -> u64 {
+/// Number of encoded records with any of these flags.
+fn count(records: &[u8], flags: u16) -> u64 {
     records
         .chunks_exact(FunctionRecord::BYTES)
         .filter_map(FunctionRecord::read)
-        .filter(|record| record.flags & FunctionRecord::FLAG_PADDED != 0)
+        .filter(|record| record.flags & flags != 0)
         .count() as u64
 }
 
@@ -130,11 +148,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padded_functions_are_counted_and_others_are_not() {
+    fn functions_with_a_flag_are_counted_and_others_are_not() {
         let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
-        let records = [record(1), record(0), record(3), record(2)].concat();
-        assert_eq!(padded(&records), 2);
-        assert_eq!(padded(&[]), 0);
+        let records = [record(1), record(0), record(4), record(2)].concat();
+        assert_eq!(count(&records, 3), 2);
+        assert_eq!(count(&records, 2), 1);
+        assert_eq!(count(&[], 3), 0);
     }
 
     #[test]

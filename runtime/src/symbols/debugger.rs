@@ -3,7 +3,6 @@
 //! A debugger stops the whole program to read an object, so this is for programs that are debugged,
 //! never for those that are measured.
 
-use super::frames::Frames;
 use super::object::{self, Function, Outline};
 use crate::arch;
 use crate::code::arena::Arena;
@@ -11,6 +10,7 @@ use crate::code::image::Image;
 use crate::code::region::Region;
 use crate::os;
 use core::sync::atomic::{Ordering, compiler_fence};
+use szc_abi::unwind::Frames;
 
 /// `struct jit_code_entry` ("Using gdb", 30.1).
 #[repr(C)]

@@ -3,9 +3,7 @@
 //! Only on demand (`SZC_SYMBOLS`, or a debugger that started the program): telling takes time and
 //! memory in every epoch, which a measurement would see.
 
-mod cursor;
 mod debugger;
-mod frames;
 mod object;
 mod perf;
 
@@ -20,7 +18,7 @@ use crate::settings::Symbols;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use debugger::Template;
-use frames::Frames;
+use szc_abi::unwind::Frames;
 
 /// Images that debuggers are told of; others stay nameless.
 const MAX_IMAGES: usize = 64;

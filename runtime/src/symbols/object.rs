@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::frames::{Common, Frame, Frames};
 use szc_abi::SLOT_HEAD_BYTES;
+use szc_abi::unwind::{Common, Frame, Frames};
 
 /// What the object needs to know of a function.
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ pub fn announce(image: &Image, arena: &Arena, region: &Region) {
         let function = image.function(index);
         let name = image.table().name(function.name_at);
         page.hexadecimal(region.body(arena, index) as u64).text(" ");
-        page.hexadecimal(u64::from(function.size)).text(" ");
+        page.hexadecimal(u64::from(image.slot(index).bytes)).text(" ");
         page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name)).text("\n");
         if page.bytes().len() > PAGE_BYTES / 2 {
             let _ = file.write(page.bytes());

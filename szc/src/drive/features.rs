@@ -57,6 +57,8 @@ impl fmt::Display for Feature {
 pub enum Word {
     /// Randomize this too.
     One(Feature),
+    /// Randomize the stack with a pad table for each image, and a pad for each call.
+    StackPerCall,
     /// Randomize the stack with a pad table and an index for each function.
     StackPerFunction,
     /// Randomize all that this version can.
@@ -70,6 +72,7 @@ impl Word {
         match text {
             b"all" => Some(Word::All),
             b"none" => Some(Word::None),
+            b"stack=per-call" => Some(Word::StackPerCall),
             b"stack=per-function" => Some(Word::StackPerFunction),
             _ => Feature::ALL
                 .into_iter()
@@ -83,6 +86,17 @@ impl Word {
     pub fn from_flag(flag: &[u8]) -> Option<Self> {
         flag.strip_prefix(b"-R").and_then(Self::parse)
     }
+}
+
+/// Where the pads of frames come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pads {
+    /// From the copies of moving code: one for each function and layout.
+    PerCopy,
+    /// From a table of the image, by an index of the thread: another one for each call.
+    PerCall,
+    /// From a table and an index of each function: the scheme of STABILIZER's paper.
+    PerFunction,
 }
 
 /// What a build is asked to randomize.
@@ -122,7 +136,7 @@ impl Request {
                 Some(word) => request.add(word),
                 None => bail!(
                     "{BUILD_VARIABLE}={}: '{}' is not a word it knows; \
-                     use code, stack, stack=per-function, heap, link, all or none, separated by commas",
+                     use code, stack, stack=per-call, stack=per-function, heap, link, all or none, separated by commas",
                     value.display(),
                     String::from_utf8_lossy(text),
                 ),
@@ -138,13 +152,23 @@ impl Request {
             && (self.words.is_empty()
                 || self.words.contains(&Word::All)
                 || self.words.contains(&Word::One(feature))
-                || (feature == Feature::Stack && self.has_pads_per_function()))
+                || (feature == Feature::Stack && self.stack_word().is_some()))
     }
 
-    /// Whether pads come from a table for each function rather than for the image.
+    /// Where pads come from.
     #[must_use]
-    pub fn has_pads_per_function(&self) -> bool {
-        self.words.contains(&Word::StackPerFunction)
+    pub fn pads(&self) -> Pads {
+        match self.stack_word() {
+            Some(Word::StackPerFunction) => Pads::PerFunction,
+            None if self.includes(Feature::Code) => Pads::PerCopy,
+            _ => Pads::PerCall,
+        }
+    }
+
+    /// The last word that says where pads come from.
+    fn stack_word(&self) -> Option<Word> {
+        let says = |word: &Word| matches!(word, Word::StackPerCall | Word::StackPerFunction);
+        self.words.iter().copied().rfind(says)
     }
 
     /// Whether nothing is randomized.
@@ -163,8 +187,8 @@ impl Request {
                 .filter(|&feature| feature != excluded && self.includes(feature))
                 .map(Word::One),
         );
-        if excluded != Feature::Stack && self.has_pads_per_function() {
-            words.push(Word::StackPerFunction);
+        if excluded != Feature::Stack {
+            words.extend(self.stack_word());
         }
         Self { words }
     }
@@ -224,8 +248,17 @@ mod tests {
         let request = from_flags(&["-Rstack=per-function"]);
         assert!(request.includes(Feature::Stack) && !request.includes(Feature::Code));
         let all = from_flags(&["-Rall", "-Rstack=per-function"]);
-        assert!(all.includes(Feature::Heap) && all.has_pads_per_function());
-        assert!(!from_flags(&["-Rstack"]).has_pads_per_function());
+        assert!(all.includes(Feature::Heap));
+        assert_eq!(all.pads(), Pads::PerFunction);
+        for (flags, pads) in [
+            (&["-Rstack"][..], Pads::PerCall),
+            (&[], Pads::PerCopy),
+            (&["-Rcode", "-Rstack"], Pads::PerCopy),
+            (&["-Rall", "-Rstack=per-call"], Pads::PerCall),
+            (&["-Rstack=per-function", "-Rstack=per-call"], Pads::PerCall),
+        ] {
+            assert_eq!(from_flags(flags).pads(), pads, "{flags:?}");
+        }
     }
 
     #[test]
@@ -276,7 +309,9 @@ mod tests {
         assert!(message.contains("SZC_BUILD=code,Stack"), "{message}");
         assert!(message.contains("'Stack'"), "{message}");
         assert!(
-            message.contains("code, stack, stack=per-function, heap, link, all or none"),
+            message.contains(
+                "code, stack, stack=per-call, stack=per-function, heap, link, all or none"
+            ),
             "{message}"
         );
     }

@@ -4,16 +4,20 @@
 //! that decides about an object.
 
 use super::args::Facts;
-use super::features::{Feature, Request};
+use super::features::{Feature, Pads, Request};
 use super::parts::find_own;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use szc_abi::stack::{PLUGIN, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
 /// The file name of the plugin for a request, if the compiler has anything to do with it.
 fn name(request: &Request) -> Option<&'static str> {
     if request.includes(Feature::Stack) {
-        Some(if request.has_pads_per_function() { PLUGIN_PER_FUNCTION } else { PLUGIN })
+        Some(match request.pads() {
+            Pads::PerCopy => PLUGIN_PER_COPY,
+            Pads::PerCall => PLUGIN,
+            Pads::PerFunction => PLUGIN_PER_FUNCTION,
+        })
     } else {
         request.includes(Feature::Code).then_some(PLUGIN_RECORDS)
     }
@@ -57,8 +61,9 @@ mod tests {
     #[test]
     fn the_name_says_what_the_pass_is_to_do() {
         for (words, expected) in [
-            (&[][..], Some(PLUGIN)),
-            (&["-Rall"], Some(PLUGIN)),
+            (&[][..], Some(PLUGIN_PER_COPY)),
+            (&["-Rall"], Some(PLUGIN_PER_COPY)),
+            (&["-Rall", "-Rstack=per-call"], Some(PLUGIN)),
             (&["-Rstack"], Some(PLUGIN)),
             (&["-Rcode"], Some(PLUGIN_RECORDS)),
             (&["-Rcode", "-Rheap"], Some(PLUGIN_RECORDS)),

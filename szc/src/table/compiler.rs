@@ -9,8 +9,10 @@ use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord, Stay};
 pub struct Known {
     /// Address of the function's entry.
     pub entry: u64,
-    /// Its frame gets a pad.
+    /// It pads its frame itself.
     pub padded: bool,
+    /// Its frame may have another size in copies, as far as the compiler knows.
+    pub resizable: bool,
     /// Why it must stay, if it must.
     pub stays: Option<Reason>,
 }
@@ -29,6 +31,7 @@ fn known((address, bytes): (u64, &[u8])) -> Option<Known> {
     (record.entry != 0).then(|| Known {
         entry: address.wrapping_add_signed(i64::from(record.entry)),
         padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
+        resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
         stays: Stay::from_code(record.stay).map(Reason::from),
     })
 }
@@ -42,7 +45,12 @@ mod tests {
         let record = FunctionRecord { entry: -0x100, size: 64, flags: 1, stay: Stay::Naked as u8 };
         assert_eq!(
             known((0x2000, &record.encode())),
-            Some(Known { entry: 0x1f00, padded: true, stays: Some(Reason::Naked) })
+            Some(Known {
+                entry: 0x1f00,
+                padded: true,
+                resizable: false,
+                stays: Some(Reason::Naked)
+            })
         );
         assert_eq!(known((0x2000, &[0; FunctionRecord::BYTES])), None);
     }

@@ -7,10 +7,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::compiler;
 use super::emit::Emitter;
+use super::frame::Resizable;
 use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
 use super::survey::{Function, Survey};
-use szc_abi::{ENTRY_JUMP_BYTES, Field, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
+use szc_abi::unwind::Frames;
+use szc_abi::{ENTRY_JUMP_BYTES, Field, FixedFrame, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
 
 /// What may move in an image and what stays.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct MovableFunction {
     pub fields: Vec<Field>,
     /// Tables that each copy gets.
     pub tables: Vec<CopiedTable>,
+    /// Its frame, if copies may have one of another size; or why not, if the compiler prepared it.
+    pub frame: Option<Result<Resizable, FixedFrame>>,
 }
 
 /// A jump table as its function's copies hold it.
@@ -79,9 +83,9 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
 
-/// Decides for all functions of an image.
+/// Decides for all functions of an image, whose unwind rules are `unwind`.
 #[must_use]
-pub fn decide(image: &Image<'_>, policy: &Policy) -> Decision {
+pub fn decide(image: &Image<'_>, unwind: Option<&Frames<'_>>, policy: &Policy) -> Decision {
     let survey = Survey::new(image);
     let found = jump_tables::find(image, &survey);
     let mut pins = Pins::new(&survey);
@@ -92,7 +96,7 @@ pub fn decide(image: &Image<'_>, policy: &Policy) -> Decision {
     }
     let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
-    Emitter { image, survey: &survey, tables: &found.tables, pins: &pins.reasons }
+    Emitter { image, unwind, survey: &survey, tables: &found.tables, pins: &pins.reasons }
         .emit(&dependencies)
 }
 

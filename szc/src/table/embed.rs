@@ -1,6 +1,7 @@
 //! Puts the relocation table into a linked image, and takes out what it was made from.
 
 use super::decide::{Policy, decide};
+use super::frame;
 use super::read::{Image, Kind};
 use super::write;
 use anyhow::{Context, Result, bail, ensure};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use szc_abi::TABLE_SECTION;
 use szc_abi::library::{NOTE_DESCRIPTOR_AT, NOTE_SECTION};
+use szc_abi::unwind::Frames;
 
 /// What embedding needs from outside.
 #[derive(Clone, Debug)]
@@ -40,7 +42,8 @@ pub enum Strip {
 /// When the file is not a linked x86-64 image or cannot be rewritten. The file is then unchanged.
 pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     let data = std::fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
-    let built = build(&data, options)
+    let fitted = fitted(&data).with_context(|| format!("cannot read {}", image.display()))?;
+    let built = build(fitted.as_deref().unwrap_or(&data), options)
         .with_context(|| format!("cannot build the relocation table of {}", image.display()))?;
     let image = std::fs::canonicalize(image).unwrap_or_else(|_| image.to_path_buf());
     let folder = image.parent().unwrap_or(Path::new("."));
@@ -63,7 +66,16 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
         Some(Strip::Debug) => words.push("--strip-debug".into()),
         None => {}
     }
-    words.extend([image.clone().into(), output.clone().into()]);
+    let mut input = image.clone();
+    if let Some(fitted) = &fitted {
+        input = scratch.path().join("fitted");
+        std::fs::write(&input, fitted).context("cannot write the image")?;
+        let permissions = std::fs::metadata(&image).map(|metadata| metadata.permissions());
+        permissions
+            .and_then(|permissions| std::fs::set_permissions(&input, permissions))
+            .context("cannot copy the image's permissions")?;
+    }
+    words.extend([input.into(), output.clone().into()]);
     // llvm-objcopy refuses the static programs of GNU ld ("link field of .rela.plt is not a symbol
     // table"); the objcopy that comes with that linker takes them.
     let objcopy =
@@ -72,6 +84,23 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     std::fs::rename(&output, &image)
         .with_context(|| format!("cannot replace {}", image.display()))?;
     Ok(())
+}
+
+/// The image without what the compiler pass has added to frames; nothing if it has added nothing.
+fn fitted(data: &[u8]) -> Result<Option<Vec<u8>>> {
+    let image = Image::parse(data)?;
+    let Some(unwind) = Frames::parse(data) else { return Ok(None) };
+    let changes = frame::fit(&image, &unwind);
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let mut fitted = data.to_vec();
+    for change in changes {
+        let at = image.file_offset(data, change.address, change.bytes.len());
+        let at = at.context("a function lies outside the file")?;
+        fitted[at..at + change.bytes.len()].copy_from_slice(&change.bytes);
+    }
+    Ok(Some(fitted))
 }
 
 fn edit(objcopy: &Path, words: &[OsString]) -> Result<()> {
@@ -117,7 +146,7 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
                 .with_context(|| format!("cannot read {}", archive.display()))?;
         }
     }
-    let decision = decide(&image, &policy);
+    let decision = decide(&image, Frames::parse(data).as_ref(), &policy);
     let table = write::encode(&decision, image.link_base)?;
     Ok(Built {
         note: note_with(&image, szc_abi::digest(&table)),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use szc_abi::{Movable, Reason, TABLE_SECTION, Table};
+use szc_abi::{FixedFrame, Movable, Reason, TABLE_SECTION, Table};
 
 /// Shows which functions of a program may move, and why the others stay
 #[derive(Debug, Parser)]
@@ -52,8 +52,12 @@ pub struct Report {
     pub pinned: usize,
     /// Their bytes.
     pub pinned_bytes: u64,
-    /// Functions whose frames get pads.
+    /// Functions that pad their frames themselves.
     pub padded: usize,
+    /// Functions whose copies pad their frames.
+    pub padded_by_copies: usize,
+    /// Number of other functions that the compiler prepared for that, by reason.
+    pub fixed_frames_by_reason: BTreeMap<String, usize>,
     /// Places patched in copies.
     pub fields: u32,
     /// Jump tables that copies get.
@@ -73,8 +77,11 @@ pub struct FunctionReport {
     pub offset: u32,
     /// Bytes.
     pub size: u32,
-    /// Its frame gets a pad.
+    /// Its frame gets a pad, from itself or from its copies.
     pub padded: bool,
+    /// Why its frame gets none, if the compiler prepared it for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_frame: Option<&'static str>,
     /// Places to patch; none for a pinned function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<u32>,
@@ -170,13 +177,19 @@ fn summarize(
     let mut functions = Vec::new();
     let mut by_reason = BTreeMap::new();
     let (mut movable_bytes, mut pinned_bytes) = (0, 0);
+    let (mut padded_by_copies, mut fixed_frames_by_reason) = (0, BTreeMap::new());
     for function in (0..table.movable_count()).filter_map(|index| table.movable(index)) {
         movable_bytes += u64::from(function.size);
+        padded_by_copies += usize::from(function.has_frame());
+        if let Some(reason) = function.fixed_frame() {
+            *fixed_frames_by_reason.entry(reason.text().to_owned()).or_insert(0) += 1;
+        }
         functions.push(FunctionReport {
             name: name(function.name_at),
             offset: function.start,
             size: function.size,
-            padded: padded.contains(&u64::from(function.start)),
+            padded: padded.contains(&u64::from(function.start)) || function.has_frame(),
+            fixed_frame: function.fixed_frame().map(FixedFrame::text),
             fields: Some(field_count(table, &function)),
             pinned: None,
         });
@@ -190,6 +203,7 @@ fn summarize(
             offset: function.start,
             size: function.size,
             padded: padded.contains(&u64::from(function.start)),
+            fixed_frame: None,
             fields: None,
             pinned: Some(reason),
         });
@@ -207,6 +221,8 @@ fn summarize(
         pinned: table.pinned_count(),
         pinned_bytes,
         padded: padded.len(),
+        padded_by_copies,
+        fixed_frames_by_reason,
         fields: table.header().field_count,
         jump_tables: table.header().table_count,
         pinned_by_reason: by_reason,
@@ -256,14 +272,27 @@ fn text(report: &Report, list: bool) -> String {
     for (reason, count) in &report.pinned_by_reason {
         let _ = writeln!(out, "    {count:>6}  {reason}");
     }
-    let _ = writeln!(out, "  stack pads      {}", report.padded);
+    let _ = writeln!(
+        out,
+        "  stack pads      {} ({} by copies, {} by the functions themselves)",
+        report.padded_by_copies + report.padded,
+        report.padded_by_copies,
+        report.padded
+    );
+    for (reason, count) in &report.fixed_frames_by_reason {
+        let _ = writeln!(out, "    {count:>6}  none: {reason}");
+    }
     if list {
         for function in &report.functions {
             let state = match function.pinned {
                 Some(reason) => format!("pinned: {reason}"),
                 None => format!("movable, {} fields", function.fields.unwrap_or(0)),
             };
-            let pad = if function.padded { ", padded" } else { "" };
+            let pad = match function.fixed_frame {
+                Some(reason) => format!(", no pad: {reason}"),
+                None if function.padded => ", padded".to_owned(),
+                None => String::new(),
+            };
             let _ = writeln!(
                 out,
                 "  {:#010x} {:>7}  {}  {state}{pad}",

@@ -1,6 +1,6 @@
 //! The relocation table of an image: read what the linker retained, decide what may move, write it.
 //!
-//! `read → decode → jump_tables → decide → emit → write`; each phase borrows the one before it and changes
+//! `read → decode → jump_tables → decide (frame) → emit → write`; each phase borrows the one before it and changes
 //! nothing in it. The format is `szc-abi`'s; what the runtime does with a table is not known here.
 
 pub mod compiler;
@@ -8,6 +8,7 @@ pub mod decide;
 pub mod decode;
 mod embed;
 mod emit;
+pub mod frame;
 pub mod inspect;
 mod jump_tables;
 pub mod read;

@@ -180,6 +180,15 @@ impl<'data> Image<'data> {
         self.sections[..behind].iter().rev().find(|section| address < section.end())
     }
 
+    /// Where so many loaded bytes lie in the file, whose bytes are `data`.
+    #[must_use]
+    pub fn file_offset(&self, data: &[u8], address: u64, length: usize) -> Option<usize> {
+        let bytes = self.section_at(address)?.bytes(address, length as u64)?;
+        // Sections are parts of the file's bytes.
+        let offset = (bytes.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
+        (offset + length <= data.len()).then_some(offset)
+    }
+
     /// Whether the program can change the bytes at `address` while it runs.
     #[must_use]
     pub fn is_mutable(&self, address: u64) -> bool {

@@ -1,6 +1,7 @@
 //! Encodes a decision as the bytes of a relocation table.
 
 use super::decide::{Decision, MovableFunction};
+use super::frame::Resizable;
 use anyhow::{Context, Result};
 use szc_abi::{Header, MAX_VARINT_BYTES, Movable, Pinned, encode_varint};
 
@@ -22,10 +23,14 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
             fields_at: word(fields.len())?,
             name_at: push_name(&mut names, &function.name)?,
             unit_next: function.unit_next,
-            flags: if function.labels_escape { Movable::FLAG_LABELS_ESCAPE } else { 0 },
+            rules_bytes: rules_bytes(function)?,
+            flags: flags(function),
         };
         movable.extend_from_slice(&record.encode());
         push_fields(&mut fields, function)?;
+        if let Some(Ok(frame)) = &function.frame {
+            push_frame(&mut fields, frame, link_base)?;
+        }
         field_count += function.fields.len();
         table_count += function.tables.len();
     }
@@ -81,6 +86,51 @@ fn tables_bytes(function: &MovableFunction) -> Result<u32> {
         .map(|table| (table.targets.len() * if table.absolute { 8 } else { 4 }).next_multiple_of(8))
         .sum();
     word(bytes)
+}
+
+fn flags(function: &MovableFunction) -> u32 {
+    let labels = if function.labels_escape { Movable::FLAG_LABELS_ESCAPE } else { 0 };
+    let frame = match &function.frame {
+        Some(Ok(_)) => Movable::FLAG_FRAME,
+        Some(Err(reason)) => Movable::fixed_frame_flags(*reason),
+        None => 0,
+    };
+    labels | frame
+}
+
+fn rules_bytes(function: &MovableFunction) -> Result<u32> {
+    let rules = function.frame.as_ref().and_then(|frame| frame.as_ref().ok()?.rules.as_ref());
+    rules.map_or(Ok(0), |rules| word(rules.bytes.len()))
+}
+
+fn push_frame(out: &mut Vec<u8>, frame: &Resizable, link_base: u64) -> Result<()> {
+    push_numbers(out, &frame.sites)?;
+    let Some(rules) = &frame.rules else { return Ok(()) };
+    let offset = |address: u64| {
+        u32::try_from(address.wrapping_sub(link_base)).context("unwind rules lie outside the image")
+    };
+    push_varint(out, offset(rules.common)?);
+    match rules.handlers {
+        Some((at, address)) => {
+            push_varint(out, at);
+            push_varint(out, offset(address)?);
+        }
+        None => push_varint(out, 0),
+    }
+    push_numbers(out, &rules.offsets)?;
+    out.extend_from_slice(&rules.bytes);
+    Ok(())
+}
+
+/// Ascending numbers: how many, and the distance of each from the one before.
+fn push_numbers(out: &mut Vec<u8>, numbers: &[u32]) -> Result<()> {
+    push_varint(out, word(numbers.len())?);
+    let mut last = 0;
+    for &number in numbers {
+        push_varint(out, number - last);
+        last = number;
+    }
+    Ok(())
 }
 
 fn push_varint(out: &mut Vec<u8>, value: u32) {

@@ -3,6 +3,7 @@
  *
  *   turns MS          the distances of all turns that begin in this time
  *   counts CALLS      how often each distance occurred, as "distance:count", in one line
+ *   layouts MS        the distances of two functions, "one other", a line each time that one of them changes
  *   threads PAIRS     the first distance in each of two threads that run at once, a line for each pair
  *   fork MS           like "turns MS", and after half the time a child does the same for a fourth of it
  *   deep MIB          a recursion that takes so much without pads; prints the peak memory in KiB */
@@ -31,6 +32,13 @@ NOINLINE static uint64_t padded(void)
 {
     uint64_t here = frame();
     __asm__ volatile("" : "+r"(here));
+    return here;
+}
+
+NOINLINE static uint64_t also_padded(void)
+{
+    uint64_t here = frame();
+    __asm__ volatile("nop" : "+r"(here));
     return here;
 }
 
@@ -69,6 +77,23 @@ static void turns(double ms)
         for (int i = 0; i < TURN; i++)
             printf("%llu%c", (unsigned long long)seen[turn][i], i == TURN - 1 ? '\n' : ' ');
     fflush(stdout);
+}
+
+NOINLINE static void take_both(uint64_t *distances)
+{
+    distances[0] = stack_pointer() - padded();
+    distances[1] = stack_pointer() - also_padded();
+}
+
+static void layouts(double ms)
+{
+    uint64_t last[2] = {0, 0}, now[2];
+    for (double end = now_ms() + ms; now_ms() < end;) {
+        take_both(now);
+        if (memcmp(last, now, sizeof now) != 0)
+            printf("%llu %llu\n", (unsigned long long)now[0], (unsigned long long)now[1]);
+        memcpy(last, now, sizeof now);
+    }
 }
 
 static void counts(long calls)
@@ -120,6 +145,8 @@ int main(int count, char **words)
     long number = atol(words[2]);
     if (strcmp(words[1], "turns") == 0)
         turns((double)number);
+    else if (strcmp(words[1], "layouts") == 0)
+        layouts((double)number);
     else if (strcmp(words[1], "counts") == 0)
         counts(number);
     else if (strcmp(words[1], "threads") == 0)

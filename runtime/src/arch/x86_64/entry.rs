@@ -11,6 +11,7 @@
 
 use super::displacement;
 use core::arch::{asm, global_asm};
+use szc_abi::stack::PadState;
 use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 
 /// Bytes of a head.
@@ -61,6 +62,42 @@ pub fn head_in_word(word: u64, at: usize) -> Head {
     head
 }
 
+/// Bytes of the check in front of a body whose frame has a pad.
+pub const FRAME_CHECK_BYTES: usize = 32;
+
+// Behind the check a body begins on the grain again.
+const _: () = assert!(FRAME_CHECK_BYTES.is_multiple_of(PLACEMENT_GRAIN_BYTES as usize));
+
+/// The check at `at`: goes on behind itself while the stack pointer lies where the thread's frames get pads,
+/// and else at `plain`. `state` is the distance of the thread's pad state from the thread pointer.
+///
+/// Of registers it changes r11, which no convention of the compiler's passes anything in, and flags.
+#[must_use]
+pub fn frame_check(at: usize, plain: usize, state: i32) -> [u8; FRAME_CHECK_BYTES] {
+    /// Offset of the branch's displacement, which is its last field.
+    const BRANCH_FIELD: usize = 23;
+    let low = state.wrapping_add(PadState::LOW_AT as i32).to_le_bytes();
+    let span = state.wrapping_add(PadState::SPAN_AT as i32).to_le_bytes();
+    let branch = plain.wrapping_sub(at + BRANCH_FIELD + 4) as u32;
+    let mut code = [0; FRAME_CHECK_BYTES];
+    let parts: [&[u8]; 8] = [
+        &[0x49, 0x89, 0xe3],             // mov %rsp, %r11
+        &[0x64, 0x4c, 0x2b, 0x1c, 0x25], // sub %fs:low, %r11
+        &low,
+        &[0x64, 0x4c, 0x3b, 0x1c, 0x25], // cmp %fs:span, %r11
+        &span,
+        &[0x0f, 0x83], // jae plain
+        &branch.to_le_bytes(),
+        &[0x0f, 0x1f, 0x44, 0x00, 0x00], // nopl 0(%rax,%rax)
+    ];
+    let mut end = 0;
+    for part in parts {
+        code[end..end + part.len()].copy_from_slice(part);
+        end += part.len();
+    }
+    code
+}
+
 /// Bytes of a stub, the rest of the last instruction's grain included.
 pub const STUB_BYTES: usize = 16;
 
@@ -69,7 +106,7 @@ const RED_ZONE_BYTES: usize = 128;
 
 /// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
 /// touched while signals are still open, so that a stack that overflows here does so as in any call.
-pub const RESOLVER_STACK_BYTES: usize = 1024;
+pub const RESOLVER_STACK_BYTES: usize = 1280;
 
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;

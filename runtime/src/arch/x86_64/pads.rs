@@ -177,6 +177,21 @@ pub fn pad_state() -> *mut PadState {
     state
 }
 
+/// Distance of a thread's pad state from its thread pointer, in bytes: the same for all threads.
+#[must_use]
+pub fn state_offset() -> i32 {
+    let offset: usize;
+    // SAFETY: computes a constant of the link.
+    unsafe {
+        asm!(
+            "mov {}, offset szc_pad_state@tpoff",
+            out(reg) offset,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    offset as i32
+}
+
 /// Address of the calling thread's block, which glibc also takes for its name.
 #[must_use]
 pub fn thread_pointer() -> usize {
@@ -214,5 +229,7 @@ mod tests {
         let there = std::thread::spawn(|| pad_state() as usize).join().unwrap();
         assert_ne!(here as usize, there);
         assert_eq!(here as usize % 8, 0);
+        let offset = state_offset() as isize;
+        assert_eq!(thread_pointer().wrapping_add_signed(offset), here as usize);
     }
 }

@@ -1,7 +1,5 @@
 //! Reads numbers from bytes, in the little-endian and variable-length forms of ELF and DWARF.
 
-#![forbid(unsafe_code)]
-
 /// A position in bytes. Reading behind the end gives nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
@@ -10,11 +8,13 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// At the first of these bytes.
+    #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
     /// The bytes that are left.
+    #[must_use]
     pub fn rest(self) -> &'a [u8] {
         self.bytes
     }
@@ -88,6 +88,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What a length of 4 bytes at this position covers. (Longer forms are for objects beyond 4 GiB.)
+    #[must_use]
     pub fn sized(mut self) -> Option<Self> {
         let bytes = self.u32()? as usize;
         self.take(bytes).map(Self::new)

@@ -1,16 +1,17 @@
-//! Unwind information in the file of an image: which rules hold where in a function.
+//! Unwind information in the file of an image: which rules hold where in a function. The link step reads it
+//! to describe frames of other sizes, the runtime to tell debuggers.
 //!
 //! Sources: Linux Standard Base, "Exception Frames" (`.eh_frame`, `.eh_frame_hdr`); DWARF 4, 6.4.
 //! All addresses here are those of the link.
 
-#![forbid(unsafe_code)]
-
-use super::cursor::Cursor;
+use crate::cursor::Cursor;
 
 /// Encodings of pointers (`DW_EH_PE_…`): the ones that linkers use.
 const ABSOLUTE_8: u8 = 0x00;
 const RELATIVE_4: u8 = 0x1b;
 const RELATIVE_8: u8 = 0x1c;
+/// Bits that say what a value counts from.
+const BASE_MASK: u8 = 0x70;
 
 /// First bytes of `.eh_frame_hdr`: version, and encodings of the section's address, the count and the
 /// table, as all linkers for Linux write them.
@@ -41,25 +42,65 @@ pub struct Common<'a> {
     /// Rules at the entry.
     pub instructions: &'a [u8],
     encoding: u8,
+    /// Encoding of the pointer to what handlers know of a function, where there is one.
+    handlers: Option<u8>,
     has_augmentation: bool,
 }
 
 /// The description of a function or a part of one (FDE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Link address of its first byte.
+    /// Its own link address.
+    pub address: u64,
+    /// Link address of the function's first byte.
     pub start: u64,
-    /// Bytes that it covers.
+    /// Bytes of code that it covers.
     pub bytes: u64,
     /// What it has in common with others.
     pub common: Common<'a>,
+    /// All of it, from its length on.
+    pub entry: &'a [u8],
+    /// Where in it the pointer lies to what handlers know of the function, and the link address meant, if that
+    /// depends on where the description lies.
+    pub handlers: Handlers,
     /// How the rules change from the entry on. Positions are relative to the start: assemblers
     /// write no absolute ones (`DW_CFA_set_loc`).
     pub instructions: &'a [u8],
 }
 
+/// How a description refers to what handlers know of its function (the language-specific data area).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handlers {
+    /// Not at all, or in a form that does not depend on where the description lies.
+    Anywhere,
+    /// By 4 bytes that count from their own place.
+    Relative {
+        /// Offset of those bytes in the description.
+        at: usize,
+        /// Link address that they mean.
+        address: u64,
+    },
+    /// In a form that is not understood.
+    Unknown,
+}
+
+impl Frame<'_> {
+    /// Whether first address and bytes take 4 bytes each, the address counted from its own place.
+    #[must_use]
+    pub fn is_relative_4(&self) -> bool {
+        self.common.encoding == RELATIVE_4
+    }
+
+    /// Offset of the rules in the description.
+    #[must_use]
+    pub fn instructions_at(&self) -> usize {
+        self.entry.len() - self.instructions.len()
+    }
+}
+
 impl<'a> Frames<'a> {
     /// Finds the unwind information in the bytes of an ELF64 file.
+    #[must_use]
     pub fn parse(file: &'a [u8]) -> Option<Self> {
         let (address, offset, bytes) = segments(file)?
             .find(|segment| segment.kind == PT_GNU_EH_FRAME)
@@ -123,7 +164,9 @@ impl<'a> Frames<'a> {
     }
 
     fn frame(&self, address: u64) -> Option<Frame<'a>> {
-        let mut cursor = self.at(address)?.sized()?;
+        let whole = self.at(address)?;
+        let mut cursor = whole.sized()?;
+        let entry = whole.rest().get(..4 + cursor.rest().len())?;
         let distance = cursor.u32()?;
         // The distance counts from its own field, which lies behind the length.
         let common = self.common((address + 4).checked_sub(u64::from(distance))?)?;
@@ -137,11 +180,27 @@ impl<'a> Frames<'a> {
             ABSOLUTE_8 => (cursor.u64()?, cursor.u64()?),
             _ => return None,
         };
+        let mut handlers = Handlers::Anywhere;
         if common.has_augmentation {
             let bytes = cursor.unsigned()?;
-            cursor.take(usize::try_from(bytes).ok()?)?;
+            let at = entry.len() - cursor.rest().len();
+            let mut data = Cursor::new(cursor.take(usize::try_from(bytes).ok()?)?);
+            handlers = match common.handlers {
+                None => Handlers::Anywhere,
+                Some(RELATIVE_4) => match data.u32()? {
+                    // No data: the function has no handlers.
+                    0 => Handlers::Anywhere,
+                    distance => {
+                        let field = address + at as u64;
+                        let distance = i64::from(distance.cast_signed());
+                        Handlers::Relative { at, address: field.wrapping_add_signed(distance) }
+                    }
+                },
+                Some(encoding) if encoding & BASE_MASK == 0 => Handlers::Anywhere,
+                Some(_) => Handlers::Unknown,
+            };
         }
-        Some(Frame { start, bytes, common, instructions: cursor.rest() })
+        Some(Frame { address, start, bytes, common, entry, handlers, instructions: cursor.rest() })
     }
 
     fn common(&self, address: u64) -> Option<Common<'a>> {
@@ -150,14 +209,14 @@ impl<'a> Frames<'a> {
         let augmentation = cursor.text()?;
         let (code_alignment, data_alignment) = (cursor.unsigned()?, cursor.signed()?);
         let return_column = cursor.u8()?;
-        let mut encoding = ABSOLUTE_8;
+        let (mut encoding, mut handlers) = (ABSOLUTE_8, None);
         if let [b'z', letters @ ..] = augmentation {
             let bytes = usize::try_from(cursor.unsigned()?).ok()?;
             let mut data = Cursor::new(cursor.take(bytes)?);
             for letter in letters {
                 match letter {
                     b'R' => encoding = data.u8()?,
-                    b'L' => drop(data.u8()?),
+                    b'L' => handlers = Some(data.u8()?),
                     b'P' => data.skip_pointer()?,
                     // A frame that a signal interrupted: no function that moves has one.
                     _ => return None,
@@ -172,6 +231,7 @@ impl<'a> Frames<'a> {
             return_column,
             instructions: cursor.rest(),
             encoding,
+            handlers,
             has_augmentation: !augmentation.is_empty(),
         })
     }

@@ -1,0 +1,68 @@
+//! Which frames may have another size in a copy: those that the code generator lays out once and for all, and
+//! whose function reaches nothing above them but by offsets that stand in its instructions.
+//!
+//! The link step sees those instructions and has the last word. What it cannot see is what an address is of
+//! that is computed: here it is, so a function that could compute one above its frame is left out.
+
+use super::calls::fit_registers;
+use super::{Body, STACK_ALIGNMENT};
+use crate::llvm::{Callee, Kind};
+
+/// Intrinsics that tell a function where its frame lies, or change the stack pointer.
+const FRAME_INTRINSICS: [&str; 14] = [
+    "stacksave",
+    "stackrestore",
+    "frameaddress",
+    "returnaddress",
+    "addressofreturnaddress",
+    "sponentry",
+    "eh.dwarf.cfa",
+    "eh.return",
+    "eh.unwind.init",
+    "read_register",
+    "read_volatile_register",
+    "write_register",
+    "get.dynamic.area.offset",
+    "va_start",
+];
+
+impl Body {
+    /// Whether the frame may have another size in a copy.
+    pub(super) fn is_resizable(&self) -> bool {
+        let function = self.function;
+        // Probes touch each page of a frame, whose pages they count when they are compiled.
+        let probed = function.text_attribute("probe-stack").is_some();
+        let realigned = function.text_attribute("stackrealign").is_some();
+        let knows_its_frame = self.calls.iter().any(|(_, callee)| match callee {
+            Callee::Intrinsic(name) => FRAME_INTRINSICS.iter().any(|known| name.starts_with(known)),
+            _ => false,
+        });
+        !probed
+            && !realigned
+            && !knows_its_frame
+            && self.is_called_by_registers()
+            && self.has_fixed_frame()
+    }
+
+    /// Whether the caller passes nothing on the stack.
+    fn is_called_by_registers(&self) -> bool {
+        let function = self.function;
+        let in_memory = ["byval", "inalloca", "preallocated"];
+        !function.is_variadic()
+            && !in_memory.iter().any(|attribute| function.any_parameter_has(attribute))
+            && fit_registers(function.parameters())
+    }
+
+    /// Whether all variables have their place in the frame when it is taken, and need no more than its alignment.
+    fn has_fixed_frame(&self) -> bool {
+        self.blocks.iter().enumerate().all(|(number, block)| {
+            block.instructions().filter(|instruction| instruction.kind() == Kind::Alloca).all(
+                |alloca| {
+                    number == 0
+                        && alloca.has_constant_size()
+                        && alloca.alignment() <= STACK_ALIGNMENT
+                },
+            )
+        })
+    }
+}

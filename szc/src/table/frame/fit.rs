@@ -1,0 +1,82 @@
+//! Takes the room out of frames that the compiler pass has added to them: in the linked image they are as large as
+//! without szc, in functions that move and in those that stay.
+
+use super::flow::StackFlow;
+use super::rules;
+use crate::table::compiler;
+use crate::table::read::Image;
+use szc_abi::unwind::Frames;
+
+/// Bytes of the image to be replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Link address of the first of them.
+    pub address: u64,
+    /// What is to be there.
+    pub bytes: Vec<u8>,
+}
+
+/// What has to change in an image. Frames that cannot be resized, or do not end with the room, keep it.
+#[must_use]
+pub fn fit(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let resizable = compiler::records(image).filter(|known| known.resizable);
+    for known in resizable {
+        let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
+        let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
+            continue;
+        };
+        let section = image.section_at(function.address);
+        let Some(bytes) = section.and_then(|s| s.bytes(function.address, function.size)) else {
+            continue;
+        };
+        changes.extend(of_function(function.address, bytes, unwind).into_iter().flatten());
+    }
+    changes
+}
+
+/// The changes of one function: all of them, or nothing.
+fn of_function(start: u64, code: &[u8], unwind: &Frames<'_>) -> Option<Vec<Change>> {
+    let flow = StackFlow::of(start, code).ok()?;
+    let offsets = rules::offsets_in_image(start, code.len() as u64, &flow, unwind).ok()?;
+    let mut changes = Vec::new();
+    for &(at, length) in &flow.markers {
+        changes.push(Change { address: start + u64::from(at), bytes: nop(length)?.to_vec() });
+    }
+    if flow.slack == 0 {
+        return Some(changes);
+    }
+    for &site in &flow.sites {
+        let bytes = code.get(site as usize..site as usize + 4)?.try_into().ok()?;
+        let smaller = u32::from_le_bytes(bytes).checked_sub(flow.slack)?;
+        let bytes = smaller.to_le_bytes().to_vec();
+        changes.push(Change { address: start + u64::from(site), bytes });
+    }
+    for (address, length, offset) in offsets {
+        let smaller = offset.checked_sub(flow.slack.into())?;
+        changes.push(Change { address, bytes: leb128(smaller, length)? });
+    }
+    Some(changes)
+}
+
+/// An instruction of so many bytes that does nothing (Intel SDM volume 2, "NOP", table 4-12).
+fn nop(bytes: usize) -> Option<&'static [u8]> {
+    match bytes {
+        4 => Some(&[0x0f, 0x1f, 0x40, 0x00]),
+        5 => Some(&[0x0f, 0x1f, 0x44, 0x00, 0x00]),
+        7 => Some(&[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00]),
+        8 => Some(&[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]),
+        _ => None,
+    }
+}
+
+/// An unsigned LEB128 number of so many bytes, which is more than it may need.
+fn leb128(mut value: u64, bytes: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes);
+    for index in 0..bytes {
+        let more = if index + 1 < bytes { 0x80 } else { 0 };
+        out.push((value & 0x7f) as u8 | more);
+        value >>= 7;
+    }
+    (value == 0).then_some(out)
+}

@@ -1,0 +1,319 @@
+//! Follows the stack pointer through a function: how far below its value at the entry it is at each
+//! instruction, and whether the part of the frame that can grow is taken there.
+//!
+//! ```text
+//! entry     push %rbx              depth 8
+//!           sub  $N, %rsp          depth 8 + N, resized: N is a site
+//!           … 16(%rsp) …
+//!           add  $N, %rsp          depth 8: this N too
+//!           pop  %rbx; ret
+//! ```
+//!
+//! What lies below the site moves with the stack pointer, what lies above stays. So the frame may grow if
+//! every address that is formed from the stack pointer means something below the site; or, in a function with
+//! a frame pointer, if such addresses mean nothing but arguments of calls, at the frame's very end.
+
+mod moves;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+use iced_x86::{
+    ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpKind, Register,
+};
+use std::collections::BTreeMap;
+use szc_abi::FixedFrame;
+use szc_abi::stack::RESIZABLE_BYTES;
+
+/// Bytes of a pointer.
+const WORD: i64 = 8;
+
+/// Grain of frames: the alignment of the stack at calls.
+const GRAIN: i64 = 16;
+
+/// What is known of the stack pointer in front of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Bytes that it lies below its value at the entry, at the size that the frame was compiled with.
+    pub depth: i64,
+    /// The part that can grow is taken.
+    pub resized: bool,
+    /// `depth` when the frame pointer was set to the stack pointer; none if it is an ordinary register.
+    pub frame_pointer: Option<i64>,
+}
+
+/// The stack pointer of a function.
+#[derive(Clone, Debug, Default)]
+pub struct StackFlow {
+    /// Offsets in the function of the constants that grow with the frame, ascending.
+    pub sites: Vec<u32>,
+    /// Bytes that nothing uses: by so much the frame can shrink.
+    pub slack: u32,
+    /// The instructions that say so: offsets and bytes.
+    pub markers: Vec<(u32, usize)>,
+    points: BTreeMap<u64, Point>,
+    calls: Vec<u64>,
+}
+
+impl StackFlow {
+    /// Follows the stack pointer of the function at `start`.
+    ///
+    /// # Errors
+    /// Why its frame must keep its size.
+    pub fn of(start: u64, bytes: &[u8]) -> Result<Self, FixedFrame> {
+        let mut walk = Walk::new(start, bytes)?;
+        walk.enter_by_call()?;
+        walk.enter_otherwise()?;
+        walk.finish()
+    }
+
+    /// What is known at the first instruction at `address` or behind it.
+    #[must_use]
+    pub fn point_from(&self, address: u64) -> Option<&Point> {
+        self.points.range(address..).next().map(|(_, point)| point)
+    }
+
+    /// The calls, with what is known there, by address.
+    pub fn calls(&self) -> impl Iterator<Item = (u64, &Point)> {
+        self.calls.iter().filter_map(|address| Some((*address, self.points.get(address)?)))
+    }
+}
+
+/// An instruction and where its constants lie.
+struct Step {
+    instruction: Instruction,
+    offsets: ConstantOffsets,
+}
+
+struct Walk {
+    start: u64,
+    end: u64,
+    steps: BTreeMap<u64, Step>,
+    points: BTreeMap<u64, Point>,
+    open: Vec<u64>,
+    /// Depth above the part that can grow, and its bytes.
+    part: Option<(i64, i64)>,
+    sites: Vec<u32>,
+    /// Depth of the end, towards the entry, of what nothing uses.
+    room: Option<i64>,
+    markers: Vec<(u32, usize)>,
+    /// Least distance of anything that is reached by the stack pointer from the top of the part that can
+    /// grow: of its end towards the entry.
+    least_below: i64,
+    /// Largest depth that is reached by the frame pointer.
+    deepest_by_frame_pointer: i64,
+    /// Least depth that is reached by the stack pointer where there is a frame pointer.
+    highest_argument: i64,
+    uses_frame_pointer: bool,
+    info: InstructionInfoFactory,
+}
+
+impl Walk {
+    fn new(start: u64, bytes: &[u8]) -> Result<Self, FixedFrame> {
+        let mut steps = BTreeMap::new();
+        let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            let instruction = decoder.decode();
+            if instruction.is_invalid() {
+                return Err(FixedFrame::Unusual);
+            }
+            let offsets = decoder.get_constant_offsets(&instruction);
+            steps.insert(instruction.ip(), Step { instruction, offsets });
+        }
+        Ok(Self {
+            start,
+            end: start + bytes.len() as u64,
+            steps,
+            points: BTreeMap::new(),
+            open: Vec::new(),
+            part: None,
+            sites: Vec::new(),
+            room: None,
+            markers: Vec::new(),
+            least_below: i64::MAX,
+            deepest_by_frame_pointer: 0,
+            highest_argument: i64::MAX,
+            uses_frame_pointer: false,
+            info: InstructionInfoFactory::new(),
+        })
+    }
+
+    fn enter_by_call(&mut self) -> Result<(), FixedFrame> {
+        let entry = Point { depth: 0, resized: false, frame_pointer: None };
+        self.reach(self.start, entry)?;
+        self.follow()
+    }
+
+    /// What no branch leads to is entered by a switch or by the unwinder, with the whole frame taken. If that is
+    /// wrong, what follows contradicts it: a frame is given back that is not there, or returned with.
+    fn enter_otherwise(&mut self) -> Result<(), FixedFrame> {
+        let Some((above, bytes)) = self.part else { return Err(FixedFrame::NoSite) };
+        let frame_pointer = self.points.values().find(|point| point.resized).copied();
+        let frame_pointer = frame_pointer.and_then(|point| point.frame_pointer);
+        let whole = Point { depth: above + bytes, resized: true, frame_pointer };
+        loop {
+            let is_fill = |step: &Step| {
+                let mnemonic = step.instruction.mnemonic();
+                matches!(mnemonic, Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
+            };
+            let unseen = self
+                .steps
+                .iter()
+                .find(|(address, step)| !self.points.contains_key(address) && !is_fill(step));
+            let Some((&address, _)) = unseen else { return Ok(()) };
+            self.reach(address, whole)?;
+            self.follow()?;
+        }
+    }
+
+    fn reach(&mut self, address: u64, point: Point) -> Result<(), FixedFrame> {
+        if !self.steps.contains_key(&address) {
+            return Err(FixedFrame::Unusual);
+        }
+        match self.points.get(&address) {
+            Some(known) if *known == point => Ok(()),
+            Some(_) => Err(FixedFrame::Ambiguous),
+            None => {
+                self.points.insert(address, point);
+                self.open.push(address);
+                Ok(())
+            }
+        }
+    }
+
+    fn follow(&mut self) -> Result<(), FixedFrame> {
+        while let Some(address) = self.open.pop() {
+            let point = self.points[&address];
+            let step = &self.steps[&address];
+            let instruction = step.instruction;
+            let offsets = step.offsets;
+            let after = self.step(&instruction, &offsets, point)?;
+            self.successors(&instruction, after)?;
+        }
+        Ok(())
+    }
+
+    fn successors(&mut self, instruction: &Instruction, after: Point) -> Result<(), FixedFrame> {
+        let leaves = |point: Point| {
+            if point.depth == 0 && !point.resized { Ok(()) } else { Err(FixedFrame::Unusual) }
+        };
+        let flow = instruction.flow_control();
+        if matches!(flow, FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch) {
+            if instruction.op0_kind() != OpKind::NearBranch64 {
+                return Err(FixedFrame::Unusual);
+            }
+            let target = instruction.near_branch64();
+            if (self.start..self.end).contains(&target) && target != self.start {
+                self.reach(target, after)?;
+            } else {
+                leaves(after)?;
+            }
+        }
+        match flow {
+            FlowControl::Return => leaves(after),
+            // Another function behind the frame's end, or a switch, whose cases are found later.
+            FlowControl::IndirectBranch | FlowControl::UnconditionalBranch => Ok(()),
+            FlowControl::Exception => Ok(()),
+            FlowControl::Call | FlowControl::IndirectCall
+                if instruction.next_ip() == self.end
+                    || !self.steps.contains_key(&instruction.next_ip()) =>
+            {
+                Ok(())
+            }
+            FlowControl::Next
+            | FlowControl::ConditionalBranch
+            | FlowControl::Call
+            | FlowControl::IndirectCall => self.reach(instruction.next_ip(), after),
+            _ => Err(FixedFrame::Unusual),
+        }
+    }
+
+    /// What is known behind an instruction.
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        offsets: &ConstantOffsets,
+        point: Point,
+    ) -> Result<Point, FixedFrame> {
+        if is_marker(instruction) {
+            return self.mark(instruction, point);
+        }
+        if let Some(target) = self.moves_by_constant(instruction, point)? {
+            return self.move_to(instruction, offsets, point, target);
+        }
+        self.look(instruction, point)?;
+        let mut after = point;
+        match instruction.mnemonic() {
+            Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushfq | Mnemonic::Popfq => {
+                after.depth -= i64::from(instruction.stack_pointer_increment());
+                if self.part.is_some_and(|(above, _)| point.resized && after.depth < above) {
+                    return Err(FixedFrame::Unusual);
+                }
+                if instruction.mnemonic() == Mnemonic::Pop
+                    && instruction.op0_register() == Register::RBP
+                {
+                    after.frame_pointer = None;
+                }
+            }
+            // Anything that moves it otherwise was refused by `look`.
+            Mnemonic::Ret if instruction.op_count() != 0 => return Err(FixedFrame::Unusual),
+            Mnemonic::Mov
+                if instruction.op0_register() == Register::RBP
+                    && instruction.op1_register() == Register::RSP
+                    && !point.resized =>
+            {
+                self.uses_frame_pointer = true;
+                after.frame_pointer = Some(point.depth);
+            }
+            _ => {}
+        }
+        Ok(after)
+    }
+
+    fn finish(mut self) -> Result<StackFlow, FixedFrame> {
+        let part = self.part.ok_or(FixedFrame::NoSite)?;
+        if self.uses_frame_pointer && self.highest_argument < self.deepest_by_frame_pointer {
+            return Err(FixedFrame::Ambiguous);
+        }
+        let shrinks = self.room.is_some_and(|room| self.ends_with_room(part, room));
+        self.sites.sort_unstable();
+        self.sites.dedup();
+        let is_call = |step: &Step| {
+            let flow = step.instruction.flow_control();
+            matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
+        };
+        let calls = self.steps.iter().filter(|(_, step)| is_call(step));
+        Ok(StackFlow {
+            sites: self.sites,
+            slack: if shrinks { RESIZABLE_BYTES } else { 0 },
+            markers: self.markers,
+            calls: calls.map(|(&address, _)| address).collect(),
+            points: self.points,
+        })
+    }
+}
+
+impl Walk {
+    /// Whether the frame ends, on either side, with the room that nothing uses: then it can be left out, and all
+    /// else keeps its distance from the stack pointer, or from the frame pointer.
+    fn ends_with_room(&self, (above, bytes): (i64, i64), room: i64) -> bool {
+        let behind = room + i64::from(RESIZABLE_BYTES);
+        let deepest = above + bytes;
+        if self.uses_frame_pointer {
+            let arguments = self.highest_argument != i64::MAX;
+            !arguments
+                && (0..GRAIN).contains(&(deepest - behind))
+                && self.deepest_by_frame_pointer <= room
+        } else {
+            (0..GRAIN).contains(&(room - above)) && above.saturating_add(self.least_below) >= behind
+        }
+    }
+}
+
+/// Whether this is the prefetch by which the compiler pass says where the frame has room that nothing uses.
+fn is_marker(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Prefetcht1
+        && instruction.memory_index() == Register::None
+        && matches!(instruction.memory_base(), Register::RSP | Register::RBP)
+}

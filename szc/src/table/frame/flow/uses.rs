@@ -1,0 +1,130 @@
+//! What instructions reach by the stack and frame pointers, where they do not move them.
+
+use super::{Point, Walk};
+use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register};
+use szc_abi::FixedFrame;
+
+/// A memory operand relative to the stack or frame pointer.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// Bytes from the register.
+    from: i64,
+    bytes: i64,
+    /// The instruction computes the address, or adds something to it.
+    computed: bool,
+}
+
+impl Walk {
+    /// Checks all other uses of the stack and frame pointers.
+    pub(super) fn look(
+        &mut self,
+        instruction: &Instruction,
+        point: Point,
+    ) -> Result<(), FixedFrame> {
+        let is_stack = |register: Register| register.full_register() == Register::RSP;
+        let implicit = matches!(
+            instruction.mnemonic(),
+            Mnemonic::Push
+                | Mnemonic::Pop
+                | Mnemonic::Pushfq
+                | Mnemonic::Popfq
+                | Mnemonic::Call
+                | Mnemonic::Ret
+        );
+        let takes_address = instruction.mnemonic() == Mnemonic::Lea;
+        for operand in 0..instruction.op_count() {
+            match instruction.op_kind(operand) {
+                OpKind::Register if is_stack(instruction.op_register(operand)) => {
+                    let copies = instruction.mnemonic() == Mnemonic::Mov && operand == 1;
+                    let sets_frame_pointer =
+                        copies && !point.resized && instruction.op0_register() == Register::RBP;
+                    if copies && point.resized {
+                        self.reach_by_stack(point, Reach { from: 0, bytes: 0, computed: true })?;
+                    } else if !sets_frame_pointer {
+                        return Err(FixedFrame::Unusual);
+                    }
+                }
+                OpKind::Memory => {
+                    let indexed = instruction.memory_index() != Register::None;
+                    let reach = Reach {
+                        from: instruction.memory_displacement64().cast_signed(),
+                        bytes: if takes_address {
+                            0
+                        } else {
+                            instruction.memory_size().size() as i64
+                        },
+                        computed: takes_address || indexed,
+                    };
+                    if is_stack(instruction.memory_index()) {
+                        return Err(FixedFrame::Unusual);
+                    }
+                    match instruction.memory_base() {
+                        Register::RSP => self.reach_by_stack(point, reach)?,
+                        Register::RBP => self.reach_by_frame_pointer(point, reach)?,
+                        base if is_stack(base) => return Err(FixedFrame::Unusual),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        let others = self.info.info(instruction).used_registers();
+        let touches = others.iter().any(|used| is_stack(used.register()));
+        let explicit =
+            (0..instruction.op_count()).any(|operand| match instruction.op_kind(operand) {
+                OpKind::Register => is_stack(instruction.op_register(operand)),
+                OpKind::Memory => is_stack(instruction.memory_base()),
+                _ => false,
+            });
+        // `enter`, `iret` and the like.
+        if touches && !implicit && !explicit {
+            return Err(FixedFrame::Unusual);
+        }
+        // The frame pointer must keep what it was set to.
+        let sets = point.frame_pointer.is_some()
+            && instruction.mnemonic() != Mnemonic::Pop
+            && others.iter().any(|used| {
+                used.register().full_register() == Register::RBP && is_write(used.access())
+            });
+        if sets { Err(FixedFrame::Unusual) } else { Ok(()) }
+    }
+
+    fn reach_by_stack(&mut self, point: Point, reach: Reach) -> Result<(), FixedFrame> {
+        if reach.from < 0 {
+            return Err(FixedFrame::Above);
+        }
+        if !point.resized {
+            // Above the part that can grow nothing moves; but an address that is kept could be compared with one below.
+            return if reach.computed { Err(FixedFrame::Above) } else { Ok(()) };
+        }
+        let Some((above, _)) = self.part else { return Err(FixedFrame::Unusual) };
+        let end = point.depth - reach.from - reach.bytes;
+        if end < above {
+            return Err(FixedFrame::Above);
+        }
+        self.least_below = self.least_below.min(end - above);
+        if point.frame_pointer.is_some() {
+            if reach.computed {
+                return Err(FixedFrame::Unusual);
+            }
+            self.highest_argument = self.highest_argument.min(end);
+        }
+        Ok(())
+    }
+
+    fn reach_by_frame_pointer(&mut self, point: Point, reach: Reach) -> Result<(), FixedFrame> {
+        let Some(at) = point.frame_pointer else { return Ok(()) };
+        if reach.from > 0 && reach.computed {
+            return Err(FixedFrame::Above);
+        }
+        self.deepest_by_frame_pointer = self.deepest_by_frame_pointer.max(at - reach.from);
+        Ok(())
+    }
+}
+
+fn is_write(access: OpAccess) -> bool {
+    matches!(
+        access,
+        OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+    )
+}

@@ -1,0 +1,58 @@
+//! Frames that may have another size in copies: which constants of a function grow with its frame, and how
+//! unwinders are told.
+//!
+//! The compiler pass says of which functions no address above the frame is computed
+//! ([`FunctionRecord::FLAG_RESIZABLE`](szc_abi::stack::FunctionRecord::FLAG_RESIZABLE)). Whether the stack pointer
+//! moves by constants alone, and in which instructions, is decoded here (`flow`); the unwind rules must say the
+//! same (`rules`). Anything else, and the frame keeps its size.
+//!
+//! So that the constants take 4 bytes, the pass adds room to frames that nothing uses. It has served its purpose when the
+//! program is compiled, and is taken out of the linked image (`fit`): frames there are as large as without szc.
+
+mod fit;
+mod flow;
+mod rules;
+
+pub use fit::{Change, fit};
+pub use flow::StackFlow;
+
+use szc_abi::FixedFrame;
+use szc_abi::unwind::Frames;
+
+/// A frame that may have another size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resizable {
+    /// Offsets in the function of the constants of 4 bytes that grow with the frame, ascending.
+    pub sites: Vec<u32>,
+    /// The unwind rules that depend on the frame's size, if any do.
+    pub rules: Option<CopiedRules>,
+}
+
+/// The unwind rules of a copy, before the size of its frame and its place are filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiedRules {
+    /// Link address of what they have in common with others.
+    pub common: u64,
+    /// Where the pointer to what handlers know of the function lies, and the link address it means; none if its
+    /// bytes are right everywhere.
+    pub handlers: Option<(u32, u64)>,
+    /// Where an offset lies that grows with the frame, ascending.
+    pub offsets: Vec<u32>,
+    /// The rules: a multiple of 4 bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Describes the frame of the function at `start`, or says why it keeps its size.
+///
+/// # Errors
+/// The reason.
+pub fn resizable(
+    start: u64,
+    bytes: &[u8],
+    unwind: Option<&Frames<'_>>,
+) -> Result<Resizable, FixedFrame> {
+    let flow = StackFlow::of(start, bytes)?;
+    let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
+    let rules = rules::copied(start, bytes.len() as u64, &flow, unwind)?;
+    Ok(Resizable { sites: flow.sites, rules })
+}

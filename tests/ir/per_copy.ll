@@ -1,0 +1,57 @@
+; Frames whose pads are left to copies: room that nothing uses, wherever a pad would be due, and a prefetch that
+; says where it lies; constants of 4 bytes move the stack pointer. Other frames get their pads from the table.
+; MODE: per-copy
+; RUN: -passes=szc
+target triple = "x86_64-pc-linux-gnu"
+declare i32 @callee(i32)
+; CHECK-LABEL: define i32 @plain(
+; CHECK: alloca [18 x i64]
+; CHECK: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
+; CHECK-NOT: szc_pad
+; CODE-LABEL: plain:
+; CODE: subq $152, %rsp
+; CODE: prefetcht1 8(%rsp)
+; CODE: addq $152, %rsp
+define i32 @plain(i32 %x) {
+  %r = call i32 @callee(i32 %x)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @variable(
+; CHECK: load i64, ptr @szc_pad_state
+define i32 @variable(i32 %n) {
+  %array = alloca i8, i32 %n
+  store volatile i8 0, ptr %array
+  %r = call i32 @callee(i32 %n)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @by_value(
+; CHECK: load i64, ptr @szc_pad_state
+define i32 @by_value(ptr byval([64 x i8]) %x) {
+  %v = load i32, ptr %x
+  %r = call i32 @callee(i32 %v)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @seven(
+; CHECK: load i64, ptr @szc_pad_state
+define i32 @seven(i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %f, i32 %g) {
+  %r = call i32 @callee(i32 %g)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @probed(
+; CHECK: load i64, ptr @szc_pad_state
+define i32 @probed(i32 %x) "probe-stack"="inline-asm" {
+  %r = call i32 @callee(i32 %x)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @leaf(
+; CHECK-NOT: alloca
+; CHECK: ret i32
+define i32 @leaf(i32 %x) {
+  %s = add i32 %x, 1
+  ret i32 %s
+}
