@@ -1,0 +1,22 @@
+# shellcheck shell=bash disable=SC2034
+# perl: an interpreter that longjmps, forks, handles signals and opens libraries (its modules in C are
+# shared objects). The tests of the core, t/; those of the bundled modules are not run.
+
+debian_source=perl
+
+suite_build() {
+    sh Configure -des -Dcc="$CC" -Dld="$CC" -Doptimize="$CFLAGS" -Dusethreads -Uman1dir -Uman3dir
+    make -j"$JOBS"
+    make -j"$JOBS" test_prep
+}
+
+# Perl's own runner stops at nothing and prints a verdict for each file.
+suite_run() {
+    cd t
+    ./perl TEST base/*.t comp/*.t cmd/*.t io/*.t re/*.t opbasic/*.t op/*.t uni/*.t mro/*.t perf/*.t run/*.t lib/*.t class/*.t
+}
+
+suite_results() {
+    sed -nE 's/^t\/([^ ]+) \.\.* *(ok|skipped|FAILED).*/\1 \2/p' "$1" |
+        sed 's/ ok$/ passed/; s/ FAILED$/ failed/'
+}
