@@ -9,9 +9,10 @@ suite_build() {
     make -j"$JOBS"
 }
 
+# Of the benchmarks the one that is a test of results, too.
 suite_run() {
     make -k -C tests/unit check
-    make -k -C tests/benchmark check TESTS="$(cd tests/benchmark && echo ./*.tap)"
+    make -k -C tests/benchmark check TESTS=hashtable_1_seconds.tap
     make -k -C tests/regression regtest
 }
 

@@ -10,10 +10,13 @@ suite_build() {
     make -j"$JOBS" test_prep
 }
 
-# Perl's own runner stops at nothing and prints a verdict for each file.
+# Perl's own runner stops at nothing and prints a verdict for each file. Without the generated tables of
+# Unicode's properties and foldings, which take most of the time and always the same way.
 suite_run() {
     cd t
-    ./perl TEST base/*.t comp/*.t cmd/*.t io/*.t re/*.t opbasic/*.t op/*.t uni/*.t mro/*.t perf/*.t run/*.t lib/*.t class/*.t
+    find base comp cmd io opbasic op re uni mro lib run perf -maxdepth 1 -name '*.t' \
+        ! -name 'uniprops*' ! -name 'fold_grind*' | LC_ALL=C sort >files
+    xargs ./perl TEST <files
 }
 
 suite_results() {

@@ -10,7 +10,9 @@ suite_build() {
 }
 
 suite_run() {
-    local number script
+    local number script unprivileged=()
+    # Some tests need files that cannot be read, and end all others if there are none.
+    [[ $EUID -ne 0 ]] || unprivileged=(setpriv --bounding-set=-dac_override,-dac_read_search)
     for number in 1 2 3 4 5 6 7 8; do
         check "fuzzcheck-$number" ./fuzzcheck "test/fuzzdata$number.db"
     done
@@ -20,7 +22,7 @@ suite_run() {
         check "mptest-$script" ./mptester mptest.db "mptest/$script.test" --repeat 3
     done
     check threadtest3 ./threadtest3
-    ./testfixture test/extraquick.test
+    "${unprivileged[@]}" ./testfixture test/extraquick.test
 }
 
 suite_results() {
