@@ -83,7 +83,7 @@ cargo_test() {
 # cargo_results LOG: the verdicts that Rust's test harness prints.
 cargo_results() {
     sed -nE 's/^test (.+) \.\.\. (ok|FAILED|ignored).*/\1 \2/p' "$1" |
-        sed -E 's/ - /-/; s/ ok$/ passed/; s/ FAILED$/ failed/; s/ ignored$/ skipped/'
+        sed -E 's/ - should panic / /; s/ ok$/ passed/; s/ FAILED$/ failed/; s/ ignored$/ skipped/'
 }
 
 build_suite() {

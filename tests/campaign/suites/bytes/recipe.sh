@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034
-# regex-automata, Rust: its unit and integration tests, with the standard library in the programs.
-# Objects of rustc have no stack pads.
+# bytes, Rust: shared and counted memory, panics that tests expect, allocators of the tests' own. Objects of
+# rustc have no stack pads.
 
-crate=regex-automata
-crate_version=0.4.14
+crate=bytes
+crate_version=1.12.1
 randomized='"code":true,"stack":false,"heap":true'
 
 suite_build() { cargo_test --no-run; }
