@@ -5,7 +5,7 @@
 #
 # On Debian and Ubuntu they come from the distribution's source packages, in the
 # version it offers; elsewhere from the program's own release address, checked
-# against a pinned SHA-256. A program that cannot be had is named, the others are
+# against a pinned SHA-256. Crates are cargo's to fetch. A program that cannot be had is named, the others are
 # still fetched, and the exit code is 1.
 #
 # SZC_CACHE: where sources are kept (default: .cache of the project).
@@ -62,7 +62,11 @@ fetch_from_debian() {
     command -v apt-get >/dev/null || return 1
     refresh_source_lists
     [[ -e $APT/updated ]] || return 1
-    (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source") >"$APT/$debian_source.log" 2>&1 || return 1
+    # The newest first. Its archive may be missing where the security updates are only partly mirrored.
+    local version
+    for version in $(apt-cache -c "$APT/apt.conf" showsrc "$debian_source" | sed -n 's/^Version: //p' | sort -rVu); do
+        (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source=$version") >>"$APT/$debian_source.log" 2>&1 && break
+    done
     # Only the program itself: some packages add archives of documentation.
     find "$1" -type f ! -name '*.orig.tar.*' -delete
     find "$1" -type f -name '*.asc' -delete
@@ -89,11 +93,25 @@ fetch_from_upstream() {
     fi
 }
 
+# fetch_from_cargo DIRECTORY: leaves the crate's sources there, whose checksum cargo verifies.
+fetch_from_cargo() {
+    command -v cargo >/dev/null || return 1
+    mkdir -p "$1/src"
+    touch "$1/src/lib.rs"
+    printf '[package]\nname = "fetch"\nedition = "2021"\n[workspace]\n[dependencies]\n%s = "=%s"\n' "$crate" "$crate_version" >"$1/Cargo.toml"
+    (cd "$1" && cargo vendor --quiet vendor) >"$1/log" 2>&1 || return 1
+    find "$1" -mindepth 1 -maxdepth 1 ! -name vendor -exec rm -rf {} +
+    mv "$1/vendor/$crate" "$1/$crate"
+    rm -rf "$1/vendor"
+    # The cache may lie in somebody else's workspace.
+    grep -q '^\[workspace' "$1/$crate/Cargo.toml" || printf '\n[workspace]\n' >>"$1/$crate/Cargo.toml"
+}
+
 # fetch PROGRAM
 fetch() (
     program=$1
     load_recipe "$program"
-    [[ -n $debian_source ]] || exit 0
+    [[ -n $debian_source$crate ]] || exit 0
     target=$CACHE/sources/$program
     [[ -s $target/version ]] && exit 0
 
@@ -101,7 +119,17 @@ fetch() (
     work=$(mktemp -d "$CACHE/sources/.$program.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     mkdir "$work/archive" "$work/new" "$work/new/tree"
-    if fetch_from_debian "$work/archive"; then
+    if [[ -n $crate ]]; then
+        if ! fetch_from_cargo "$work/archive"; then
+            warn "$program: cargo could not fetch $crate $crate_version. Check the network, and that cargo" \
+                "can use its registry, and run spec-scripts/fetch.sh again."
+            exit 1
+        fi
+        origin="crate $crate"
+        version=$crate_version
+        rmdir "$work/new/tree"
+        mv "$work/archive/$crate" "$work/new/tree"
+    elif fetch_from_debian "$work/archive"; then
         origin="Debian source package $debian_source"
         # NAME_VERSION.orig.tar.SUFFIX
         version=$(basename "$work"/archive/*)
@@ -115,7 +143,7 @@ fetch() (
             "package archive and ${upstream_url:-no other place}. Check the network and run spec-scripts/fetch.sh again."
         exit 1
     fi
-    if ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then
+    if [[ -z $crate ]] && ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then
         warn "$program: the archive from $origin does not unpack; is xz-utils installed?"
         exit 1
     fi

@@ -36,7 +36,7 @@ load_recipe() {
     if [[ ! -f $recipe ]]; then
         die "unknown program '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     fi
-    debian_source='' upstream_version='' upstream_url='' upstream_sha256=''
+    debian_source='' upstream_version='' upstream_url='' upstream_sha256='' crate='' crate_version=''
     # shellcheck source=/dev/null
     source "$recipe"
 }

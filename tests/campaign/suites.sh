@@ -5,14 +5,16 @@
 # the second under all randomizations, and compares test by test. A table at the end; exit code 1
 # if a test that passes with clang fails with szc, or if the tests did not run randomized.
 #
-#   tests/campaign/suites.sh [--suite NAME]... [--interval MS] [--again szc|all|nothing]
+#   tests/campaign/suites.sh [--suite NAME]... [--seeds N] [--interval MS] [--again szc|all|nothing]
 #
 # --suite NAME   one of tests/campaign/suites/ (default: all of them; hours)
+# --seeds N      how often the tests run with szc, with the seeds 1 to N (default 1)
 # --interval MS  time between re-randomizations (default 1)
 # --again WHAT   what is run again although there are results: szc (default), all, nothing
 #
-# Builds and results: suites/NAME in the cache; NAME/szc/results has one line a test,
-# NAME/szc/test.log what the tests said, NAME/szc/runs.jsonl the log of each randomized run.
+# Builds and results: suites/NAME in the cache; NAME/szc/results-SEED has one line a test,
+# NAME/szc/test-SEED.log what the tests said, NAME/szc/runs-SEED.jsonl the log of each randomized
+# run; without randomization NAME/plain/results-0 and so on.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -73,6 +75,17 @@ automake_results() {
     done < <(find "$@" -name '*.trs')
 }
 
+# cargo_test OPTION...: a crate's own tests, linked by the compiler under test.
+cargo_test() {
+    RUSTFLAGS="-Clinker=$CC" CARGO_TARGET_DIR=$OUT/target cargo test --release --lib --tests --no-fail-fast -j"$JOBS" "$@"
+}
+
+# cargo_results LOG: the verdicts that Rust's test harness prints.
+cargo_results() {
+    sed -nE 's/^test (.+) \.\.\. (ok|FAILED|ignored).*/\1 \2/p' "$1" |
+        sed -E 's/ - should panic / /; s/ ok$/ passed/; s/ FAILED$/ failed/; s/ ignored$/ skipped/'
+}
+
 build_suite() {
     local key
     key=$(identity | sha256sum)
@@ -89,45 +102,55 @@ build_suite() {
     say "$key" >"$OUT/key"
 }
 
+# run_suite SEED
 run_suite() {
-    [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results ]] && return
-    rm -f "$OUT/runs.jsonl" "$OUT/results"
-    local status=0
+    local seed=$1 status=0
+    [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results-$seed ]] && return
+    rm -f "$OUT/runs-$seed.jsonl" "$OUT/results-$seed"
     if [[ $KIND == szc ]]; then
-        SZC_INTERVAL_MS=$INTERVAL_MS SZC_LOG=$OUT/runs.jsonl in_tree suite_run test.log || status=$?
+        SZC_SEED=$seed SZC_INTERVAL_MS=$INTERVAL_MS SZC_LOG=$OUT/runs-$seed.jsonl \
+            in_tree suite_run "test-$seed.log" || status=$?
     else
-        in_tree suite_run test.log || status=$?
+        in_tree suite_run "test-$seed.log" || status=$?
     fi
     # One line a test: its name and `passed`, `failed` or `skipped`.
-    (cd "$OUT/tree" && suite_results "$OUT/test.log") | sort >"$OUT/results.new"
+    (cd "$OUT/tree" && suite_results "$OUT/test-$seed.log") | LC_ALL=C sort >"$OUT/results.new"
     [[ -s $OUT/results.new ]] ||
-        die "$SUITE: no test ran with $CC (exit code $status); see $OUT/test.log"
-    mv "$OUT/results.new" "$OUT/results"
+        die "$SUITE: no test ran with $CC (exit code $status); see $OUT/test-$seed.log"
+    mv "$OUT/results.new" "$OUT/results-$seed"
 }
 
 # count VERDICT FILE
 count() { LC_ALL=C grep -c " $1\$" "$2" || true; }
 
-# summary SUITE: one row of the table; fails if szc's results are worse.
+# not_as_plain PLAIN SZC: the tests whose verdict is worse with szc, or that did not run.
+not_as_plain() {
+    LC_ALL=C comm -13 "$1" "$2" | grep -v ' passed$' | cut -d' ' -f1
+    LC_ALL=C comm -23 <(cut -d' ' -f1 "$1" | LC_ALL=C sort) <(cut -d' ' -f1 "$2" | LC_ALL=C sort)
+}
+
+# summary SUITE SEED: one row of the table; fails if szc's results are worse.
 summary() (
-    local at=$CACHE/suites/$1 different randomized
-    different=$(comm -13 "$at/plain/results" "$at/szc/results" | grep -vc ' passed$' || true)
-    different=$((different + $(comm -23 <(cut -d' ' -f1 "$at/plain/results" | sort) <(cut -d' ' -f1 "$at/szc/results" | sort) | wc -l)))
-    randomized=$(grep -c '"code":true,"stack":true,"heap":true' "$at/szc/runs.jsonl" || true)
-    printf '%-10s %-16s %7d %13d %11d %11d %11d %12d\n' "$1" "$(source_version "$1")" \
-        "$(wc -l <"$at/plain/results")" "$(count passed "$at/plain/results")" \
-        "$(count passed "$at/szc/results")" "$different" "$randomized" \
-        "$(sed -n 's/.*"relocations":\([0-9]*\).*/\1/p' "$at/szc/runs.jsonl" | awk '{ n += $1 } END { print n + 0 }')"
-    [[ $different -eq 0 && $randomized -gt 0 ]]
+    local at=$CACHE/suites/$1 seed=$2 different runs randomized='"code":true,"stack":true,"heap":true'
+    load_recipe "$1"
+    mapfile -t different < <(not_as_plain "$at/plain/results-0" "$at/szc/results-$seed")
+    runs=$(grep -c "$randomized" "$at/szc/runs-$seed.jsonl" || true)
+    printf '%-17s %-14s %5d %7d %13d %11d %13d %11d %12d\n' "$1" "$(source_version "$1")" "$seed" \
+        "$(wc -l <"$at/plain/results-0")" "$(count passed "$at/plain/results-0")" \
+        "$(count passed "$at/szc/results-$seed")" "${#different[@]}" "$runs" \
+        "$(sed -n 's/.*"relocations":\([0-9]*\).*/\1/p' "$at/szc/runs-$seed.jsonl" | awk '{ n += $1 } END { print n + 0 }')"
+    [[ ${#different[@]} -eq 0 ]] || say "           not as plain: ${different[*]:0:20}"
+    [[ ${#different[@]} -eq 0 && $runs -gt 0 ]]
 )
 
 main() {
-    local suites=() failed=0 kind
+    local suites=() seeds=1 failed=0 kind seed
     AGAIN=szc INTERVAL_MS=1
     while [[ $# -gt 0 ]]; do
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
         --suite) suites+=("$2") ;;
+        --seeds) seeds=$2 ;;
         --interval) INTERVAL_MS=$2 ;;
         --again) AGAIN=$2 ;;
         *) die "unknown argument '$1'; the options are described at the top of this script" ;;
@@ -142,14 +165,20 @@ main() {
             load_recipe "$SUITE"
             set_compiler "$kind"
             build_suite
-            run_suite
+            if [[ $kind == plain ]]; then
+                run_suite 0
+            else
+                for ((seed = 1; seed <= seeds; seed++)); do run_suite "$seed"; done
+            fi
         done
     done
     heading "test suites of others, all randomizations, every $INTERVAL_MS ms"
-    printf '%-10s %-16s %7s %13s %11s %11s %11s %12s\n' suite version tests "passed plain" "passed szc" \
-        "not as plain" randomized relocations
+    printf '%-17s %-14s %5s %7s %13s %11s %13s %11s %12s\n' suite version seed tests "passed plain" "passed szc" \
+        "not as plain" runs relocations
     for SUITE in "${suites[@]}"; do
-        summary "$SUITE" || failed=1
+        for ((seed = 1; seed <= seeds; seed++)); do
+            summary "$SUITE" "$seed" || failed=1
+        done
     done
     return "$failed"
 }
