@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod browser;
 pub mod build;
 pub mod directives;
+pub mod laboratory;
 pub mod nist;
 pub mod records;
 pub mod run;

@@ -1,11 +1,6 @@
 //! The measuring subcommands on programs that szc built: exit codes, interruptions, bad input.
 
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use serde_json::Value;
+use szc_tests::laboratory::{code, errors, interrupted, laboratory, plan, run, samples, text};
 use szc_tests::tools::{Place, szc};
 
 /// Some milliseconds of calls; twice as many with a `2`, and with `crash` death by SIGABRT under
@@ -32,39 +27,6 @@ fn place() -> Place {
     let place = Place::with("p.c", PROGRAM);
     place.run(szc(), &["-O2", "p.c", "-o", "p"]);
     place
-}
-
-fn laboratory(place: &Place, words: &[&str]) -> Command {
-    let mut command = place.command(szc());
-    command.args(words).env("XDG_DATA_HOME", place.path.join("data"));
-    command
-}
-
-fn run(place: &Place, words: &[&str]) -> Output {
-    laboratory(place, words).output().expect("szc starts")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn samples(place: &Place, name: &str) -> Value {
-    let text = std::fs::read(place.path.join(name)).expect("the samples were saved");
-    serde_json::from_slice(&text).expect("JSON")
-}
-
-/// What was run, without what it cost.
-fn plan(file: &Value) -> Vec<[Value; 4]> {
-    let runs = file["runs"].as_array().expect("runs").iter();
-    runs.map(|run| ["block", "position", "program", "seed"].map(|name| run[name].clone())).collect()
 }
 
 #[test]
@@ -193,20 +155,6 @@ fn a_full_disk_loses_nothing() {
     assert_eq!(plan(&samples(&place, "ok.json")).len(), 24);
 }
 
-/// Starts a subcommand, sends SIGINT once `ready` says so, and waits for the end.
-fn interrupted(place: &Place, words: &[&str], ready: impl Fn() -> bool) -> Output {
-    let mut command = laboratory(place, words);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("szc starts");
-    let started = Instant::now();
-    while !ready() {
-        assert!(started.elapsed() < Duration::from_secs(60), "nothing happened");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
-    kill(pid, Signal::SIGINT).expect("it still runs");
-    child.wait_with_output().expect("it ends")
-}
-
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_resume_makes_the_rest() {
     let place = place();
@@ -238,6 +186,48 @@ fn ctrl_c_keeps_what_was_measured_and_resume_makes_the_rest() {
         assert_eq!(plan(&file), plan(&samples(&place, "whole.json")));
         assert_eq!(file["ended"]["how"], "complete");
     }
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_an_error_and_keeps_the_report() {
+    let place = place();
+    let script = "ulimit -f 1; exec \"$0\" compare -q --fixed 6 --json x.json -- ./p ./p";
+    let mut shell = place.command("bash");
+    let output = shell.args(["-c", script]).arg(szc()).output().expect("bash starts");
+    assert_eq!(code(&output), 1, "{}", errors(&output));
+    assert!(text(&output).contains("n = 6 blocks"), "{}", text(&output));
+    assert!(errors(&output).contains("File too large"), "{}", errors(&output));
+    let left = std::fs::read_dir(&place.path).expect("readable").flatten();
+    let left: Vec<String> =
+        left.map(|entry| entry.file_name().into_string().expect("a name")).collect();
+    assert!(!left.iter().any(|name| name.contains("samples")), "{left:?}");
+    // The measured programs have the signal as they would have it without szc.
+    let own = "awk '/^SigIgn|^SigCgt/ { print $2 }' /proc/self/status | sort -u";
+    let plain = place.command("sh").args(["-c", own]).output().expect("sh starts");
+    let command = format!("test \"$({own})\" = '{}'", text(&plain).trim());
+    let output = run(&place, &["run", "-q", "--runs", "2", "--metric", "wall", "--", &command]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_can_be_left_by_ctrl_c() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = place();
+    nix::unistd::mkfifo(&place.path.join("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    let notes = place.path.join("notes");
+    let words =
+        ["compare", "-q", "--fixed", "6", "--metric", "wall", "--json", "pipe", "--", "./p", "./p"];
+    let words = [&words[..9], &["--cleanup", "echo x >> notes"], &words[9..]].concat();
+    // The last of 2 warm-up runs and 24 others, and some time to come to the pipe.
+    let output = interrupted(&place, &words, || {
+        let runs = std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
+        if runs == 26 {
+            std::thread::sleep(std::time::Duration::from_secs(2));
+        }
+        runs == 26
+    });
+    assert_eq!(output.status.signal(), Some(2), "{output:?}");
+    assert!(text(&output).contains("n = 6 blocks"), "{}", text(&output));
 }
 
 #[test]

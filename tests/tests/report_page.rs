@@ -52,7 +52,12 @@ fn page() -> (Place, PathBuf) {
     };
     compare("named.json", "B=half as much again", "12");
     compare("hostile.json", HOSTILE, "6");
-    place.run(szc(), &["report", "named.json", "hostile.json", "--html", "page.html"]);
+    let levels =
+        ["sweep", "--fixed=6", "--seed=7", "--param=n=400000,600000", "--json=levels.json"];
+    let programs = ["--name=first", "--name=second", "--", "./work {n}", "./work {n} more"];
+    place.run(szc(), &[&levels[..], &programs].concat());
+    let files = ["named.json", "hostile.json", "levels.json"];
+    place.run(szc(), &[&["report"][..], &files, &["--html", "page.html"]].concat());
     let path = place.path.join("page.html");
     (place, path)
 }

@@ -131,7 +131,7 @@ impl Experiment {
     }
 
     /// The file before the first run.
-    fn empty_file(&self) -> SamplesFile {
+    pub(super) fn empty_file(&self) -> SamplesFile {
         let machine = Machine::current();
         let created = match &self.earlier {
             Some(earlier) => earlier.created.clone(),

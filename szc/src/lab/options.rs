@@ -77,6 +77,9 @@ pub struct CommonOptions {
     pub quiet: bool,
 }
 
+/// The metric that decides where nobody says otherwise.
+pub(super) const USUAL_METRIC: &str = "cpu";
+
 /// What `--metric` stands for.
 pub struct MetricChoice {
     /// The metric that decides.
@@ -105,7 +108,7 @@ impl CommonOptions {
     /// # Errors
     /// Those of [`MetricChoice::new`].
     pub fn metric_choice(&self) -> Result<MetricChoice> {
-        MetricChoice::new(self.metric.as_deref().unwrap_or("cpu"))
+        MetricChoice::new(self.metric.as_deref().unwrap_or(USUAL_METRIC))
     }
 
     /// The conditions of the runs.

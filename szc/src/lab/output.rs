@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
+use crate::measure::child;
 use crate::report::json::{self, EndedRecord, SamplesFile};
 
 /// Writes to stdout. A reader that has gone away is no error.
@@ -43,6 +44,10 @@ pub fn explain(error: &clap::Error) -> ExitCode {
 /// # Errors
 /// That the file could not be written, and where the samples are instead.
 pub fn save(path: &Path, file: &SamplesFile) -> Result<()> {
+    if json::is_special(path) {
+        // A pipe that nobody reads is opened, and written to, for ever.
+        child::end_on_signals().context("cannot handle signals")?;
+    }
     let Err(error) = json::write(path, file) else {
         return Ok(());
     };

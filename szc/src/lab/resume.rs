@@ -13,8 +13,9 @@ use super::design::Arrangement;
 use super::experiment::{Experiment, Stopping, command_name};
 use super::options::{Budget, MetricChoice};
 use super::session::Conditions;
+use crate::measure::metric::Metric;
 use crate::measure::program::Program;
-use crate::report::json::{self, Command, ProgramRecord, RuleRecord, SamplesFile};
+use crate::report::json::{self, Command, DesignRecord, ProgramRecord, RuleRecord, SamplesFile};
 
 /// The rest of the experiment in the file at `path`.
 ///
@@ -29,18 +30,7 @@ pub(super) fn rest_of(
     budget: Option<Budget>,
     command_line: Vec<String>,
 ) -> Result<Experiment> {
-    let file = json::read(path)?;
-    if file.command != command {
-        bail!(
-            "{} is of szc {}, and this is szc {}: give it to the same subcommand",
-            path.display(),
-            command_name(file.command),
-            command_name(command)
-        );
-    }
-    let programs =
-        file.programs.iter().enumerate().map(|(index, record)| same_program(index, record));
-    let programs = programs.collect::<Result<Vec<Program>>>()?;
+    let (file, programs) = reopened(command, path)?;
     if file.design.plan.arrangement == Arrangement::Groups {
         bail!("{} joins two measurements: go on with those", path.display());
     }
@@ -48,8 +38,7 @@ pub(super) fn rest_of(
         bail!("{}: its design has another number of programs than it names", path.display());
     }
     let design = &file.design;
-    let choice =
-        MetricChoice::new(design.metric_option.as_deref().unwrap_or(design.metric.name()))?;
+    let choice = MetricChoice::new(metric_of(design))?;
     let mut plan = design.plan;
     let mut time = design.budget_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     if let Some(budget) = budget {
@@ -68,14 +57,7 @@ pub(super) fn rest_of(
         command_line,
         programs,
         design: plan,
-        conditions: Conditions {
-            check_output: design.check_output,
-            metric: choice.metric,
-            timeout: design.timeout_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
-            cpu: design.cpu,
-            prepare: design.prepare.clone(),
-            cleanup: design.cleanup.clone(),
-        },
+        conditions: conditions_of(design, choice.metric),
         stopping: Stopping {
             rule: design.rule,
             tolerance: design.tolerance,
@@ -88,6 +70,43 @@ pub(super) fn rest_of(
         quiet: false,
         earlier: Some(SamplesFile { results: Vec::new(), summaries: Vec::new(), ..file }),
     })
+}
+
+/// The samples file at `path`, if it is of `command`, and its programs, if they are what they were.
+///
+/// # Errors
+/// When it cannot be read, is of another subcommand, or a program is not the one it was.
+pub(super) fn reopened(command: Command, path: &Path) -> Result<(SamplesFile, Vec<Program>)> {
+    let file = json::read(path)?;
+    if file.command != command {
+        bail!(
+            "{} is of szc {}, and this is szc {}: give it to the same subcommand",
+            path.display(),
+            command_name(file.command),
+            command_name(command)
+        );
+    }
+    let programs =
+        file.programs.iter().enumerate().map(|(index, record)| same_program(index, record));
+    let programs = programs.collect::<Result<Vec<Program>>>()?;
+    Ok((file, programs))
+}
+
+/// The value of --metric that the experiment had.
+pub(super) fn metric_of(design: &DesignRecord) -> &str {
+    design.metric_option.as_deref().unwrap_or(design.metric.name())
+}
+
+/// The conditions that the runs had.
+pub(super) fn conditions_of(design: &DesignRecord, metric: Metric) -> Conditions {
+    Conditions {
+        check_output: design.check_output,
+        metric,
+        timeout: design.timeout_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+        cpu: design.cpu,
+        prepare: design.prepare.clone(),
+        cleanup: design.cleanup.clone(),
+    }
 }
 
 /// The program of a record, if its file still is what it was.

@@ -5,26 +5,28 @@
 #![forbid(unsafe_code)]
 
 mod options;
+mod plan;
+mod resume;
 
 use std::ffi::OsString;
-use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
 pub(crate) use self::options::Options;
+use self::plan::{Sweep, Workload};
 use super::build::{Failure, Version};
 use super::config::{self, Subject};
 use super::design::{Design, MOST_PROGRAMS};
-use super::experiment::{Experiment, Stopping, command_line, conclude};
-use super::output::{complain, explain, save, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, versions};
+use super::experiment::{command_line, conclude};
+use super::options::USUAL_METRIC;
+use super::output::{complain, explain, say};
+use super::{EXIT_INTERNAL, versions};
 use crate::measure::program::Program;
-use crate::report::comparison::{USUAL_TOLERANCE, results};
-use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
-use crate::report::suite::{level_table, speedup_table, suite, suite_sentences};
-use crate::report::summary::summaries;
+use crate::report::comparison::USUAL_TOLERANCE;
+use crate::report::json::SamplesFile;
+use crate::report::suite::{level_table, speedup_table, suite_sentences};
 use crate::report::text::remarks;
 
 /// Runs `szc sweep` with the arguments after the word `sweep`.
@@ -36,33 +38,26 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let workloads = match workloads(&options) {
-        Ok(workloads) => workloads,
+    let words = command_line("sweep", arguments);
+    let sweep = match &options.resume {
+        Some(path) => resume::rest_of(path, words, options.common.quiet)
+            .map_err(|error| Failure::Usage(format!("{error:#}"))),
+        None => described(&options, words),
+    };
+    let sweep = match sweep {
+        Ok(sweep) => sweep,
         Err(failure) => {
             complain("sweep", &failure.message());
             return failure.exit_code().into();
         }
     };
-    let design = match design(&options) {
-        Ok(design) => design,
-        Err(error) => {
-            complain("sweep", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match sweep(&options, design, &workloads, &command_line("sweep", arguments)) {
+    match measured(&sweep) {
         Ok(code) => code.into(),
         Err(error) => {
             complain("sweep", &format!("{error:#}"));
             EXIT_INTERNAL.into()
         }
     }
-}
-
-/// A program of the suite: the same command at all levels, the reference first.
-struct Workload {
-    name: String,
-    levels: Vec<(String, Program)>,
 }
 
 fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
@@ -133,123 +128,38 @@ fn put_reference_first(levels: &mut [Version], reference: Option<&str>) -> Resul
     Ok(())
 }
 
-fn design(options: &Options) -> Result<Design> {
-    // The metric and the CPU are checked before anything runs.
-    options.common.conditions(options.common.metric_choice()?.metric)?;
-    options.common.applied_to(Design {
-        runs_per_position: options.runs_per_block,
-        ..Design::mirrored(0, options.fixed, 0)
-    })
-}
-
-fn sweep(
-    options: &Options,
-    design: Design,
-    workloads: &[Workload],
-    words: &[String],
-) -> Result<u8> {
-    let json = options.common.json.as_ref();
-    if let Some(path) = json {
-        json::check_writable(path)?;
-    }
-    let quiet = options.common.quiet;
-    if !quiet {
-        say(&header(workloads, &design))?;
-    }
-    let mut whole: Option<SamplesFile> = None;
-    for (place, workload) in workloads.iter().enumerate() {
-        if !quiet && workloads.len() > 1 {
-            // Nothing measured is to be lost because nobody reads this.
-            let _ = writeln!(stderr(), "{} ({} of {})", workload.name, place + 1, workloads.len());
-        }
-        let experiment = experiment(options, design, place, workload, words)?;
-        let file = add(whole.take(), experiment.carry_out()?, workload, &design);
-        let is_over = file.ended != EndedRecord::Complete;
-        let rest = workloads.len() - place - 1;
-        if let (Some(path), true, false) = (json, rest > 0, is_over) {
-            save(path, &SamplesFile { ended: EndedRecord::Unfinished, ..file.clone() })?;
-        }
-        whole = Some(file);
-        if is_over {
-            break;
-        }
-    }
-    let mut file = whole.ok_or_else(|| anyhow!("there was nothing to measure"))?;
-    analyse(&mut file);
-    conclude(json, &file, &report(&file, quiet))
-}
-
-fn experiment(
-    options: &Options,
-    design: Design,
-    place: usize,
-    workload: &Workload,
-    words: &[String],
-) -> Result<Experiment> {
-    let choice = options.common.metric_choice()?;
-    Ok(Experiment {
-        command: Command::Sweep,
-        command_line: words.to_vec(),
-        programs: workload.levels.iter().map(|(_, program)| program.clone()).collect(),
-        design: Design {
-            programs: workload.levels.len(),
-            // Seeds one apart have nothing in common: each is hashed with the index of a run.
-            seed: design.seed.wrapping_add(place as u64),
-            ..design
-        },
-        conditions: options.common.conditions(choice.metric)?,
-        stopping: Stopping {
-            rule: RuleRecord::Fixed,
-            tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
-            precision: None,
-            time: None,
-        },
-        instruments: choice.instruments,
-        metric_option: choice.option,
-        json: None,
-        quiet: options.common.quiet,
+/// The sweep that the options describe, everything built.
+fn described(options: &Options, words: Vec<String>) -> Result<Sweep, Failure> {
+    let workloads = workloads(options)?;
+    let usage = |error: anyhow::Error| Failure::Usage(format!("{error:#}"));
+    let common = &options.common;
+    let design = common
+        .applied_to(Design {
+            runs_per_position: options.runs_per_block,
+            ..Design::mirrored(0, options.fixed, 0)
+        })
+        .map_err(usage)?;
+    let choice = common.metric_choice().map_err(usage)?;
+    Ok(Sweep {
+        workloads,
+        design,
+        // The CPU is checked before anything runs.
+        conditions: common.conditions(choice.metric).map_err(usage)?,
+        metric: common.metric.clone().unwrap_or_else(|| USUAL_METRIC.to_owned()),
+        tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
+        words,
+        json: common.json.clone(),
+        quiet: common.quiet,
         earlier: None,
     })
 }
 
-/// The complete blocks of one program become part of the whole file, whose seed is the sweep's.
-fn add(
-    whole: Option<SamplesFile>,
-    mut part: SamplesFile,
-    workload: &Workload,
-    design: &Design,
-) -> SamplesFile {
-    let blocks = part.design.complete_blocks;
-    part.runs.retain(|run| run.block < blocks);
-    for (record, (level, _)) in part.programs.iter_mut().zip(&workload.levels) {
-        record.workload = Some(workload.name.clone());
-        record.level = Some(level.clone());
+fn measured(sweep: &Sweep) -> Result<u8> {
+    if !sweep.quiet {
+        say(&header(&sweep.workloads, &sweep.design))?;
     }
-    part.design.plan.seed = design.seed;
-    // They are made from the whole.
-    part.results = Vec::new();
-    part.summaries = Vec::new();
-    let Some(mut whole) = whole else {
-        return part;
-    };
-    let before = whole.programs.len();
-    whole.programs.extend(part.programs);
-    whole.runs.extend(part.runs.into_iter().map(|mut run| {
-        run.program += before;
-        run
-    }));
-    whole.design.complete_blocks = whole.design.complete_blocks.max(blocks);
-    whole.ended = part.ended;
-    whole
-}
-
-fn analyse(file: &mut SamplesFile) {
-    if matches!(file.ended, EndedRecord::Refused { .. }) {
-        return;
-    }
-    file.results = results(file);
-    file.summaries = summaries(file);
-    file.suite = suite(file);
+    let file = sweep.carry_out()?;
+    conclude(sweep.json.as_ref(), &file, &report(&file, sweep.quiet))
 }
 
 fn header(workloads: &[Workload], design: &Design) -> String {

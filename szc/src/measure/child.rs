@@ -73,7 +73,11 @@ extern "C" fn note_signal(signal: i32) {
     STOP.request(signal);
 }
 
-/// Makes SIGINT and SIGTERM a request to stop after the current child.
+extern "C" fn ignore_signal(_: i32) {}
+
+/// Makes SIGINT and SIGTERM a request to stop after the current child, and lets a file that grows
+/// beyond a limit (`ulimit -f`) be an error of the write instead of our end. By handlers, which
+/// children do not inherit.
 ///
 /// A signal that is ignored already (as under `nohup`) stays ignored.
 ///
@@ -90,7 +94,28 @@ pub fn stop_on_signals() -> io::Result<&'static Stop> {
             unsafe { sigaction(signal, &before)? };
         }
     }
+    let action =
+        SigAction::new(SigHandler::Handler(ignore_signal), SaFlags::empty(), SigSet::empty());
+    // SAFETY: the handler does nothing.
+    unsafe { sigaction(Signal::SIGXFSZ, &action)? };
     Ok(&STOP)
+}
+
+/// Lets SIGINT and SIGTERM end szc again: in front of what may wait for ever on somebody else.
+///
+/// # Errors
+/// What `sigaction(2)` reports.
+pub fn end_on_signals() -> io::Result<()> {
+    let action = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: sets a disposition; no handler is involved.
+        let before = unsafe { sigaction(signal, &action)? };
+        if matches!(before.handler(), SigHandler::SigIgn) {
+            // SAFETY: puts back the disposition the kernel reported one line above.
+            unsafe { sigaction(signal, &before)? };
+        }
+    }
+    Ok(())
 }
 
 /// What to run.

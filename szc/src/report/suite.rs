@@ -65,6 +65,14 @@ pub struct LevelRecord {
     pub p_holm: Option<f64>,
 }
 
+impl LevelRecord {
+    /// Whether it takes more or less than the reference, at 5 % for all levels together.
+    #[must_use]
+    pub fn is_resolved(&self) -> bool {
+        self.p_holm.is_some_and(|p| p <= ERROR_RATE)
+    }
+}
+
 /// The analysis of the deciding metric. `None` without two programs that have values at all
 /// levels, or if the levels differ by exactly the same in all of them.
 #[must_use]
@@ -175,8 +183,7 @@ pub fn speedup_table(file: &SamplesFile) -> String {
     if let Some(suite) = &file.suite {
         let mut row = vec!["all (geometric mean)".to_owned()];
         for level in suite.levels.iter().skip(1) {
-            let resolved = level.p_holm.is_some_and(|p| p <= ERROR_RATE);
-            let mark = match (resolved, level.ratio > 1.0) {
+            let mark = match (level.is_resolved(), level.ratio > 1.0) {
                 (false, _) => "~",
                 (true, true) => "*",
                 (true, false) => " ",
@@ -243,8 +250,9 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
             range(interval, decimals),
             p_value(p)
         );
+        let is_resolved = level.is_resolved();
         let level = super::json::printable(&level.level);
-        sentences.push(if p > ERROR_RATE {
+        sentences.push(if !is_resolved {
             format!("Unresolved over the suite whether {level} takes more or less than {reference}: {evidence}.")
         } else if interval.upper < 1.0 {
             format!("{level} takes less than {reference} over the suite: {evidence}.")
@@ -288,4 +296,4 @@ pub fn level_table(suite: &SuiteRecord) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

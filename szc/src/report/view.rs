@@ -10,9 +10,10 @@ pub mod plots;
 pub mod unit;
 
 use super::comparison::results;
-use super::json::{EndedRecord, ResultRecord, SamplesFile, SummaryRecord};
+use super::json::{Command, EndedRecord, ResultRecord, SamplesFile, SummaryRecord};
 use super::number::{decimals_for, quantities, range};
 use super::sentence::interval_of;
+use super::suite::suite;
 use super::summary::summaries;
 use super::text;
 use super::verdict::Verdict;
@@ -74,7 +75,16 @@ impl Experiment {
         if file.summaries.is_empty() {
             file.summaries = summaries(&file);
         }
+        if file.suite.is_none() && file.command == Command::Sweep {
+            file.suite = suite(&file);
+        }
         Self { source, file }
+    }
+
+    /// Whether it is about levels over a suite of programs.
+    #[must_use]
+    pub fn is_sweep(&self) -> bool {
+        self.file.command == Command::Sweep
     }
 
     /// A short name: the file's, without folder and ending.
@@ -107,13 +117,16 @@ impl Experiment {
         }
     }
 
-    /// The name a user gave to a program, or its label.
+    /// The name a user gave to a program, or its label; in a suite, the program and its level.
     #[must_use]
     pub fn name(&self, program: usize) -> String {
-        self.file.programs.get(program).map_or_else(
-            || format!("program {program}"),
-            |record| record.name.clone().unwrap_or_else(|| record.title()),
-        )
+        let Some(record) = self.file.programs.get(program) else {
+            return format!("program {program}");
+        };
+        match (&record.workload, &record.level) {
+            (Some(workload), Some(level)) => format!("{workload} {level}"),
+            _ => record.name.clone().unwrap_or_else(|| record.title()),
+        }
     }
 
     /// Remarks on results and data, and the advice on the machine, each a sentence.

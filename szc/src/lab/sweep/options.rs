@@ -1,6 +1,8 @@
 //! The command line of `szc sweep` and its help.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
+
 use clap::Parser;
 
 use crate::lab::build::BuildOptions;
@@ -21,6 +23,7 @@ Examples:
   szc sweep --build 'make CC=szc CFLAGS={flags}' --flags=-O1,-O2,-O3 -- './a input' './b input'
   szc sweep --param threads=1,2,4 -- './bench --threads {threads}'
   szc sweep --fixed 40 --json levels.json       with programs and builds in szc.toml
+  szc sweep --resume levels.json                go on with what Ctrl-C ended
 
 Levels: all combinations of --rev, --flags and --param. The first one is the reference,
 unless --reference names another.
@@ -37,14 +40,14 @@ blocks is fixed: means of experiments that stop when they look good are not unbi
 
 Exit status: 0 measured, whatever the verdicts are; 1 szc could not do its work;
 2 usage error; 4 a build or a program failed; 130 stopped by Ctrl-C (complete blocks
-are reported, and saved).";
+are reported, and saved; --resume goes on).";
 
 /// Options of `szc sweep`.
 #[derive(Debug, Parser)]
 #[command(
     name = "szc sweep",
     bin_name = "szc sweep",
-    override_usage = "szc sweep [OPTIONS] -- 'CMD' ['CMD' …]",
+    override_usage = "szc sweep [OPTIONS] -- 'CMD' ['CMD' …]\n       szc sweep --resume FILE.json",
     no_binary_name = true,
     about = "Measures levels of a parameter on several programs",
     long_about = LONG_ABOUT,
@@ -82,6 +85,16 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
     )]
     pub(super) runs_per_block: u32,
+
+    /// Go on with the interrupted sweep of a samples file, and save to it
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["commands", "fixed", "delta", "names", "reference", "seed", "metric",
+            "prepare", "cleanup", "cpu", "timeout", "json", "build", "flags", "parameters",
+            "revisions"]
+    )]
+    pub(super) resume: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) common: CommonOptions,

@@ -1,8 +1,8 @@
 //! Sweeps through the public entry, with the shell as the program.
 
-use super::super::EXIT_VERDICT;
 use super::*;
-use crate::lab::EXIT_PROGRAM;
+use crate::lab::{EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
+use crate::report::json::{self, Command, EndedRecord};
 
 /// Counts to {n}.
 const LOOP: &str = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done";
@@ -111,4 +111,62 @@ fn programs_without_a_name_are_called_by_their_file() {
     assert_eq!(names(&commands, &[]).unwrap(), ["env", "x", "x #2"]);
     let given = ["p".to_owned()];
     assert_eq!(names(&commands, &given).unwrap(), ["p", "x", "x #2"]);
+}
+
+/// What was run, without what it cost.
+fn plan(file: &SamplesFile) -> Vec<(usize, u32, u32, u64)> {
+    file.runs.iter().map(|run| (run.program, run.block, run.position, run.seed)).collect()
+}
+
+#[test]
+fn a_sweep_that_was_cut_off_names_all_programs_and_is_gone_on_with() {
+    let words =
+        ["--fixed=6", "--seed=3", "--warmup=0", "--param=n=1,200", "--name=one", "--name=two"];
+    let (code, whole) = sweep_of(&[&words[..], &["--", LOOP, &format!("{LOOP}; true")]].concat());
+    assert_eq!(code, EXIT_VERDICT.into());
+    let whole = whole.unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.json");
+    let resume = || command(&["-q".into(), "--resume".into(), path.clone().into()]);
+    // Nothing at all, blocks of the first program, all of it, and blocks of the second as well.
+    for (first, second) in [(0, 0), (2, 0), (6, 0), (6, 1), (6, 6)] {
+        let mut cut = whole.clone();
+        cut.runs.retain(|run| run.block < if run.program < 2 { first } else { second });
+        cut.design.complete_blocks = first.max(second);
+        cut.ended = EndedRecord::Interrupted { signal: 2 };
+        json::write(&path, &cut).unwrap();
+        assert_eq!(resume(), EXIT_VERDICT.into(), "{first} {second}");
+        let found = json::read(&path).unwrap();
+        assert_eq!(plan(&found), plan(&whole), "{first} {second}");
+        assert_eq!(found.ended, EndedRecord::Complete);
+        assert_eq!((found.created, found.programs.len()), (whole.created.clone(), 4));
+        assert_eq!(
+            found.suite.map(|suite| suite.workloads),
+            Some(vec!["one".into(), "two".into()])
+        );
+    }
+}
+
+#[test]
+fn a_file_that_no_sweep_wrote_is_not_gone_on_with() {
+    let words = ["--fixed=6", "--warmup=0", "--param=n=1,2", "--", LOOP];
+    let good = sweep_of(&words).1.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.json");
+    let spoilers: [fn(&mut SamplesFile); 4] = [
+        |file| file.command = Command::Compare,
+        |file| file.programs[1].level = None,
+        |file| file.programs[1].workload = Some("another".to_owned()),
+        |file| file.programs[0].command = "'".to_owned(),
+    ];
+    for (place, spoil) in spoilers.iter().enumerate() {
+        let mut bad = good.clone();
+        spoil(&mut bad);
+        json::write(&path, &bad).unwrap();
+        let words = ["-q".into(), "--resume".into(), path.clone().into()];
+        assert_eq!(command(&words), EXIT_USAGE.into(), "{place}");
+    }
+    let words = ["--resume=x.json", "--fixed=7"].map(OsString::from);
+    assert_eq!(command(&words), EXIT_USAGE.into());
 }

@@ -3,6 +3,7 @@
 
 use super::{Outcome, checks};
 use crate::report::number::quantities;
+use crate::report::suite::suite_sentences;
 use crate::report::view::{Experiment, ratio_and_interval};
 
 /// The summary of all experiments: verdicts, then a table, then remarks.
@@ -26,6 +27,12 @@ pub fn markdown(experiments: &[Experiment]) -> String {
     }
     for experiment in experiments {
         text.push_str(&table(experiment));
+        if experiment.is_sweep() {
+            text.push_str("\nOver all programs:\n\n");
+            for line in suite_sentences(&experiment.file) {
+                text.push_str(&format!("- {}\n", escape(&line)));
+            }
+        }
         let remarks = experiment.remarks();
         if !remarks.is_empty() {
             text.push_str("\n<details><summary>Remarks</summary>\n\n");

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::element::{number, sentence, table};
-use super::{facts, figures};
+use super::{facts, figures, suite};
 use crate::report::json::{ResultRecord, SummaryRecord};
 use crate::report::number::{decimals_for, percent, quantities};
 use crate::report::plot::svg::escape;
@@ -16,10 +16,11 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> String {
     let remarks = remarks(experiment);
     format!(
         "<section id=\"e{place}\" aria-labelledby=\"e{place}-h\">\n<h2 id=\"e{place}-h\">{title}</h2>\n\
-         <p class=\"quiet\">{} runs in {} complete blocks, begun {}.</p>\n{}{}{remarks}{}{}</section>\n",
+         <p class=\"quiet\">{} runs in {} complete blocks, begun {}.</p>\n{}{}{}{remarks}{}{}</section>\n",
         file.runs.len(),
         file.design.complete_blocks,
         escape(&file.created),
+        suite::section(place, experiment),
         results_table(place, experiment),
         summaries_table(place, experiment),
         figures::section(place, experiment),
@@ -105,7 +106,7 @@ fn result_row(
 }
 
 /// A probability with two significant digits.
-fn probability(p: f64) -> String {
+pub(super) fn probability(p: f64) -> String {
     if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.0e}") }
 }
 

@@ -11,6 +11,7 @@ mod experiment;
 mod facts;
 mod figures;
 mod style;
+mod suite;
 mod verdicts;
 
 use serde::Serialize;

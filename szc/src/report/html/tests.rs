@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::report::comparison::tests::{comparison, file_of};
 use crate::report::json::EndedRecord;
+use crate::report::suite::tests::suite_of;
 use crate::report::summary::tests::layouts_of;
 use crate::report::view::tests::experiment;
 
@@ -45,8 +46,12 @@ fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
 
 #[test]
 fn every_number_is_the_one_that_its_pointer_leads_to() {
-    let page =
-        page(&[experiment(comparison(1000, 900)), experiment(file_of(&[50, 60, 70], 12))]).unwrap();
+    let page = page(&[
+        experiment(comparison(1000, 900)),
+        experiment(file_of(&[50, 60, 70], 12)),
+        experiment(suite_of(&[&[1000, 900], &[500, 480], &[2000, 1700]])),
+    ])
+    .unwrap();
     let data = data_of(&page);
     let pointers = attributes(&page, "data-json");
     let values = attributes(&page, "value");
@@ -137,4 +142,29 @@ fn a_refused_or_empty_experiment_says_why_there_is_no_verdict() {
     let text = page(&[experiment(empty)]).unwrap();
     assert!(text.contains("0 complete blocks"));
     assert!(!text.contains("NaN"));
+}
+
+#[test]
+fn a_sweep_shows_its_levels_and_its_analysis_of_variance() {
+    let mut file = suite_of(&[&[1000, 900, 800], &[500, 480, 470], &[2000, 1700, 1650]]);
+    let with = page(&[experiment(file.clone())]).unwrap();
+    for text in [
+        "Over all programs",
+        "<caption>Analysis of variance within programs, of mean log values</caption>",
+        "<data value=\"2\" data-json=\"/experiments/0/samples/suite/degrees_of_freedom/0\">2</data>, ",
+        "<data value=\"4\" data-json=\"/experiments/0/samples/suite/degrees_of_freedom/1\">4</data>",
+        "-O3 against -O1",
+        "program 2 -O3",
+    ] {
+        assert!(with.contains(text), "{text}");
+    }
+    // One that was cut off has no analysis in its file: it is made again.
+    file.suite = None;
+    assert_eq!(with, page(&[experiment(file)]).unwrap());
+    let alone = page(&[experiment(suite_of(&[&[1000, 900]]))]).unwrap();
+    assert!(
+        alone.contains("No analysis of variance"),
+        "one program has none, and the page says so"
+    );
+    assert!(!page(&[experiment(comparison(1000, 900))]).unwrap().contains("Over all programs"));
 }

@@ -65,7 +65,8 @@ pub fn write_whole(path: &Path, what: &str, bytes: &[u8]) -> Result<()> {
 }
 
 /// Whether `path` is there and no ordinary file, such as /dev/stdout: a rename would replace it.
-fn is_special(path: &Path) -> bool {
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 

@@ -6,7 +6,7 @@ use crate::report::comparison::tests::file_of;
 use crate::report::json::Command;
 
 /// Programs with these times in milliseconds at levels -O1, -O2 …, 20 blocks each.
-fn suite_of(programs: &[&[u64]]) -> SamplesFile {
+pub(crate) fn suite_of(programs: &[&[u64]]) -> SamplesFile {
     let mut whole: Option<SamplesFile> = None;
     for (index, times) in programs.iter().enumerate() {
         let mut file = file_of(times, 20);
