@@ -35,7 +35,7 @@ programs_to_compare() {
     local program found=()
     if [[ $offline == no ]]; then
         for program in "${DEMO_PROGRAMS[@]}"; do
-            if "$SCRIPTS/fetch.sh" "$program" >&2; then
+            if suite fetch "$program" >&2; then
                 found+=("$program")
             fi
         done
@@ -50,18 +50,18 @@ programs_to_compare() {
 
 # build PROGRAM LEVEL: makes demo-results/bin/PROGRAM-LEVEL.
 build() {
-    local out=$CACHE/builds/demo/$1$2
-    "$SCRIPTS/build.sh" "$1" "$out" "$SZC" "$2"
+    local words
+    suite build "$1" --cc "$SZC" --flags="$2"
+    mapfile -t words < <(suite words "$1" --cc "$SZC" --flags="$2")
     mkdir -p "$RESULTS/bin"
-    cp "$out/$1" "$RESULTS/bin/$1$2"
-    tail -n 1 "$out/build.log"
+    cp "${words[0]}" "$RESULTS/bin/$1$2"
 }
 
 # command_line PROGRAM LEVEL: the workload as one line. The program is run
 # directly, without a shell around it, so that its CPU time is measured alone.
 command_line() {
     local words
-    mapfile -t words < <("$SCRIPTS/workload.sh" "$1" "$CACHE/builds/demo/$1$2" --print)
+    mapfile -t words < <(suite words "$1" --cc "$SZC" --flags="$2")
     words[0]=$RESULTS/bin/$1$2
     printf '%q ' "${words[@]}" | sed 's/ $//'
 }

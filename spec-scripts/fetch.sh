@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Gets the sources of real programs and unpacks them in the cache.
+# Gets the sources of foreign test suites (tests/campaign/suites/) and unpacks them in the cache. The programs
+# of the open suite are suite.sh's.
 #
-#   spec-scripts/fetch.sh [PROGRAM...]        default: all of them
+#   spec-scripts/fetch.sh NAME...
 #
 # On Debian and Ubuntu they come from the distribution's source packages, in the
 # version it offers; elsewhere from the program's own release address, checked
@@ -156,7 +157,7 @@ fetch() (
 
 main() {
     local program missing=0
-    [[ $# -gt 0 ]] || set -- "${REAL_PROGRAMS[@]}"
+    [[ $# -gt 0 ]] || die "usage: fetch.sh NAME...; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     for program in "$@"; do
         # A command whose status is tested runs without `set -e`; fetch() tests
         # its own steps.

@@ -3,15 +3,15 @@
 
 PROJECT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SCRIPTS=$PROJECT/spec-scripts
-# One directory for each program, with the recipe that says where its source is.
-RECIPES=${RECIPES:-$SCRIPTS/programs}
+# One directory for each foreign test suite, with the recipe that says where its source is.
+RECIPES=${RECIPES:-$PROJECT/tests/campaign/suites}
 CACHE=${SZC_CACHE:-$PROJECT/.cache}
 # The szc under test; another one, such as an installed one, can be named.
 SZC=${SZC:-$PROJECT/target/release/szc}
 JOBS=${JOBS:-$(nproc)}
 export JOBS
 
-# Programs with sources of their own; `bundled` is the stand-in without network.
+# Programs of the open suite that the tests and campaigns run; `bundled` is the stand-in without network.
 REAL_PROGRAMS=(lua sqlite3 bzip2 zstd)
 
 # rustup installs for one user and leaves it to the next login to extend PATH.
@@ -29,12 +29,22 @@ die() {
 # heading TEXT: separates the steps of a long run.
 heading() { printf '\n== %s\n' "$*"; }
 
-# load_recipe PROGRAM: defines what is known about a program (its source, its
-# build, its workload); see programs/*/recipe.sh.
+# suite COMMAND...: the tool of the open suite, built if its sources have changed since.
+suite() {
+    if [[ -z ${SUITE_TOOL:-} ]]; then
+        (cd "$PROJECT" && cargo build --quiet --release -p szc-suite -j"$JOBS") ||
+            die "the suite's tool could not be built; see above, and run spec-scripts/setup.sh if something is missing"
+        export SUITE_TOOL=${CARGO_TARGET_DIR:-$PROJECT/target}/release/szc-suite
+    fi
+    PATH=$(dirname "$SZC"):$PATH SZC_SPLIT_CC=$SCRIPTS/split-cc.sh "$SUITE_TOOL" \
+        --suite "$SCRIPTS/open-suite/suite.toml" --cache "$CACHE/open-suite" "$@"
+}
+
+# load_recipe NAME: defines what is known about a foreign test suite (its source, its build, its tests).
 load_recipe() {
     local recipe=$RECIPES/$1/recipe.sh
     if [[ ! -f $recipe ]]; then
-        die "unknown program '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
+        die "unknown suite '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     fi
     debian_source='' upstream_version='' upstream_url='' upstream_sha256='' crate='' crate_version=''
     # shellcheck source=/dev/null
@@ -48,21 +58,4 @@ source_version() { cat "$CACHE/sources/$1/version" 2>/dev/null || true; }
 seconds_since() {
     local tenths=$((($(date +%s%N) - $1) / 100000000))
     printf '%d.%d' $((tenths / 10)) $((tenths % 10))
-}
-
-# corpus BYTES FILE: deterministic text for the compressors, generated once.
-corpus() {
-    [[ -s $2 ]] && return
-    mkdir -p "$(dirname "$2")"
-    LC_ALL=C awk -v bytes="$1" -f "$SCRIPTS/programs/corpus.awk" >"$2.$$"
-    mv "$2.$$" "$2"
-}
-
-# size_of_workload SIZE FULL TEST: picks by size, refuses other words.
-size_of_workload() {
-    case $1 in
-    full) echo "$2" ;;
-    test) echo "$3" ;;
-    *) die "unknown size '$1'; use full or test" ;;
-    esac
 }

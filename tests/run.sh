@@ -74,12 +74,14 @@ main() {
     heading "real programs, re-randomized every millisecond, against clang"
     real_program bundled
     for program in "${REAL_PROGRAMS[@]}"; do
-        if "$SCRIPTS/fetch.sh" "$program"; then
+        if suite fetch "$program"; then
             real_program "$program"
         else
             say "skipped $program: no source"
         fi
     done
+
+    check open-suite suite check --ci --cc "$SZC" --size test --seeds "$seeds" --interval 1
 
     printf '\n%d passed, %d failed\n' "$passed" "$failed"
     [[ $failed -eq 0 ]]

@@ -18,7 +18,6 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-BUILDS=$CACHE/builds
 RESULTS=$PROJECT/test-results/heap
 BASES=(segregated tlsf diehard)
 
@@ -86,16 +85,15 @@ memory() {
         shift 2
     done
     for program in $programs; do
-        "$SCRIPTS/fetch.sh" "$program"
         for words in none heap; do
-            SZC_BUILD=$words "$SCRIPTS/build.sh" "$program" "$BUILDS/overhead-$words/$program" "$SZC" -O2
+            SZC_BUILD=$words suite build "$program" --cc "$SZC" --flags=-O2
         done
     done
     heading "Peak memory over that with glibc's malloc"
     for program in $programs; do
-        mapfile -t command < <("$SCRIPTS/workload.sh" "$program" "$BUILDS/overhead-none/$program" --print)
+        mapfile -t command < <(SZC_BUILD=none suite words "$program" --cc "$SZC" --flags=-O2)
         plain=$(for ((seed = 1; seed <= seeds; seed++)); do peak_kib "${command[@]}"; done | median)
-        mapfile -t command < <("$SCRIPTS/workload.sh" "$program" "$BUILDS/overhead-heap/$program" --print)
+        mapfile -t command < <(SZC_BUILD=heap suite words "$program" --cc "$SZC" --flags=-O2)
         for ((seed = 1; seed <= seeds; seed++)); do
             value=$(SZC_SEED=$seed peak_kib "${command[@]}")
             awk -v value="$value" -v plain="$plain" 'BEGIN { print value / plain }'

@@ -21,17 +21,16 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-BUILDS=$CACHE/builds
 RESULTS=${RESULTS:-$PROJECT/test-results/identical-output}
 MINIMUM_RELOCATIONS=1000
 RUN_TIMEOUT_S=120
 
-# one_run LABEL WORKLOAD BUILDDIR SEED: called through xargs, in its own process.
+# one_run LABEL WORKLOAD SEED: called through xargs, in its own process.
 # Writes one line to LABEL.runs: seed, verdict, relocations, epochs.
 one_run() {
-    local label=$1 workload=$2 build=$3 seed=$4 verdict=ok command status
+    local label=$1 workload=$2 seed=$3 verdict=ok command status
     local log=$RESULTS/logs/$label-$seed.json errors=$RESULTS/logs/$label-$seed.stderr
-    mapfile -t command < <("$SCRIPTS/workload.sh" "$workload" "$build" --size "$SIZE" --print)
+    mapfile -t command <"$RESULTS/$label.command"
     rm -f "$log"
     set +e
     SZC_SEED=$seed SZC_INTERVAL_MS=$INTERVAL_MS SZC_LOG=$log \
@@ -51,7 +50,7 @@ one_run() {
     local relocations epochs
     relocations=$(number relocations "$log")
     epochs=$(number epochs "$log")
-    if [[ $verdict == ok && $SIZE == full && $workload != *-d && $relocations -le $MINIMUM_RELOCATIONS ]]; then
+    if [[ $verdict == ok && $SIZE == full && $workload != *-decompress && $relocations -le $MINIMUM_RELOCATIONS ]]; then
         verdict=too-few-relocations
     fi
     [[ $verdict != ok ]] || rm -f "$errors" "$log"
@@ -74,22 +73,21 @@ number() {
     echo "${value:-0}"
 }
 
-# build PROGRAM VARIANT
-build() {
-    local out=$BUILDS/$2/$1
-    case $2 in
-    clang) "$SCRIPTS/build.sh" "$1" "$out" clang-22 -O2 ;;
-    O2 | O3) "$SCRIPTS/build.sh" "$1" "$out" "$SZC" "-$2" ;;
-    gcc) LD_CC=$SZC "$SCRIPTS/build.sh" "$1" "$out" gcc -O2 ;;
-    lto) LDFLAGS=-flto "$SCRIPTS/build.sh" "$1" "$out" "$SZC" "-O2 -flto" ;;
-    *) die "unknown variant '$2'; known: O2 O3 gcc lto" ;;
+# compiler_of VARIANT: options of the suite's tool, into the array COMPILER.
+compiler_of() {
+    case $1 in
+    clang) COMPILER=(--cc clang-22 --flags=-O2) ;;
+    O2 | O3) COMPILER=(--cc "$SZC" "--flags=-$1") ;;
+    gcc) COMPILER=(--cc gcc --link-cc "$SZC" --flags=-O2) ;;
+    lto) COMPILER=(--cc "$SZC" "--flags=-O2 -flto" --ldflags=-flto) ;;
+    *) die "unknown variant '$1'; known: O2 O3 gcc lto" ;;
     esac
 }
 
 # workloads_of PROGRAM
 workloads_of() {
     case $1 in
-    bzip2 | zstd) echo "$1 $1-d" ;;
+    bzip2 | zstd) echo "$1 $1-decompress" ;;
     *) echo "$1" ;;
     esac
 }
@@ -109,7 +107,7 @@ summary() {
         END {
             sorted(relocations, runs); sorted(epochs, runs)
             middle = int((runs + 1) / 2)
-            printf "%-16s %6d %7d %14d %14d %11d %11d\n", label, runs, failed,
+            printf "%-20s %6d %7d %14d %14d %11d %11d\n", label, runs, failed,
                 relocations[1], relocations[middle], epochs[1], epochs[middle]
         }'
 }
@@ -134,25 +132,29 @@ main() {
     rm -rf "$RESULTS"
     mkdir -p "$RESULTS/logs"
 
-    local program variant workload label labels=()
+    local program variant workload label command labels=() COMPILER=()
     for program in $programs; do
-        [[ $program == bundled ]] || "$SCRIPTS/fetch.sh" "$program"
         for variant in clang $variants; do
-            build "$program" "$variant"
+            compiler_of "$variant"
+            suite build "$program" "${COMPILER[@]}"
         done
         for workload in $(workloads_of "$program"); do
-            "$SCRIPTS/workload.sh" "$workload" "$BUILDS/clang/$program" --size "$SIZE" >"$RESULTS/$workload.expected"
+            compiler_of clang
+            mapfile -t command < <(suite words "$workload" "${COMPILER[@]}" --size "$SIZE")
+            "${command[@]}" >"$RESULTS/$workload.expected"
             for variant in $variants; do
                 label=$workload-$variant
                 labels+=("$label")
-                seq "$runs" | xargs -P 2 -I '{}' "$0" --one "$label" "$workload" "$BUILDS/$variant/$program" '{}'
+                compiler_of "$variant"
+                suite words "$workload" "${COMPILER[@]}" --size "$SIZE" >"$RESULTS/$label.command"
+                seq "$runs" | xargs -P 2 -I '{}' "$0" --one "$label" "$workload" '{}'
                 say "$label: $(grep -c ' ok ' "$RESULTS/$label.runs" || true) of $runs runs identical"
             done
         done
     done
 
     heading "standard output and exit code against clang, every ${INTERVAL_MS} ms, size $SIZE"
-    printf '%-16s %6s %7s %14s %14s %11s %11s\n' workload runs failed "min moves" "median moves" "min epochs" "med epochs"
+    printf '%-20s %6s %7s %14s %14s %11s %11s\n' workload runs failed "min moves" "median moves" "min epochs" "med epochs"
     for label in "${labels[@]}"; do
         summary "$label"
     done | tee "$RESULTS/table.txt"

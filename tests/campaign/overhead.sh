@@ -47,21 +47,22 @@ build() {
         "$SZC" -O2 "$PROJECT/tests/campaign/programs/fib.c" -o "$out/fib"
         ;;
     *)
-        "$SCRIPTS/fetch.sh" "$program"
-        "$SCRIPTS/build.sh" "$program" "$out" "$SZC" -O2
+        suite build "$program" --cc "$SZC" --flags=-O2
         ;;
     esac
 }
 
 # command_of WORKLOAD WORDS: into the array COMMAND.
 command_of() {
-    local out=$BUILDS/overhead-$2
+    local out=$BUILDS/overhead-$2 words
+    local -x SZC_BUILD=$2
     case $1 in
     fib) COMMAND=("$out/fib/fib" 43) ;;
     startup)
+        mapfile -t words < <(suite words sqlite3 --cc "$SZC" --flags=-O2)
         # shellcheck disable=SC2016  # the inner shell expands these
         COMMAND=(bash -c 'for ((i = 0; i < $1; i++)); do "$2" -init /dev/null :memory: .quit; done'
-            startup "$STARTUPS" "$out/sqlite3/sqlite3")
+            startup "$STARTUPS" "${words[0]}")
         ;;
     build)
         local compiler=$SZC
@@ -69,7 +70,7 @@ command_of() {
         COMMAND=("$compiler" -O2 -DSQLITE_OMIT_LOAD_EXTENSION -I"$RESULTS/amalgamation"
             "$RESULTS/amalgamation/sqlite3.c" "$RESULTS/amalgamation/shell.c" -lm -o "$RESULTS/built")
         ;;
-    *) mapfile -t COMMAND < <("$SCRIPTS/workload.sh" "$1" "$out/$1" --print) ;;
+    *) mapfile -t COMMAND < <(suite words "$1" --cc "$SZC" --flags=-O2) ;;
     esac
 }
 
@@ -84,9 +85,10 @@ cpu_ms() {
 # amalgamation: sqlite3.c and shell.c as files, for the build measurement.
 amalgamation() {
     [[ -s $RESULTS/amalgamation/shell.c ]] && return
-    "$SCRIPTS/fetch.sh" sqlite3
+    local source
+    source=$(suite source sqlite3)
     rm -rf "$RESULTS/amalgamation"
-    cp -r "$CACHE/sources/sqlite3/tree" "$RESULTS/amalgamation"
+    cp -r "$source" "$RESULTS/amalgamation"
     if [[ ! -s $RESULTS/amalgamation/sqlite3.c ]]; then
         (cd "$RESULTS/amalgamation" && ./configure --disable-tcl && make sqlite3.c shell.c) >"$RESULTS/amalgamation.log" 2>&1 ||
             die "could not make sqlite3.c; see $RESULTS/amalgamation.log"

@@ -1,0 +1,242 @@
+//! Builds a program with its own build system, once for each compiler and flags.
+#![forbid(unsafe_code)]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::fetch;
+use crate::files::{self, Cache};
+use crate::hash::Key;
+use crate::jobserver::Jobserver;
+use crate::suite::{Language, Program, Suite};
+use crate::toolchain::{Compiler, Toolchain, find_in_path};
+use crate::workload::{last_lines, make_folder};
+
+/// There when a build is complete; says what was built.
+const DONE: &str = "built";
+
+/// How programs are built.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// By what.
+    pub toolchain: Toolchain,
+    /// Flags for compilers of all languages.
+    pub flags: String,
+    /// Further flags for linking.
+    pub link_flags: String,
+    /// Whether to build what was built before.
+    pub again: bool,
+}
+
+/// A finished build.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Where its products are.
+    pub out: PathBuf,
+    /// How long it took; `None` if it was there already.
+    pub seconds: Option<f64>,
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub enum Missing {
+    /// The source could not be had.
+    Source(anyhow::Error),
+    /// The build cannot be tried: what it needs is not there.
+    Needs(anyhow::Error),
+    /// The build failed.
+    Failed(anyhow::Error),
+}
+
+impl Missing {
+    /// In a word, for tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Source(_) => "NO SOURCE",
+            Self::Needs(_) => "NOT BUILT",
+            Self::Failed(_) => "FAILED",
+        }
+    }
+
+    /// What to tell the user.
+    pub fn error(&self) -> &anyhow::Error {
+        let (Self::Source(error) | Self::Needs(error) | Self::Failed(error)) = self;
+        error
+    }
+}
+
+/// Fetches and builds a program, unless that was done before.
+///
+/// # Errors
+/// [`Missing`], which is no reason to stop with other programs.
+pub fn build(
+    suite: &Suite,
+    program: &Program,
+    recipe: &Recipe,
+    cache: &Cache,
+    jobserver: &Jobserver,
+) -> Result<Built, Missing> {
+    check_needs(program).map_err(Missing::Needs)?;
+    let source = fetch::source(suite, program, cache).map_err(Missing::Source)?;
+    let out = place(suite, program, recipe, &source, cache).map_err(Missing::Needs)?;
+    let work = || make(suite, program, recipe, &source, &out, jobserver);
+    jobserver.with_room(work).and_then(|result| result).map_err(Missing::Failed)
+}
+
+fn check_needs(program: &Program) -> Result<()> {
+    for (name, package) in &program.needs {
+        let there = if name.starts_with('/') {
+            Path::new(name).exists()
+        } else {
+            find_in_path(name).is_some()
+        };
+        if !there {
+            bail!("its build needs {name}: install the package {package} (Debian's name)");
+        }
+    }
+    Ok(())
+}
+
+/// The folder of the build, named by all that decides about it.
+fn place(
+    suite: &Suite,
+    program: &Program,
+    recipe: &Recipe,
+    source: &Path,
+    cache: &Cache,
+) -> Result<PathBuf> {
+    let mut key = Key::default()
+        .with(source.as_os_str().as_encoded_bytes())
+        .with(&program.build)
+        .with(program.products.get_ref().join("\n"))
+        .with(&recipe.flags)
+        .with(&recipe.link_flags)
+        .with(std::env::var("SZC_BUILD").unwrap_or_default());
+    // Most programs' own files are for their inputs.
+    if program.bundled || program.build.contains("$FILES") {
+        key = key.with_files(&program.files(suite))?;
+    }
+    key = recipe.toolchain.add_to(key, program.languages.get_ref())?;
+    cache.place("builds", &format!("{}/{}", program.name(), key.digits()))
+}
+
+fn make(
+    suite: &Suite,
+    program: &Program,
+    recipe: &Recipe,
+    source: &Path,
+    out: &Path,
+    jobserver: &Jobserver,
+) -> Result<Built> {
+    make_folder(out)?;
+    let _lock = files::lock(&out.with_extension("lock"))?;
+    if out.join(DONE).is_file() && !recipe.again {
+        return Ok(Built { out: out.to_owned(), seconds: None });
+    }
+    let started = Instant::now();
+    fs::remove_dir_all(out).with_context(|| format!("cannot clear {}", out.display()))?;
+    make_folder(out)?;
+    let tree = out.join("tree");
+    files::copy(source, &tree)?;
+    run_script(suite, program, recipe, out, jobserver)?;
+    for product in program.products.get_ref() {
+        let name = Path::new(product).file_name().unwrap_or_default();
+        files::copy(&tree.join(product), &out.join(name)).with_context(|| {
+            format!(
+                "the build did not make {product}; all of it: {}",
+                out.join("build.log").display()
+            )
+        })?;
+    }
+    fs::remove_dir_all(&tree).with_context(|| format!("cannot remove {}", tree.display()))?;
+    let note = format!("{} {} by {}\n", program.name(), recipe.flags, recipe.toolchain.name());
+    fs::write(out.join(DONE), note).context("cannot finish a build")?;
+    Ok(Built { out: out.to_owned(), seconds: Some(started.elapsed().as_secs_f64()) })
+}
+
+fn run_script(
+    suite: &Suite,
+    program: &Program,
+    recipe: &Recipe,
+    out: &Path,
+    jobserver: &Jobserver,
+) -> Result<()> {
+    let log = out.join("build.log");
+    let file = File::create(&log).with_context(|| format!("cannot make {}", log.display()))?;
+    // The archiver must read the symbols of bitcode to index it.
+    let bitcode = recipe.flags.split(' ').any(|flag| flag.starts_with("-flto"));
+    let (ar, ranlib) = if bitcode { ("llvm-ar-22", "llvm-ranlib-22") } else { ("ar", "ranlib") };
+    let mut command = Command::new("sh");
+    command
+        .args(["-euxc", &program.build])
+        .current_dir(out.join("tree"))
+        .env("OUT", out)
+        .env("FILES", program.files(suite))
+        .env("LDFLAGS", &recipe.link_flags)
+        .env("AR", ar)
+        .env("RANLIB", ranlib)
+        .env("MAKEFLAGS", jobserver.make_flags())
+        // Configure scripts and tools of the build run programs on their way: not the test.
+        .env("SZC_ONCE", "1")
+        .stdin(Stdio::null())
+        .stdout(file.try_clone().context("cannot share a file")?)
+        .stderr(file);
+    for (language, variable, flags) in [
+        (Language::C, "CC", "CFLAGS"),
+        (Language::Cxx, "CXX", "CXXFLAGS"),
+        (Language::Fortran, "FC", "FFLAGS"),
+    ] {
+        // Build systems look for a C compiler, too, and for others that they do not use.
+        let used = program.languages.get_ref().contains(&language);
+        match compiler_command(recipe, language, out) {
+            Ok(compiler) => command.env(variable, compiler).env(flags, &recipe.flags),
+            Err(error) if used => return Err(error),
+            Err(_) => command.env_remove(variable),
+        };
+    }
+    let status = command.status().context("cannot run sh")?;
+    if !status.success() {
+        let said = fs::read(&log).unwrap_or_default();
+        let end = last_lines(&String::from_utf8_lossy(&said), 8);
+        bail!("the build failed ({status}):\n{end}\nall of it: {}", log.display());
+    }
+    Ok(())
+}
+
+/// The compiler, or a script that compiles with one driver and links with the other.
+fn compiler_command(recipe: &Recipe, language: Language, out: &Path) -> Result<String> {
+    let compiler = recipe.toolchain.compiler(language)?;
+    let Some(linker) = recipe.toolchain.linker(language)? else {
+        return Ok(compiler.command());
+    };
+    if language == Language::Fortran {
+        bail!(
+            "the libraries of one Fortran compiler are not those of another: no --link-cc with Fortran"
+        );
+    }
+    split_driver(&compiler, &linker, language, out)
+}
+
+fn split_driver(
+    compiler: &Compiler,
+    linker: &Compiler,
+    language: Language,
+    out: &Path,
+) -> Result<String> {
+    let script = out.join(format!("split-{}", language.name().to_lowercase()));
+    let split = std::env::var("SZC_SPLIT_CC")
+        .context("--link-cc needs split-cc.sh: run this by spec-scripts/suite.sh")?;
+    let text = format!(
+        "#!/bin/sh\nCOMPILE_CC=\"{}\" LINK_CC=\"{}\" exec \"{split}\" \"$@\"\n",
+        compiler.command(),
+        linker.command()
+    );
+    fs::write(&script, text).with_context(|| format!("cannot write {}", script.display()))?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&script, mode).context("cannot make a script executable")?;
+    Ok(script.display().to_string())
+}
