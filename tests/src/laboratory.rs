@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::tools::{Place, szc};
 
-/// A subcommand of szc in a place, whose baselines and builds stay there.
+/// A subcommand of szc in a place, whose baselines stay there; builds beside it, since it is copied for them.
 #[must_use]
 pub fn laboratory(place: &Place, words: &[&str]) -> Command {
     let mut command = place.command(szc());
     command
         .args(words)
         .env("XDG_DATA_HOME", place.path.join("data"))
-        .env("XDG_CACHE_HOME", place.path.join("cache"));
+        .env("XDG_CACHE_HOME", place.path.with_file_name("cache"));
     command
 }
 

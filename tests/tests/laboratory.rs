@@ -217,7 +217,7 @@ fn a_pipe_that_nobody_reads_can_be_left_by_ctrl_c() {
     let notes = place.path.join("notes");
     let words =
         ["compare", "-q", "--fixed", "6", "--metric", "wall", "--json", "pipe", "--", "./p", "./p"];
-    let words = [&words[..9], &["--cleanup", "echo x >> notes"], &words[9..]].concat();
+    let words = [&words[..8], &["--cleanup", "echo x >> notes"], &words[8..]].concat();
     // The last of 2 warm-up runs and 24 others, and some time to come to the pipe.
     let output = interrupted(&place, &words, || {
         let runs = std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());

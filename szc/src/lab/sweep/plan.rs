@@ -77,8 +77,12 @@ impl Sweep {
                 analyse(&mut whole);
                 return Ok(whole);
             }
-            if let (Some(path), true) = (&self.json, place + 1 < self.workloads.len()) {
-                save(path, &whole)?;
+            if let Some(path) = self.json.as_ref().filter(|path| !json::is_special(path))
+                && place + 1 < self.workloads.len()
+                && let Err(error) = save(path, &whole)
+            {
+                // A disk that is full now may have room at the end.
+                let _ = writeln!(stderr(), "szc sweep: warning: {error:#}");
             }
         }
         whole.ended = EndedRecord::Complete;
