@@ -217,7 +217,7 @@ pub struct Pinned {
     pub size: u32,
     /// Position of its name in the names.
     pub name_at: u32,
-    /// Code of a [`Reason`].
+    /// Code of a [`Reason`](crate::Reason).
     pub reason: u32,
 }
 
