@@ -4,6 +4,7 @@
 
 mod path;
 
+use crate::code::images::Images;
 use crate::code::reclaim;
 use crate::os::{self, File, PAGE_BYTES};
 use crate::state::{CODE, Once};
@@ -123,18 +124,16 @@ pub fn write_log() {
     if mine.is_err() {
         return;
     }
+    let map = facts.map.as_ref().and_then(|path| path.for_process(process));
+    let map = map.and_then(|path| File::open(path.as_c_str(), os::OPEN_APPEND).ok());
+    let counts = Snapshot::take(facts, map.as_ref());
     if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
         let mut line = Buffer::<LINE_BYTES>::new();
-        write_line(&mut line, facts, &Snapshot::take(facts), process);
+        write_line(&mut line, facts, &counts, process);
         if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
             // One write: lines of several processes do not mix.
             let _ = file.write(line.bytes());
         }
-    }
-    if let Some(path) = facts.map.as_ref().and_then(|path| path.for_process(process))
-        && let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND)
-    {
-        write_map(&file);
     }
 }
 
@@ -156,10 +155,13 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the counts, with all signals blocked because the lock is taken.
-    fn take(facts: &Facts) -> Self {
+    /// Reads the counts, with all signals blocked because the lock is taken, and writes the map of the same moment.
+    fn take(facts: &Facts, map: Option<&File>) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
-        let (code, pads) = CODE.with(|images| (images.counts(), images.pads()));
+        let (code, pads) = CODE.with(|images| {
+            map.inspect(|file| write_map(file, images));
+            (images.counts(), images.pads())
+        });
         let libraries = library::counts();
         if let Ok(before) = before {
             let _ = os::signal_mask(2, Some(before));
@@ -244,25 +246,19 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
 
 /// One line for each copy: address and size in hexadecimal, name, epoch; `perf` reads the first
 /// three.
-fn write_map(file: &File) {
-    let before = os::signal_mask(2, Some(u64::MAX));
+fn write_map(file: &File, images: &Images) {
     let mut page = Buffer::<PAGE_BYTES>::new();
-    CODE.with(|images| {
-        images.for_each_copy(|image, epoch, function, address, bytes| {
-            let name = image.table().name(image.function(function).name_at);
-            page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
-            page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
-            page.text(" [epoch ").decimal(epoch).text("]\n");
-            if page.bytes().len() > PAGE_BYTES / 2 {
-                let _ = file.write(page.bytes());
-                page.length = 0;
-            }
-        });
+    images.for_each_copy(|image, epoch, function, address, bytes| {
+        let name = image.table().name(image.function(function).name_at);
+        page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
+        page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
+        page.text(" [epoch ").decimal(epoch).text("]\n");
+        if page.bytes().len() > PAGE_BYTES / 2 {
+            let _ = file.write(page.bytes());
+            page.length = 0;
+        }
     });
     let _ = file.write(page.bytes());
-    if let Ok(before) = before {
-        let _ = os::signal_mask(2, Some(before));
-    }
 }
 
 /// Says on standard error what is wrong and ends the program.
