@@ -120,7 +120,7 @@ verdict_table() {
     done
     for program in "$@"; do
         printf '\n%s: %s\n' "$program" \
-            "$(grep -E '^(B |Unresolved|No verdict)' "$RESULTS/$program.txt" | head -n 1)"
+            "$(grep -E '^(B \([^)]*\) |B [^(]|Unresolved|No verdict)' "$RESULTS/$program.txt" | head -n 1)"
     done
 }
 
