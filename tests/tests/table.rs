@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use szc::table::decide::{Decision, Policy, decide};
+use szc::table::frame::Fitted;
 use szc::table::read::Image;
 use szc::table::{inspect, write};
 use szc_abi::{Reason, TABLE_SECTION, Table};
@@ -63,7 +64,7 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
         }
         let data = linked(&["table/reasons.s"], &options);
         let image = Image::parse(&data).expect("an image");
-        let found = by_name(&decide(&image, None, &Policy::default()));
+        let found = by_name(&decide(&image, &Fitted::default(), &Policy::default()));
         let mut provoked = Vec::new();
         for (name, found) in &found {
             let wanted = if name == "_start" {
@@ -103,13 +104,21 @@ fn the_runtime_and_the_c_library_stay() {
 #[test]
 fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     let data = linked(&["threads/own_allocator.c"], &["-O0", "-pthread"]);
-    let found = by_name(&decide(&Image::parse(&data).expect("an image"), None, &Policy::default()));
+    let found = by_name(&decide(
+        &Image::parse(&data).expect("an image"),
+        &Fitted::default(),
+        &Policy::default(),
+    ));
     for name in ["malloc", "free", "calloc", "realloc"] {
         assert_eq!(found[name], Some(Reason::Allocator), "{name}");
     }
     assert_eq!(found["main"], None);
     let data = linked(&["symbols/next_symbol.c"], &["-O0", "-ldl"]);
-    let found = by_name(&decide(&Image::parse(&data).expect("an image"), None, &Policy::default()));
+    let found = by_name(&decide(
+        &Image::parse(&data).expect("an image"),
+        &Fitted::default(),
+        &Policy::default(),
+    ));
     assert_eq!(found["atoi"], Some(Reason::CallerMatters));
     assert_eq!(found["own_name"], None);
 }
@@ -118,10 +127,13 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
 fn a_policy_pins_by_any_name_of_a_function() {
     let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
     let image = Image::parse(&data).expect("an image");
-    let free = by_name(&decide(&image, None, &Policy::default()));
+    let free = by_name(&decide(&image, &Fitted::default(), &Policy::default()));
     assert_eq!(free["shared_function"], None);
     let policy = Policy { c_library: [b"shared_function".to_vec()].into() };
-    assert_eq!(by_name(&decide(&image, None, &policy))["shared_function"], Some(Reason::CLibrary));
+    assert_eq!(
+        by_name(&decide(&image, &Fitted::default(), &policy))["shared_function"],
+        Some(Reason::CLibrary)
+    );
 }
 
 #[test]
@@ -129,7 +141,7 @@ fn a_table_holds_what_was_decided() {
     let sources = ["builds/options.c", "builds/options_other.c"];
     let data = linked(&sources, &["-O2", "-lm"]);
     let image = Image::parse(&data).expect("an image");
-    let decision = decide(&image, None, &Policy::default());
+    let decision = decide(&image, &Fitted::default(), &Policy::default());
     let bytes = write::encode(&decision, image.link_base).expect("a small table");
     let table = Table::parse(&bytes).expect("sound");
     table.validate().expect("sound");
@@ -240,7 +252,7 @@ fn survives(image: &[u8], cases: u32, read: impl Fn(&[u8])) {
 
 fn build_table(data: &[u8]) {
     let Ok(image) = Image::parse(data) else { return };
-    let decision = decide(&image, None, &Policy::default());
+    let decision = decide(&image, &Fitted::default(), &Policy::default());
     let Ok(bytes) = write::encode(&decision, image.link_base) else { return };
     Table::parse(&bytes).expect("whatever is written can be read");
 }

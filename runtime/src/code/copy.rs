@@ -18,20 +18,21 @@ impl Region {
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let start = self.body(arena, index);
         let slot = image.slot(index);
-        let at = |part: u32| start + part as usize;
-        self.write_body(image, arena, index, function, at(slot.body));
-        if let Some(plain) = slot.plain_body {
-            self.write_body(image, arena, index, function, at(plain));
-            let pad = self.pad(index);
-            grow_frame(image, arena, function, (at(slot.body), slot.rules.map(at)), pad);
-            let check = entry::frame_check(start, at(plain), image.pad_state());
-            // SAFETY: as above; the first body begins behind the check.
+        let body = start + slot.body as usize;
+        self.write_body(image, arena, index, function, body);
+        if let Some(spare) = slot.spare {
+            let plain = self.spare(image, arena, index);
+            self.write_body(image, arena, index, function, plain);
+            let rules = spare.rules.map(|rules| plain + rules as usize);
+            grow_frame(image, arena, function, (body, rules), self.pad(index));
+            let check = entry::frame_check(start, plain, image.pad_state());
+            // SAFETY: the layout gave the slot room for the check; its head is closed.
             unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
         }
         arena.mirror(start, slot.bytes as usize);
     }
 
-    /// Writes a body of a slot, which must have room for it at this address.
+    /// Writes a body of a function to an address that has room for it.
     #[inline(never)]
     fn write_body(
         &self,
@@ -41,7 +42,7 @@ impl Region {
         function: &Movable,
         body: usize,
     ) {
-        // SAFETY: the layout gave the slot its bytes, all inside the place; no thread runs there, because the
+        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
         // head is closed.
         unsafe { image.copy_body(index, function, arena.writable(body)) };
         self.patch(image, arena, index, function, body);

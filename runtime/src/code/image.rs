@@ -7,6 +7,7 @@
 
 use super::pristine::Pristine;
 use super::slot::{Frames, Order, Shape, Slot};
+use super::spares::Spares;
 use crate::arch::{self, entry, entry_jump};
 use crate::os::{self, File, PAGE_BYTES};
 use crate::symbols;
@@ -29,6 +30,7 @@ pub struct Image {
     pointers: *const AtomicUsize,
     pristine: Pristine,
     shape: Shape,
+    spares: Spares,
     /// Distance of a thread's pad state from its thread pointer.
     pad_state: i32,
     /// 1 for each function that stays where it is although it may move; null if none does.
@@ -37,31 +39,47 @@ pub struct Image {
 
 impl Image {
     /// Takes charge of the image at `base`. Nothing of it changes yet. `pointers` has room for
-    /// [`Self::pointer_bytes`].
+    /// [`Self::pointer_bytes`]. The slots of a layout take up to `slots_bytes`.
     pub fn new(
         base: usize,
         table: Table<'static>,
         pointers: *const AtomicUsize,
         pristine: Pristine,
         shape: Shape,
+        slots_bytes: u32,
     ) -> Option<Self> {
         let count = table.movable_count();
         let saved: *mut [u8; SAVED_BYTES] = os::map_anonymous(count * SAVED_BYTES).ok()?.cast();
         let functions: *mut Movable = os::map_anonymous(count * size_of::<Movable>()).ok()?.cast();
         let stays =
             if symbols::for_debugger() { os::map_anonymous(count).ok()? } else { os::null() };
-        let pad_state = arch::pads::state_offset();
-        let image =
-            Self { base, table, functions, saved, pointers, pristine, shape, pad_state, stays };
-        image.set_pointer(count as u32, entry::resolver());
         for index in 0..count {
-            let function = table.movable(index)?;
             // SAFETY: the array has an entry for each function.
-            unsafe { functions.add(index).write(function) };
-            let count = SAVED_BYTES.min(function.size as usize);
+            unsafe { functions.add(index).write(table.movable(index)?) };
+        }
+        // SAFETY: written a moment ago.
+        let slot = |index| Slot::of(unsafe { &*functions.add(index) }, shape.frames);
+        let spares = Spares::lay_out(slots_bytes, count, slot).ok()?;
+        let pad_state = arch::pads::state_offset();
+        let image = Self {
+            base,
+            table,
+            functions,
+            saved,
+            pointers,
+            pristine,
+            shape,
+            spares,
+            pad_state,
+            stays,
+        };
+        image.set_pointer(count as u32, entry::resolver());
+        for index in 0..image.count() {
+            let function = image.function(index);
+            let bytes = SAVED_BYTES.min(function.size as usize);
             let from = image.original(&function) as *const u8;
             // SAFETY: the array has an entry for each function; the image is mapped readable.
-            unsafe { arch::copy_bytes(saved.add(index).cast(), from, count) };
+            unsafe { arch::copy_bytes(saved.add(index as usize).cast(), from, bytes) };
         }
         if !stays.is_null() {
             image.keep_functions_with_breakpoints();
@@ -125,6 +143,7 @@ impl Image {
             if !self.stays.is_null() {
                 os::unmap(self.stays, count);
             }
+            self.spares.free();
         }
     }
 
@@ -166,6 +185,11 @@ impl Image {
     /// Where the parts of a function's slot lie.
     pub fn slot(&self, index: u32) -> Slot {
         Slot::of(&self.function(index), self.shape.frames)
+    }
+
+    /// Where the spare parts of functions lie.
+    pub fn spares(&self) -> &Spares {
+        &self.spares
     }
 
     /// What copies do to frames.

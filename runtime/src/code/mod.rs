@@ -22,6 +22,7 @@ pub mod reclaim;
 mod refused;
 pub mod region;
 pub mod slot;
+pub mod spares;
 pub mod table;
 pub mod views;
 
@@ -40,6 +41,7 @@ use pristine::Pristine;
 pub use refused::Refused;
 use region::Region;
 use slot::{Frames, Shape, Slot};
+use szc_abi::PLACEMENT_GRAIN_BYTES;
 use table::MappedTable;
 
 /// Most slots of old epochs that lead to the current one at a time.
@@ -90,9 +92,13 @@ impl Code {
         let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
         let frames = if symbols::for_debugger() { Frames::AsBuilt } else { shape.frames };
         let shape = Shape { frames, ..shape };
-        let layout_bytes = layout::max_bytes(functions().map(|f| Slot::of(&f, frames).bytes))
+        let slots_bytes = layout::max_bytes(functions().map(|f| Slot::of(&f, frames).bytes));
+        let (slots_bytes, spare_bytes) = slots_bytes
+            .zip(spares::bytes(functions(), frames))
             .ok_or(Refused::Arena(Unavailable::Budget))?;
-        let place_bytes = layout_bytes as usize + table.movable_count() * entry::STUB_BYTES;
+        let place_bytes = (slots_bytes.next_multiple_of(PLACEMENT_GRAIN_BYTES) as usize)
+            + spare_bytes as usize
+            + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
         let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
         // The pointers stand before the first layout, within reach of the image.
@@ -108,8 +114,9 @@ impl Code {
         // Only the program's own file is known to be the one that was loaded.
         let own = base == arch::image_base();
         let pristine = if own { Pristine::of(base, c"/proc/self/exe") } else { Pristine::NONE };
-        let image = Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine, shape)
-            .ok_or(Refused::Memory)?;
+        let image =
+            Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine, shape, slots_bytes)
+                .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();

@@ -38,18 +38,21 @@ impl Locator {
             let original = entry::stub_pattern() + (address - stub);
             return Some(Origin { original, rules: None });
         }
+        let original = |function| self.image.original(&self.image.function(function));
+        if let Some((function, inside)) = self.image.spares().function_at(offset) {
+            return Some(Origin { original: original(function) + inside as usize, rules: None });
+        }
         let function = region.function_at(&self.image, offset)?;
-        let start = region.body(&self.arena, function);
-        let original = self.image.original(&self.image.function(function));
-        // In the head nothing of the function has run yet: that is its first instruction.
-        let Some(offset) = address.checked_sub(start) else {
-            return Some(Origin { original, rules: None });
+        let slot = self.image.slot(function);
+        let body = region.body(&self.arena, function) + slot.body as usize;
+        // In front of the body nothing of the function has run yet: that is its first instruction.
+        let Some(inside) = address.checked_sub(body) else {
+            return Some(Origin { original: original(function), rules: None });
         };
-        let (inside, rules) = self.image.slot(function).origin(offset as u32);
-        Some(Origin {
-            original: original + inside as usize,
-            rules: rules.map(|rules| start + rules as usize),
-        })
+        let rules = slot.spare.and_then(|spare| spare.rules);
+        let rules =
+            rules.map(|rules| region.spare(&self.image, &self.arena, function) + rules as usize);
+        Some(Origin { original: original(function) + inside, rules })
     }
 }
 

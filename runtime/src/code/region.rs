@@ -97,6 +97,9 @@ impl Region {
             Order::Random => layout::draw(&mut Stream::new(seed, epoch), size, order, offsets),
             Order::Linked => layout::in_order(size, order, offsets),
         };
+        if !image.spares().is_empty() {
+            region.bytes = image.spares().end();
+        }
         symbols::withdraw(arena.address(place, 0));
         arena.open(place, region.bytes as usize).ok()?;
         for function in 0..count {
@@ -157,6 +160,11 @@ impl Region {
     /// The pad of a function's frame, in bytes, if it gets one.
     pub fn pad(&self, function: u32) -> u32 {
         slot::pad(self.pad_seed, function)
+    }
+
+    /// Address of a function's spare part.
+    pub fn spare(&self, image: &Image, arena: &Arena, function: u32) -> usize {
+        arena.address(self.place, image.spares().start_of(function))
     }
 
     /// Address at which a function is called.
@@ -225,7 +233,8 @@ impl Region {
             let record = image.function(member);
             if !self.is_copied(member) {
                 self.write_copy(image, arena, member, &record);
-                bytes += u64::from(image.slot(member).bytes);
+                let slot = image.slot(member);
+                bytes += u64::from(slot.bytes + slot.spare_bytes());
                 self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
                 // SAFETY: each function is pushed once, so the array has room; as `offset`.
                 unsafe {

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! as built   body
-//! padded     check, body, rules, body
+//! padded     check, body        spare part: body, rules
 //! ```
 //!
-//! A *padded* slot has two bodies. The first takes a pad with its frame: a constant, drawn for this function and
-//! layout. The second takes none; the check in front of both leads there on stacks that the runtime has made no
-//! room on, and when that room is used up. An activation ends in the body that it began in.
+//! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
+//! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
+//! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
+//! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
 
 use crate::arch::entry::FRAME_CHECK_BYTES;
 use crate::rng::{Purpose, Stream};
@@ -48,13 +49,20 @@ const PADS: u32 = 256;
 /// Where the parts of a slot lie, in bytes from the end of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The first body. Everything in front of it belongs to the function's first instruction.
+    /// The body. Everything in front of it belongs to the function's first instruction.
     pub body: u32,
-    /// The body without a pad, where there are two.
-    pub plain_body: Option<u32>,
-    /// The rules of the first body; none if those of the original hold.
-    pub rules: Option<u32>,
     /// All of the slot.
+    pub bytes: u32,
+    /// What lies elsewhere.
+    pub spare: Option<Spare>,
+}
+
+/// Where the parts of a spare part lie, in bytes from its start, at which the body without a pad is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// The rules of the body in the slot; none if those of the original hold.
+    pub rules: Option<u32>,
+    /// All of it, a multiple of the grain.
     pub bytes: u32,
 }
 
@@ -64,27 +72,21 @@ impl Slot {
     pub fn of(function: &Movable, frames: Frames) -> Self {
         let copy = function.copy_bytes();
         if frames == Frames::AsBuilt || !function.has_frame() {
-            return Self { body: 0, plain_body: None, rules: None, bytes: copy };
+            return Self { body: 0, bytes: copy, spare: None };
         }
+        let rules = copy.next_multiple_of(8);
+        let spare = Spare {
+            rules: (function.rules_bytes > 0).then_some(rules),
+            bytes: (rules + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES),
+        };
         let body = FRAME_CHECK_BYTES as u32;
-        let behind = (body + copy).next_multiple_of(8);
-        let rules = (function.rules_bytes > 0).then_some(behind);
-        let plain_body = (behind + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES);
-        Self { body, plain_body: Some(plain_body), rules, bytes: plain_body + copy }
+        Self { body, bytes: body + copy, spare: Some(spare) }
     }
 
-    /// Where an offset from the end of the head lies in the original function, and where the rules for it lie if
-    /// not in the image. In front of the first body nothing of the function has run yet.
+    /// Bytes of the function's spare part.
     #[must_use]
-    pub fn origin(self, offset: u32) -> (u32, Option<u32>) {
-        let start = match self.plain_body {
-            Some(plain) if offset >= plain => plain,
-            _ => self.body,
-        };
-        match offset.checked_sub(start) {
-            Some(inside) => (inside, self.rules.filter(|_| start == self.body)),
-            None => (0, None),
-        }
+    pub fn spare_bytes(self) -> u32 {
+        self.spare.map_or(0, |spare| spare.bytes)
     }
 }
 
@@ -110,28 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_slot_follow_one_another() {
-        let plain = Movable { flags: 0, ..function(0) };
-        for frames in [Frames::AsBuilt, Frames::Padded] {
-            assert_eq!(Slot::of(&plain, frames).bytes, 40);
-        }
-        assert_eq!(Slot::of(&function(24), Frames::AsBuilt).bytes, 40);
-        let padded = Slot::of(&function(24), Frames::Padded);
-        let expected = Slot { body: 32, plain_body: Some(96), rules: Some(72), bytes: 136 };
-        assert_eq!(padded, expected);
-        assert_eq!(Slot::of(&function(0), Frames::Padded).plain_body, Some(80));
-    }
-
-    #[test]
-    fn every_byte_of_both_bodies_leads_to_the_same_byte_of_the_original() {
-        let slot = Slot::of(&function(24), Frames::Padded);
-        assert_eq!(slot.origin(0), (0, None));
-        assert_eq!(slot.origin(31), (0, None));
-        assert_eq!(slot.origin(32), (0, Some(72)));
-        assert_eq!(slot.origin(71), (39, Some(72)));
-        assert_eq!(slot.origin(96 + 7), (7, None));
-        let slot = Slot::of(&function(0), Frames::Padded);
-        assert_eq!(slot.origin(40), (8, None));
+    fn a_frame_with_a_pad_takes_a_check_and_a_spare_part() {
+        let plain = Movable { flags: 0, ..function(24) };
+        let as_built = Slot { body: 0, bytes: 40, spare: None };
+        assert_eq!(Slot::of(&plain, Frames::Padded), as_built);
+        assert_eq!(Slot::of(&function(24), Frames::AsBuilt), as_built);
+        let spare = Some(Spare { rules: Some(40), bytes: 64 });
+        assert_eq!(Slot::of(&function(24), Frames::Padded), Slot { body: 32, bytes: 72, spare });
+        let spare = Some(Spare { rules: None, bytes: 48 });
+        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { body: 32, bytes: 72, spare });
     }
 
     #[test]

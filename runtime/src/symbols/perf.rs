@@ -17,12 +17,16 @@ pub fn announce(image: &Image, arena: &Arena, region: &Region) {
     for index in 0..image.count() {
         let function = image.function(index);
         let name = image.table().name(function.name_at);
-        page.hexadecimal(region.body(arena, index) as u64).text(" ");
-        page.hexadecimal(u64::from(image.slot(index).bytes)).text(" ");
-        page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name)).text("\n");
-        if page.bytes().len() > PAGE_BYTES / 2 {
-            let _ = file.write(page.bytes());
-            page = Buffer::new();
+        let slot = image.slot(index);
+        let slot_part = Some((region.body(arena, index), slot.bytes));
+        let spare_part = slot.spare.map(|spare| (region.spare(image, arena, index), spare.bytes));
+        for (address, bytes) in [slot_part, spare_part].into_iter().flatten() {
+            page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
+            page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name)).text("\n");
+            if page.bytes().len() > PAGE_BYTES / 2 {
+                let _ = file.write(page.bytes());
+                page = Buffer::new();
+            }
         }
     }
     let _ = file.write(page.bytes());

@@ -7,11 +7,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::compiler;
 use super::emit::Emitter;
-use super::frame::Resizable;
+use super::frame::{Fitted, Resizable};
 use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
 use super::survey::{Function, Survey};
-use szc_abi::unwind::Frames;
 use szc_abi::{ENTRY_JUMP_BYTES, Field, FixedFrame, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
 
 /// What may move in an image and what stays.
@@ -83,9 +82,9 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
 
-/// Decides for all functions of an image, whose unwind rules are `unwind`.
+/// Decides for all functions of an image, whose prepared frames are `fitted`.
 #[must_use]
-pub fn decide(image: &Image<'_>, unwind: Option<&Frames<'_>>, policy: &Policy) -> Decision {
+pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
     let survey = Survey::new(image);
     let found = jump_tables::find(image, &survey);
     let mut pins = Pins::new(&survey);
@@ -96,8 +95,8 @@ pub fn decide(image: &Image<'_>, unwind: Option<&Frames<'_>>, policy: &Policy) -
     }
     let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
-    Emitter { image, unwind, survey: &survey, tables: &found.tables, pins: &pins.reasons }
-        .emit(&dependencies)
+    let (tables, pins, frames) = (&found.tables, &pins.reasons, &fitted.frames);
+    Emitter { image, frames, survey: &survey, tables, pins }.emit(&dependencies)
 }
 
 /// If the user of this pair stays, the target must stay: its middle is entered from there.

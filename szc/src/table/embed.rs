@@ -41,9 +41,9 @@ pub enum Strip {
 /// # Errors
 /// When the file is not a linked x86-64 image or cannot be rewritten. The file is then unchanged.
 pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
-    let data = std::fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
-    let fitted = fitted(&data).with_context(|| format!("cannot read {}", image.display()))?;
-    let built = build(fitted.as_deref().unwrap_or(&data), options)
+    let mut data =
+        std::fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
+    let built = build(&data, options)
         .with_context(|| format!("cannot build the relocation table of {}", image.display()))?;
     let image = std::fs::canonicalize(image).unwrap_or_else(|_| image.to_path_buf());
     let folder = image.parent().unwrap_or(Path::new("."));
@@ -67,9 +67,12 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
         None => {}
     }
     let mut input = image.clone();
-    if let Some(fitted) = &fitted {
+    if !built.changes.is_empty() {
+        for (at, bytes) in &built.changes {
+            data[*at..at + bytes.len()].copy_from_slice(bytes);
+        }
         input = scratch.path().join("fitted");
-        std::fs::write(&input, fitted).context("cannot write the image")?;
+        std::fs::write(&input, &data).context("cannot write the image")?;
         let permissions = std::fs::metadata(&image).map(|metadata| metadata.permissions());
         permissions
             .and_then(|permissions| std::fs::set_permissions(&input, permissions))
@@ -84,23 +87,6 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     std::fs::rename(&output, &image)
         .with_context(|| format!("cannot replace {}", image.display()))?;
     Ok(())
-}
-
-/// The image without what the compiler pass has added to frames; nothing if it has added nothing.
-fn fitted(data: &[u8]) -> Result<Option<Vec<u8>>> {
-    let image = Image::parse(data)?;
-    let Some(unwind) = Frames::parse(data) else { return Ok(None) };
-    let changes = frame::fit(&image, &unwind);
-    if changes.is_empty() {
-        return Ok(None);
-    }
-    let mut fitted = data.to_vec();
-    for change in changes {
-        let at = image.file_offset(data, change.address, change.bytes.len());
-        let at = at.context("a function lies outside the file")?;
-        fitted[at..at + change.bytes.len()].copy_from_slice(&change.bytes);
-    }
-    Ok(Some(fitted))
 }
 
 fn edit(objcopy: &Path, words: &[OsString]) -> Result<()> {
@@ -127,6 +113,9 @@ fn join(name: &str, file: &Path) -> OsString {
 struct Built {
     table: Vec<u8>,
     retained: Vec<String>,
+    /// Bytes of the file to be replaced, by offset: what takes the room out of frames that the compiler pass has
+    /// added.
+    changes: Vec<(usize, Vec<u8>)>,
     /// The library's note, with the digest of the table.
     note: Option<Vec<u8>>,
     needs_gnu_objcopy: bool,
@@ -146,9 +135,15 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
                 .with_context(|| format!("cannot read {}", archive.display()))?;
         }
     }
-    let decision = decide(&image, Frames::parse(data).as_ref(), &policy);
+    let fitted = frame::fit(&image, Frames::parse(data).as_ref());
+    let decision = decide(&image, &fitted, &policy);
     let table = write::encode(&decision, image.link_base)?;
+    let place = |change: frame::Change| {
+        let at = image.file_offset(data, change.address, change.bytes.len());
+        Ok((at.context("a function lies outside the file")?, change.bytes))
+    };
     Ok(Built {
+        changes: fitted.changes.into_iter().map(place).collect::<Result<_>>()?,
         note: note_with(&image, szc_abi::digest(&table)),
         table,
         retained: image.retained_sections,

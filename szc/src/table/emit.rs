@@ -1,20 +1,18 @@
 //! Turns decisions into the records of a table: for each movable function what its copies must patch.
 
-use super::compiler;
 use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
-use super::frame::{self, Resizable};
+use super::frame::Resizable;
 use super::jump_tables::Table;
 use super::read::Image;
 use super::survey::{Function, Survey};
-use std::collections::{BTreeMap, HashSet};
-use szc_abi::unwind::Frames;
+use std::collections::{BTreeMap, HashMap};
 use szc_abi::{Field, FieldKind, FixedFrame, Reason, TableTarget};
 
 /// Everything that is decided about an image.
 pub(super) struct Emitter<'a, 'data> {
     pub(super) image: &'a Image<'data>,
-    pub(super) unwind: Option<&'a Frames<'data>>,
+    pub(super) frames: &'a HashMap<u64, Result<Resizable, FixedFrame>>,
     pub(super) survey: &'a Survey<'data>,
     pub(super) tables: &'a [Table],
     /// Why each function of the survey stays, if it does.
@@ -42,10 +40,6 @@ impl Emitter<'_, '_> {
             }
         }
         let units = units(self.survey.functions.len(), dependencies, &indices);
-        let resizable: HashSet<u64> = compiler::records(self.image)
-            .filter(|known| known.resizable)
-            .map(|known| known.entry)
-            .collect();
         let mut decision = Decision { movable: Vec::new(), pinned: Vec::new() };
         for (index, function) in self.survey.functions.iter().enumerate() {
             if let Some(reason) = self.pins[index] {
@@ -59,13 +53,16 @@ impl Emitter<'_, '_> {
             }
             let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
             let mut movable = self.movable(index, function, own_tables, &indices, units[index]);
-            if resizable.contains(&function.start) {
-                let alone = Some(movable.unit_next) == indices[index];
-                movable.frame = Some(match movable.labels_escape {
-                    true => Err(FixedFrame::Labels),
-                    false => self.frame(function, alone),
-                });
-            }
+            let alone = Some(movable.unit_next) == indices[index];
+            movable.frame = self.frames.get(&function.start).map(|frame| {
+                if movable.labels_escape {
+                    Err(FixedFrame::Labels)
+                } else if !alone {
+                    Err(FixedFrame::Parts)
+                } else {
+                    frame.clone()
+                }
+            });
             decision.movable.push(movable);
         }
         decision
@@ -99,16 +96,6 @@ impl Emitter<'_, '_> {
                 .collect(),
             frame: None,
         }
-    }
-
-    /// The frame of a function that the compiler prepared for copies.
-    fn frame(&self, function: &Function<'_>, alone: bool) -> Result<Resizable, FixedFrame> {
-        if !alone {
-            return Err(FixedFrame::Parts);
-        }
-        let (start, bytes) = (function.start, function.end - function.start);
-        let section = self.image.section_at(start).and_then(|section| section.bytes(start, bytes));
-        frame::resizable(start, section.ok_or(FixedFrame::Unusual)?, self.unwind)
     }
 
     fn fields(

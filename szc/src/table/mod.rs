@@ -3,6 +3,7 @@
 //! `read → decode → jump_tables → decide (frame) → emit → write`; each phase borrows the one before it and changes
 //! nothing in it. The format is `szc-abi`'s; what the runtime does with a table is not known here.
 
+mod by_address;
 pub mod compiler;
 pub mod decide;
 pub mod decode;

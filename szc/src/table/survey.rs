@@ -1,5 +1,6 @@
 //! Everything that the code of an image refers to: the functions, decoded, and who refers to what.
 
+use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
 use super::read::{Image, Section, Symbol};
 use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, starts_tls_sequence};
@@ -51,6 +52,7 @@ pub struct OutwardBranch {
 pub struct Survey<'data> {
     /// Functions by address.
     pub functions: Vec<Function<'data>>,
+    by_start: ByAddress,
     /// References by target.
     pub references: Vec<CodeReference>,
     /// Branches out of functions and out of code that belongs to none.
@@ -64,8 +66,10 @@ impl<'data> Survey<'data> {
     #[must_use]
     pub fn new(image: &Image<'data>) -> Self {
         let functions = collect_functions(image);
+        let by_start = ByAddress::new(functions.iter().map(|function| function.start).collect());
         let mut survey = Self {
             functions,
+            by_start,
             references: Vec::new(),
             branches: Vec::new(),
             stray_targets: Vec::new(),
@@ -83,8 +87,7 @@ impl<'data> Survey<'data> {
     /// The function whose bytes contain `address`, with its index.
     #[must_use]
     pub fn function_at(&self, address: u64) -> Option<(usize, &Function<'data>)> {
-        let behind = self.functions.partition_point(|function| function.start <= address);
-        let index = behind.checked_sub(1)?;
+        let index = self.by_start.up_to(address).checked_sub(1)?;
         let function = &self.functions[index];
         (address < function.end).then_some((index, function))
     }

@@ -1,10 +1,13 @@
-//! Takes the room out of frames that the compiler pass has added to them: in the linked image they are as large as
-//! without szc, in functions that move and in those that stay.
+//! What is to be known of the frames that the compiler pass has prepared, and what has to change in the linked image:
+//! there they are as large as without szc, in functions that move and in those that stay.
 
+use super::Resizable;
 use super::flow::StackFlow;
-use super::rules;
+use super::rules::Rewrite;
 use crate::table::compiler;
 use crate::table::read::Image;
+use std::collections::HashMap;
+use szc_abi::FixedFrame;
 use szc_abi::unwind::Frames;
 
 /// Bytes of the image to be replaced.
@@ -16,12 +19,21 @@ pub struct Change {
     pub bytes: Vec<u8>,
 }
 
-/// What has to change in an image. Frames that cannot be resized, or do not end with the room, keep it.
+/// The prepared frames of an image.
+#[derive(Debug, Default)]
+pub struct Fitted {
+    /// What takes the added room out of the image. Frames that cannot be resized, or do not end with the room, keep
+    /// it.
+    pub changes: Vec<Change>,
+    /// By address of the function, its frame with the room taken out, or why it keeps its size.
+    pub frames: HashMap<u64, Result<Resizable, FixedFrame>>,
+}
+
+/// Looks at all frames that the compiler pass has prepared.
 #[must_use]
-pub fn fit(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let resizable = compiler::records(image).filter(|known| known.resizable);
-    for known in resizable {
+pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
+    let mut fitted = Fitted::default();
+    for known in compiler::records(image).filter(|known| known.resizable) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
         let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
             continue;
@@ -30,15 +42,41 @@ pub fn fit(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
         let Some(bytes) = section.and_then(|s| s.bytes(function.address, function.size)) else {
             continue;
         };
-        changes.extend(of_function(function.address, bytes, unwind).into_iter().flatten());
+        let frame = of_function(function.address, bytes, unwind);
+        let frame = frame.map(|(changes, frame)| {
+            fitted.changes.extend(changes);
+            frame
+        });
+        fitted.frames.insert(function.address, frame);
     }
-    changes
+    fitted
 }
 
-/// The changes of one function: all of them, or nothing.
-fn of_function(start: u64, code: &[u8], unwind: &Frames<'_>) -> Option<Vec<Change>> {
-    let flow = StackFlow::of(start, code).ok()?;
-    let offsets = rules::offsets_in_image(start, code.len() as u64, &flow, unwind).ok()?;
+/// The changes for one function, all of them or none, and its frame behind them.
+fn of_function(
+    start: u64,
+    code: &[u8],
+    unwind: Option<&Frames<'_>>,
+) -> Result<(Vec<Change>, Resizable), FixedFrame> {
+    let flow = StackFlow::of(start, code)?;
+    let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
+    let frame = Rewrite::only_frame(start, code.len() as u64, unwind)?;
+    let rewrite = frame.as_ref().map(|frame| Rewrite::of(frame, &flow)).transpose()?;
+    let (changes, slack) = match changes(start, code, &flow, rewrite.as_ref()) {
+        Some(changes) => (changes, flow.slack),
+        None => (Vec::new(), 0),
+    };
+    let rules = rewrite.filter(Rewrite::depends_on_size).map(|rewrite| rewrite.finish(slack));
+    let rules = rules.transpose()?;
+    Ok((changes, Resizable { sites: flow.sites, rules }))
+}
+
+fn changes(
+    start: u64,
+    code: &[u8],
+    flow: &StackFlow,
+    rewrite: Option<&Rewrite<'_>>,
+) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     for &(at, length) in &flow.markers {
         changes.push(Change { address: start + u64::from(at), bytes: nop(length)?.to_vec() });
@@ -52,7 +90,7 @@ fn of_function(start: u64, code: &[u8], unwind: &Frames<'_>) -> Option<Vec<Chang
         let bytes = smaller.to_le_bytes().to_vec();
         changes.push(Change { address: start + u64::from(site), bytes });
     }
-    for (address, length, offset) in offsets {
+    for &(address, length, offset) in rewrite.map_or(&[][..], Rewrite::originals) {
         let smaller = offset.checked_sub(flow.slack.into())?;
         changes.push(Change { address, bytes: leb128(smaller, length)? });
     }

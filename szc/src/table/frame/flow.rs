@@ -22,7 +22,6 @@ use iced_x86::{
     ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
     Mnemonic, OpKind, Register,
 };
-use std::collections::BTreeMap;
 use szc_abi::FixedFrame;
 use szc_abi::stack::RESIZABLE_BYTES;
 
@@ -52,8 +51,9 @@ pub struct StackFlow {
     pub slack: u32,
     /// The instructions that say so: offsets and bytes.
     pub markers: Vec<(u32, usize)>,
-    points: BTreeMap<u64, Point>,
-    calls: Vec<u64>,
+    /// By address.
+    points: Vec<(u64, Point)>,
+    calls: Vec<(u64, Point)>,
 }
 
 impl StackFlow {
@@ -71,27 +71,30 @@ impl StackFlow {
     /// What is known at the first instruction at `address` or behind it.
     #[must_use]
     pub fn point_from(&self, address: u64) -> Option<&Point> {
-        self.points.range(address..).next().map(|(_, point)| point)
+        let first = self.points.partition_point(|&(at, _)| at < address);
+        self.points.get(first).map(|(_, point)| point)
     }
 
     /// The calls, with what is known there, by address.
     pub fn calls(&self) -> impl Iterator<Item = (u64, &Point)> {
-        self.calls.iter().filter_map(|address| Some((*address, self.points.get(address)?)))
+        self.calls.iter().map(|(address, point)| (*address, point))
     }
 }
 
-/// An instruction and where its constants lie.
+/// An instruction, where its constants lie, and what is known in front of it.
 struct Step {
     instruction: Instruction,
     offsets: ConstantOffsets,
+    point: Option<Point>,
 }
 
 struct Walk {
     start: u64,
     end: u64,
-    steps: BTreeMap<u64, Step>,
-    points: BTreeMap<u64, Point>,
-    open: Vec<u64>,
+    /// The instructions, by address.
+    steps: Vec<Step>,
+    /// Indices of those still to be followed.
+    open: Vec<usize>,
     /// Depth above the part that can grow, and its bytes.
     part: Option<(i64, i64)>,
     sites: Vec<u32>,
@@ -111,7 +114,7 @@ struct Walk {
 
 impl Walk {
     fn new(start: u64, bytes: &[u8]) -> Result<Self, FixedFrame> {
-        let mut steps = BTreeMap::new();
+        let mut steps = Vec::with_capacity(bytes.len() / 4 + 1);
         let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
         while decoder.can_decode() {
             let instruction = decoder.decode();
@@ -119,13 +122,12 @@ impl Walk {
                 return Err(FixedFrame::Unusual);
             }
             let offsets = decoder.get_constant_offsets(&instruction);
-            steps.insert(instruction.ip(), Step { instruction, offsets });
+            steps.push(Step { instruction, offsets, point: None });
         }
         Ok(Self {
             start,
             end: start + bytes.len() as u64,
             steps,
-            points: BTreeMap::new(),
             open: Vec::new(),
             part: None,
             sites: Vec::new(),
@@ -141,7 +143,7 @@ impl Walk {
 
     fn enter_by_call(&mut self) -> Result<(), FixedFrame> {
         let entry = Point { depth: 0, resized: false, frame_pointer: None };
-        self.reach(self.start, entry)?;
+        self.reach(0, entry)?;
         self.follow()
     }
 
@@ -149,52 +151,58 @@ impl Walk {
     /// wrong, what follows contradicts it: a frame is given back that is not there, or returned with.
     fn enter_otherwise(&mut self) -> Result<(), FixedFrame> {
         let Some((above, bytes)) = self.part else { return Err(FixedFrame::NoSite) };
-        let frame_pointer = self.points.values().find(|point| point.resized).copied();
-        let frame_pointer = frame_pointer.and_then(|point| point.frame_pointer);
+        let mut points = self.steps.iter().filter_map(|step| step.point);
+        let frame_pointer = points.find(|point| point.resized).and_then(|p| p.frame_pointer);
         let whole = Point { depth: above + bytes, resized: true, frame_pointer };
-        loop {
-            let is_fill = |step: &Step| {
-                let mnemonic = step.instruction.mnemonic();
-                matches!(mnemonic, Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
-            };
-            let unseen = self
-                .steps
-                .iter()
-                .find(|(address, step)| !self.points.contains_key(address) && !is_fill(step));
-            let Some((&address, _)) = unseen else { return Ok(()) };
-            self.reach(address, whole)?;
-            self.follow()?;
+        let is_fill = |step: &Step| {
+            let mnemonic = step.instruction.mnemonic();
+            matches!(mnemonic, Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
+        };
+        for index in 0..self.steps.len() {
+            if self.steps[index].point.is_none() && !is_fill(&self.steps[index]) {
+                self.reach(index, whole)?;
+                self.follow()?;
+            }
         }
+        Ok(())
     }
 
-    fn reach(&mut self, address: u64, point: Point) -> Result<(), FixedFrame> {
-        if !self.steps.contains_key(&address) {
-            return Err(FixedFrame::Unusual);
-        }
-        match self.points.get(&address) {
-            Some(known) if *known == point => Ok(()),
+    fn reach(&mut self, index: usize, point: Point) -> Result<(), FixedFrame> {
+        let step = self.steps.get_mut(index).ok_or(FixedFrame::Unusual)?;
+        match step.point {
+            Some(known) if known == point => Ok(()),
             Some(_) => Err(FixedFrame::Ambiguous),
             None => {
-                self.points.insert(address, point);
-                self.open.push(address);
+                step.point = Some(point);
+                self.open.push(index);
                 Ok(())
             }
         }
     }
 
+    /// The instruction at an address.
+    fn at(&self, address: u64) -> Result<usize, FixedFrame> {
+        let found = self.steps.binary_search_by_key(&address, |step| step.instruction.ip());
+        found.map_err(|_| FixedFrame::Unusual)
+    }
+
     fn follow(&mut self) -> Result<(), FixedFrame> {
-        while let Some(address) = self.open.pop() {
-            let point = self.points[&address];
-            let step = &self.steps[&address];
-            let instruction = step.instruction;
-            let offsets = step.offsets;
+        while let Some(index) = self.open.pop() {
+            let Step { instruction, offsets, point } = &self.steps[index];
+            let (instruction, offsets) = (*instruction, *offsets);
+            let Some(point) = *point else { return Err(FixedFrame::Unusual) };
             let after = self.step(&instruction, &offsets, point)?;
-            self.successors(&instruction, after)?;
+            self.successors(index, &instruction, after)?;
         }
         Ok(())
     }
 
-    fn successors(&mut self, instruction: &Instruction, after: Point) -> Result<(), FixedFrame> {
+    fn successors(
+        &mut self,
+        index: usize,
+        instruction: &Instruction,
+        after: Point,
+    ) -> Result<(), FixedFrame> {
         let leaves = |point: Point| {
             if point.depth == 0 && !point.resized { Ok(()) } else { Err(FixedFrame::Unusual) }
         };
@@ -205,7 +213,7 @@ impl Walk {
             }
             let target = instruction.near_branch64();
             if (self.start..self.end).contains(&target) && target != self.start {
-                self.reach(target, after)?;
+                self.reach(self.at(target)?, after)?;
             } else {
                 leaves(after)?;
             }
@@ -215,16 +223,13 @@ impl Walk {
             // Another function behind the frame's end, or a switch, whose cases are found later.
             FlowControl::IndirectBranch | FlowControl::UnconditionalBranch => Ok(()),
             FlowControl::Exception => Ok(()),
-            FlowControl::Call | FlowControl::IndirectCall
-                if instruction.next_ip() == self.end
-                    || !self.steps.contains_key(&instruction.next_ip()) =>
-            {
+            FlowControl::Call | FlowControl::IndirectCall if index + 1 == self.steps.len() => {
                 Ok(())
             }
             FlowControl::Next
             | FlowControl::ConditionalBranch
             | FlowControl::Call
-            | FlowControl::IndirectCall => self.reach(instruction.next_ip(), after),
+            | FlowControl::IndirectCall => self.reach(index + 1, after),
             _ => Err(FixedFrame::Unusual),
         }
     }
@@ -283,13 +288,13 @@ impl Walk {
             let flow = step.instruction.flow_control();
             matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
         };
-        let calls = self.steps.iter().filter(|(_, step)| is_call(step));
+        let known = |step: &Step| Some((step.instruction.ip(), step.point?));
         Ok(StackFlow {
             sites: self.sites,
             slack: if shrinks { RESIZABLE_BYTES } else { 0 },
             markers: self.markers,
-            calls: calls.map(|(&address, _)| address).collect(),
-            points: self.points,
+            calls: self.steps.iter().filter(|step| is_call(step)).filter_map(known).collect(),
+            points: self.steps.iter().filter_map(known).collect(),
         })
     }
 }

@@ -13,11 +13,8 @@ mod fit;
 mod flow;
 mod rules;
 
-pub use fit::{Change, fit};
+pub use fit::{Change, Fitted, fit};
 pub use flow::StackFlow;
-
-use szc_abi::FixedFrame;
-use szc_abi::unwind::Frames;
 
 /// A frame that may have another size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,19 +37,4 @@ pub struct CopiedRules {
     pub offsets: Vec<u32>,
     /// The rules: a multiple of 4 bytes.
     pub bytes: Vec<u8>,
-}
-
-/// Describes the frame of the function at `start`, or says why it keeps its size.
-///
-/// # Errors
-/// The reason.
-pub fn resizable(
-    start: u64,
-    bytes: &[u8],
-    unwind: Option<&Frames<'_>>,
-) -> Result<Resizable, FixedFrame> {
-    let flow = StackFlow::of(start, bytes)?;
-    let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
-    let rules = rules::copied(start, bytes.len() as u64, &flow, unwind)?;
-    Ok(Resizable { sites: flow.sites, rules })
 }

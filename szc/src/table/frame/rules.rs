@@ -30,48 +30,8 @@ struct Row {
     grows: bool,
 }
 
-/// The rules that copies of the function at `start` need: none if they do not depend on the size of its frame.
-pub fn copied(
-    start: u64,
-    bytes: u64,
-    flow: &StackFlow,
-    unwind: &Frames<'_>,
-) -> Result<Option<CopiedRules>, FixedFrame> {
-    let Some(frame) = only_frame(start, bytes, unwind)? else { return Ok(None) };
-    let rewrite = Rewrite::of(&frame, flow)?;
-    if rewrite.offsets.is_empty() { Ok(None) } else { rewrite.finish().map(Some) }
-}
-
-/// Where the image's own rules have offsets that grow with the frame of the function at `start`: address, bytes,
-/// and value.
-pub fn offsets_in_image(
-    start: u64,
-    bytes: u64,
-    flow: &StackFlow,
-    unwind: &Frames<'_>,
-) -> Result<Vec<(u64, usize, u64)>, FixedFrame> {
-    match only_frame(start, bytes, unwind)? {
-        Some(frame) => Ok(Rewrite::of(&frame, flow)?.originals),
-        None => Ok(Vec::new()),
-    }
-}
-
-/// The one description of all of a function; none if nobody can unwind it.
-fn only_frame<'a>(
-    start: u64,
-    bytes: u64,
-    unwind: &Frames<'a>,
-) -> Result<Option<Frame<'a>>, FixedFrame> {
-    let mut found = Vec::new();
-    unwind.for_each(start, start + bytes, |frame| found.push(*frame));
-    match found.as_slice() {
-        [] => Ok(None),
-        [frame] if frame.start == start && frame.bytes == bytes => Ok(Some(*frame)),
-        _ => Err(FixedFrame::Unwinding),
-    }
-}
-
-struct Rewrite<'a> {
+/// The rules of one function, taken over one by one.
+pub struct Rewrite<'a> {
     frame: &'a Frame<'a>,
     flow: &'a StackFlow,
     row: Row,
@@ -84,6 +44,21 @@ struct Rewrite<'a> {
 }
 
 impl<'a> Rewrite<'a> {
+    /// The one description of all of a function; none if nobody can unwind it.
+    pub fn only_frame(
+        start: u64,
+        bytes: u64,
+        unwind: &Frames<'a>,
+    ) -> Result<Option<Frame<'a>>, FixedFrame> {
+        let mut found = Vec::new();
+        unwind.for_each(start, start + bytes, |frame| found.push(*frame));
+        match found.as_slice() {
+            [] => Ok(None),
+            [frame] if frame.start == start && frame.bytes == bytes => Ok(Some(*frame)),
+            _ => Err(FixedFrame::Unwinding),
+        }
+    }
+
     fn new(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
         if !frame.is_relative_4() || frame.handlers == Handlers::Unknown {
             return Err(FixedFrame::Unwinding);
@@ -116,7 +91,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// All rules of a description, which must say what the instructions do.
-    fn of(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
+    pub fn of(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
         let mut rewrite = Self::new(frame, flow)?;
         rewrite.run()?;
         rewrite.check_calls()?;
@@ -242,7 +217,23 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<CopiedRules, FixedFrame> {
+    /// Whether copies need rules of their own.
+    pub fn depends_on_size(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
+    /// Where the image's own rules have offsets that grow with the frame: address, bytes, and value.
+    pub fn originals(&self) -> &[(u64, usize, u64)] {
+        &self.originals
+    }
+
+    /// The rules of copies, for a frame that is so many bytes smaller in the image than it was compiled.
+    pub fn finish(mut self, slack: u32) -> Result<CopiedRules, FixedFrame> {
+        for (&at, &(_, _, offset)) in self.offsets.iter().zip(&self.originals) {
+            let smaller = u32::try_from(offset).ok().and_then(|offset| offset.checked_sub(slack));
+            let bytes = put_offset(smaller.ok_or(FixedFrame::Unwinding)?);
+            self.out[at as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
         // Rules are filled up with instructions that do nothing.
         self.out.resize(self.out.len().next_multiple_of(8), 0);
         let length = u32::try_from(self.out.len() - 4).map_err(|_| FixedFrame::Unwinding)?;

@@ -68,25 +68,17 @@ impl Walk {
                 _ => {}
             }
         }
-        let others = self.info.info(instruction).used_registers();
-        let touches = others.iter().any(|used| is_stack(used.register()));
-        let explicit =
-            (0..instruction.op_count()).any(|operand| match instruction.op_kind(operand) {
-                OpKind::Register => is_stack(instruction.op_register(operand)),
-                OpKind::Memory => is_stack(instruction.memory_base()),
-                _ => false,
-            });
         // `enter`, `iret` and the like.
-        if touches && !implicit && !explicit {
+        if instruction.is_stack_instruction() && !implicit {
             return Err(FixedFrame::Unusual);
         }
         // The frame pointer must keep what it was set to.
-        let sets = point.frame_pointer.is_some()
-            && instruction.mnemonic() != Mnemonic::Pop
-            && others.iter().any(|used| {
+        let keeps = point.frame_pointer.is_none()
+            || instruction.mnemonic() == Mnemonic::Pop
+            || !self.info.info(instruction).used_registers().iter().any(|used| {
                 used.register().full_register() == Register::RBP && is_write(used.access())
             });
-        if sets { Err(FixedFrame::Unusual) } else { Ok(()) }
+        if keeps { Ok(()) } else { Err(FixedFrame::Unusual) }
     }
 
     fn reach_by_stack(&mut self, point: Point, reach: Reach) -> Result<(), FixedFrame> {
