@@ -61,7 +61,7 @@ pub fn write_configuration(
     let mut text = String::from("# Made by spec-scripts/suite.sh measure.\n[build]\nflags = [");
     let levels = subjects.first().map_or(&[][..], |subject| &subject.levels[..]);
     for (flags, _) in levels {
-        // A comma would end the level.
+        // An array of levels: in it a comma is part of a level.
         write!(text, "{}, ", toml_string(flags))?;
     }
     text.push_str("]\n");

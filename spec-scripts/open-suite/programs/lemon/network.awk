@@ -3,7 +3,7 @@
 
 function random(n) {
     seed = (seed * 16807) % 2147483647
-    return int(seed / 65536) % n
+    return int(seed / 256) % n
 }
 
 BEGIN {

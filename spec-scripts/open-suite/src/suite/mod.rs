@@ -27,7 +27,7 @@ pub struct Suite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
-    /// 0.4 to 5 s of CPU time on a machine of today: to measure.
+    /// 1 to 6 s of CPU time in the main workload on a machine of today, compiled by clang -O2: to measure.
     Full,
     /// Some tenths of a second: to see that it works.
     Test,
