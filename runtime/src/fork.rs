@@ -6,6 +6,7 @@
 //! registered before any of the program's. In between all signals are blocked and the lock is held.
 
 use crate::code::reclaim;
+use crate::filters;
 use crate::library;
 use crate::maintenance;
 use crate::os;
@@ -98,7 +99,7 @@ fn become_separate() -> bool {
     library::CHANGES.reset();
     report::expect_log();
     stack::become_child();
-    // A program whose code stays shares nothing with its child.
+    // What nobody writes any more can be shared. A program whose code stays shares nothing with its child.
     // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
-    CODE.with(|images| unsafe { images.unshare() }).is_ok()
+    filters::may_be_there() || CODE.with(|images| unsafe { images.unshare() }).is_ok()
 }

@@ -14,6 +14,7 @@ mod code;
 mod epoch;
 mod errno;
 mod exports;
+mod filters;
 mod fork;
 mod handlers;
 mod heap;

@@ -6,6 +6,7 @@
 
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
+use crate::filters;
 use crate::library;
 use crate::os;
 use crate::report::FACTS;
@@ -77,7 +78,8 @@ fn spawn() -> Result<(), os::Errno> {
 
 /// Starts the task of a forked child, if its parent had one.
 pub fn restart() {
-    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
+    let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
+    if ticks && !filters::may_be_there() {
         // Without it the child keeps its layout.
         let _ = start();
     }
@@ -104,6 +106,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
     loop {
         deadline = (deadline + interval_ns).max(os::monotonic_ns());
         os::sleep_until(deadline);
+        if filters::may_be_there() {
+            os::exit_task();
+        }
         if deadline > next_look {
             next_look = deadline + LOOK_NS;
             if program_has_ended() {

@@ -8,7 +8,7 @@ use crate::code::images::Images;
 use crate::code::reclaim;
 use crate::os::{self, File, PAGE_BYTES};
 use crate::state::{CODE, Once};
-use crate::{code, heap, library, stack};
+use crate::{code, filters, heap, library, stack};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 pub use path::Path;
@@ -203,6 +203,9 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"code_bytes_live\":").decimal(counts.code.live_bytes);
     line.text(",\"code_bytes_retained\":").decimal(counts.code.retained_bytes);
     line.text(",\"exhausted\":").truth(counts.code.exhausted);
+    if filters::may_be_there() {
+        line.text(",\"filtered\":true");
+    }
     if (facts.code || counts.libraries.moving > 0) && facts.interval_ms != 0 {
         line.text(",\"code_reclaim\":{\"freed\":").decimal(counts.code.freed);
         line.text(",\"kept\":").decimal(counts.code.kept);

@@ -51,8 +51,8 @@ pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
 /// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc has behind
 /// them: not in programs that are linked statically.
 pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
-/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself: in
-/// programs whose frames get pads, and in those whose code moves.
+/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself, or of its
+/// system call filters: in programs whose frames get pads, and in those whose code moves.
 pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
 /// As [`FRAMES_EXPORT_PREFIX`] and [`SHARED_STACK_EXPORT_PREFIX`].
 pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
@@ -85,6 +85,8 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "makecontext",
     "clone",
     "_Fork",
+    "prctl",
+    "syscall",
     "szc_rt_thread_ends",
     "szc_rt_before_fork",
     "szc_rt_after_fork",

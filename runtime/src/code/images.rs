@@ -172,6 +172,15 @@ impl Images {
         }
     }
 
+    /// Copies all functions of all images; no layout follows. See [`Code::settle`].
+    pub fn settle(&mut self) {
+        for slot in 0..self.used {
+            if let Some(code) = self.code_mut(slot) {
+                code.settle();
+            }
+        }
+    }
+
     /// Records that there was no memory for the image's next epoch.
     pub fn stop(&mut self, slot: usize) {
         if let Some(code) = self.code_mut(slot) {

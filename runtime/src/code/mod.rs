@@ -310,6 +310,35 @@ impl Code {
         self.counts.live_bytes = prepared.bytes;
     }
 
+    /// Copies all functions into the current layout and leads every slot there, so that nothing asks the resolver any
+    /// more; no further epoch begins.
+    pub fn settle(&mut self) {
+        let current = self.current_place();
+        // SAFETY: as `region`; the lock makes this the only reference.
+        let region = unsafe { &mut *self.regions.add(current as usize) };
+        for function in 0..self.image.count() {
+            let (copied, bytes) = region.copy_unit(&self.image, &self.arena, function);
+            self.counts.relocations += u64::from(copied);
+            self.counts.live_bytes += bytes;
+        }
+        os::synchronize_cores();
+        for function in 0..self.image.count() {
+            match self.image.staying(function) {
+                Some(original) => region.send_on(&self.arena, function, original),
+                None => region.open(&self.arena, function),
+            }
+        }
+        let region = *region;
+        for old in self.regions_in_use().filter(|old| old.place() != current) {
+            for function in 0..self.image.count() {
+                if old.is_closed(&self.arena, function) {
+                    old.send_on(&self.arena, function, region.entry(&self.arena, function));
+                }
+            }
+        }
+        self.stopped = true;
+    }
+
     /// Records that no further epoch can begin.
     pub fn stop(&mut self) {
         self.stopped = true;

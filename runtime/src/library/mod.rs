@@ -17,7 +17,7 @@ use crate::code::{Budget, Code, Refused};
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
 use crate::state::{CODE, Once};
-use crate::{fork, maintenance};
+use crate::{filters, fork, maintenance};
 use szc_abi::library::LibraryImage;
 
 /// What is to be done with libraries.
@@ -81,7 +81,9 @@ pub fn start(wanted: Wanted) -> bool {
 }
 
 fn adopt_all() -> bool {
-    WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted)))
+    // Under a filter the kernel might answer what that takes by a signal.
+    let may = !filters::may_be_there();
+    may && WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted)))
 }
 
 /// A library was loaded: adopts it, and those that were loaded with it.
@@ -118,7 +120,7 @@ unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
 
 /// Runs `action` while no epoch is being prepared and no other thread adopts anything. Signals are
 /// blocked, so that no handler waits for its own thread.
-fn with_changes<T>(action: impl FnOnce() -> T) -> T {
+pub fn with_changes<T>(action: impl FnOnce() -> T) -> T {
     let before = os::signal_mask(2, Some(u64::MAX));
     // Its parent may have held the lock when the child was made.
     fork::adopt_unannounced_child();

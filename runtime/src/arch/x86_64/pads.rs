@@ -127,6 +127,8 @@ macro_rules! looks_on {
 
 looks_on!("szc_rt_shared_frames_makecontext", crate::stack::exports::before_makecontext);
 looks_on!("szc_rt_shared_frames_clone", crate::stack::exports::before_clone);
+looks_on!("szc_rt_shared_frames_prctl", crate::filters::before_prctl);
+looks_on!("szc_rt_shared_frames_syscall", crate::filters::before_syscall);
 
 unsafe extern "C" {
     static szc_rt_pad_sections: Sections;

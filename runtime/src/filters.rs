@@ -1,0 +1,63 @@
+//! System call filters of the program (seccomp(2)): what the runtime needs from the kernel might be answered by a
+//! signal that nobody survives.
+//!
+//! So before a program installs a filter, everything is brought into a state in which nothing more is needed: all
+//! functions are copied, no further layout follows, and the maintenance task goes. The program runs on in its last
+//! layout. Filters that are installed by system calls of the program's own, without libc, are not seen.
+
+use crate::code::images::Images;
+use crate::library;
+use crate::next::Next;
+use crate::state::CODE;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// `SYS_seccomp`, its operations that install a filter (up to this number), and the older way, `PR_SET_SECCOMP`
+/// (`linux/seccomp.h`, `linux/prctl.h`).
+const SECCOMP: usize = 317;
+const SECCOMP_LAST_SETTING: usize = 1;
+const PRCTL: usize = 157;
+const PR_SET_SECCOMP: usize = 22;
+
+static SETTLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program may have installed a filter.
+pub fn may_be_there() -> bool {
+    SETTLED.load(Ordering::Acquire)
+}
+
+/// Before syscall(2). Where to go on.
+pub extern "C" fn before_syscall(number: usize, first: usize) -> usize {
+    static NEXT: Next = Next::new(c"syscall");
+    let installs = match number {
+        SECCOMP => first <= SECCOMP_LAST_SETTING,
+        PRCTL => first == PR_SET_SECCOMP,
+        _ => false,
+    };
+    if installs {
+        settle();
+    }
+    NEXT.get().unwrap_or(0)
+}
+
+/// Before prctl(2). Where to go on.
+pub extern "C" fn before_prctl(operation: usize) -> usize {
+    static NEXT: Next = Next::new(c"prctl");
+    if operation == PR_SET_SECCOMP {
+        settle();
+    }
+    NEXT.get().unwrap_or(0)
+}
+
+/// Brings code to rest, for good.
+fn settle() {
+    // A second filter comes while the first one holds.
+    if may_be_there() {
+        return;
+    }
+    // No epoch is being prepared meanwhile.
+    library::with_changes(|| {
+        CODE.with(Images::settle);
+        // Release: whoever sees this finds all copies made.
+        SETTLED.store(true, Ordering::Release);
+    });
+}
