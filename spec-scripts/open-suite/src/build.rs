@@ -14,10 +14,25 @@ use crate::hash::Key;
 use crate::jobserver::Jobserver;
 use crate::suite::{Language, Program, Suite};
 use crate::toolchain::{Compiler, Toolchain, find_in_path};
-use crate::workload::{last_lines, make_folder};
+use crate::workload::{last_lines, make_folder, quoted};
 
 /// There when a build is complete; says what was built.
 const DONE: &str = "built";
+
+/// The folder of a build that has the program in several orders of its objects, if that was asked for: 0 is the
+/// order of its own build, 1 and above are random.
+pub const ORDERS: &str = "orders";
+
+/// A wish for a program in several orders of its objects.
+#[derive(Clone, Debug)]
+pub struct LinkOrders {
+    /// Random orders.
+    pub number: u32,
+    /// Name of the program's file.
+    pub of: String,
+    /// `link-orders.sh`.
+    pub script: PathBuf,
+}
 
 /// How programs are built.
 #[derive(Clone, Debug)]
@@ -28,6 +43,10 @@ pub struct Recipe {
     pub flags: String,
     /// Further flags for linking.
     pub link_flags: String,
+    /// Value of `SZC_BUILD`; empty for none.
+    pub randomize: String,
+    /// Links the program in several orders as well, in [`ORDERS`].
+    pub link_orders: Option<LinkOrders>,
     /// Whether to build what was built before.
     pub again: bool,
 }
@@ -64,6 +83,12 @@ impl Missing {
 
     /// What to tell the user.
     pub fn error(&self) -> &anyhow::Error {
+        let (Self::Source(error) | Self::Needs(error) | Self::Failed(error)) = self;
+        error
+    }
+
+    /// The same, to be passed on.
+    pub fn into_error(self) -> anyhow::Error {
         let (Self::Source(error) | Self::Needs(error) | Self::Failed(error)) = self;
         error
     }
@@ -115,7 +140,10 @@ fn place(
         .with(program.products.get_ref().join("\n"))
         .with(&recipe.flags)
         .with(&recipe.link_flags)
-        .with(std::env::var("SZC_BUILD").unwrap_or_default());
+        .with(&recipe.randomize);
+    if let Some(orders) = &recipe.link_orders {
+        key = key.with(orders.number.to_string()).with_files(&orders.script)?;
+    }
     // Most programs' own files are for their inputs.
     if program.bundled || program.build.contains("$FILES") {
         key = key.with_files(&program.files(suite))?;
@@ -182,9 +210,13 @@ fn run_script(
         .env("MAKEFLAGS", jobserver.make_flags())
         // Configure scripts and tools of the build run programs on their way: not the test.
         .env("SZC_ONCE", "1")
+        .env_remove("SZC_BUILD")
         .stdin(Stdio::null())
         .stdout(file.try_clone().context("cannot share a file")?)
         .stderr(file);
+    if !recipe.randomize.is_empty() {
+        command.env("SZC_BUILD", &recipe.randomize);
+    }
     for (language, variable, flags) in [
         (Language::C, "CC", "CFLAGS"),
         (Language::Cxx, "CXX", "CXXFLAGS"),
@@ -211,7 +243,10 @@ fn run_script(
 fn compiler_command(recipe: &Recipe, language: Language, out: &Path) -> Result<String> {
     let compiler = recipe.toolchain.compiler(language)?;
     let Some(linker) = recipe.toolchain.linker(language)? else {
-        return Ok(compiler.command());
+        return match &recipe.link_orders {
+            Some(orders) => link_orders_driver(&compiler, orders, language, out),
+            None => Ok(compiler.command()),
+        };
     };
     if language == Language::Fortran {
         bail!(
@@ -219,6 +254,32 @@ fn compiler_command(recipe: &Recipe, language: Language, out: &Path) -> Result<S
         );
     }
     split_driver(&compiler, &linker, language, out)
+}
+
+/// A script that links the program again in other orders.
+fn link_orders_driver(
+    compiler: &Compiler,
+    orders: &LinkOrders,
+    language: Language,
+    out: &Path,
+) -> Result<String> {
+    let folder = out.join(ORDERS);
+    let text = format!(
+        "#!/bin/sh\nexec {} {} {} {} {} \"$@\"\n",
+        quoted(&orders.script.display().to_string()),
+        orders.number,
+        quoted(&folder.display().to_string()),
+        quoted(&orders.of),
+        compiler.command()
+    );
+    driver_script(&out.join(format!("order-{}", language.name().to_lowercase())), &text)
+}
+
+fn driver_script(path: &Path, text: &str) -> Result<String> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(path, mode).context("cannot make a script executable")?;
+    Ok(path.display().to_string())
 }
 
 fn split_driver(
@@ -235,8 +296,5 @@ fn split_driver(
         compiler.command(),
         linker.command()
     );
-    fs::write(&script, text).with_context(|| format!("cannot write {}", script.display()))?;
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&script, mode).context("cannot make a script executable")?;
-    Ok(script.display().to_string())
+    driver_script(&script, &text)
 }

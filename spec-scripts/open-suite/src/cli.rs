@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::evaluate;
 use crate::suite::Size;
 
 /// A program could not be fetched, built or checked; the others were.
@@ -85,6 +86,8 @@ enum Command {
         #[arg(last = true, value_name = "SWEEP OPTION")]
         sweep: Vec<String>,
     },
+    /// Do the evaluation of the STABILIZER paper again: see evaluate.sh
+    Evaluate(evaluate::Options),
     /// Print the command of a built workload, a word a line
     Words {
         /// Name of a program, or PROGRAM-WORKLOAD

@@ -9,6 +9,7 @@
 mod build;
 mod check;
 mod cli;
+mod evaluate;
 mod fetch;
 mod files;
 mod hash;

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::file::{check_writable, is_special, iso_8601, read, write, write_whole};
+pub use self::file::{check_writable, is_special, iso_8601, parse, read, write, write_whole};
 pub use self::result::{
     DiagnosticsRecord, LevelsRecord, OutliersRecord, ResultRecord, SummaryRecord,
 };

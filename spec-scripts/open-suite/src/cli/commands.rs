@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use super::{Building, Choice, Cli, Command, EXIT_FAILED};
 use crate::build::{self, Built, Recipe};
 use crate::check::{self, Request};
+use crate::evaluate;
 use crate::fetch;
 use crate::files::Cache;
 use crate::jobserver::Jobserver;
@@ -57,6 +58,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             let swept = measure::sweep(szc, &file, &results, sweep)?;
             Ok(if swept == ExitCode::SUCCESS { code(failed) } else { swept })
         }
+        Command::Evaluate(options) => evaluate::run(options, &suite, &cli.suite, &cli.cache),
         Command::Words { workload, building, size } => {
             let (program, workload) = suite.workload(workload)?;
             let built = context.one(program, building)?;
@@ -106,6 +108,8 @@ fn recipe(building: &Building, flags: &str) -> Result<Recipe> {
         toolchain: toolchain(building)?,
         flags: flags.to_owned(),
         link_flags: building.ldflags.clone(),
+        randomize: std::env::var("SZC_BUILD").unwrap_or_default(),
+        link_orders: None,
         again: building.rebuild,
     })
 }

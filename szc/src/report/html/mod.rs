@@ -97,6 +97,20 @@ fn navigation(experiments: &[Experiment]) -> String {
     format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
 }
 
+/// `plot`, an SVG image of [`super::plot`], as a file of its own: with the page's style in it, in the
+/// reader's theme.
+#[must_use]
+pub fn picture(plot: &str) -> String {
+    let style = format!(
+        "<style><![CDATA[\n{}:root {{ background: var(--card); }}\n]]></style>\n",
+        style::style()
+    );
+    match plot.split_once(">\n") {
+        Some((start, rest)) => format!("{start}>\n{style}{rest}"),
+        None => plot.to_owned(),
+    }
+}
+
 /// The samples as JSON that no HTML parser mistakes for markup, and whose text disguises nothing in
 /// the page's source: such characters only occur inside JSON strings, where an escape means the
 /// same.

@@ -168,3 +168,22 @@ fn a_sweep_shows_its_levels_and_its_analysis_of_variance() {
     );
     assert!(!page(&[experiment(comparison(1000, 900))]).unwrap().contains("Over all programs"));
 }
+
+#[test]
+fn a_picture_is_the_plot_with_the_style_of_the_page_in_it() {
+    let mut svg = crate::report::plot::svg::Svg::new(10.0, 10.0);
+    svg.rectangle("part part-0", [0.0, 0.0], [5.0, 5.0]);
+    let plot = svg.finish(
+        "plot",
+        &crate::report::plot::svg::Alternative {
+            id: "p".to_owned(),
+            title: "t".to_owned(),
+            description: "d".to_owned(),
+        },
+    );
+    let picture = picture(&plot);
+    assert!(picture.starts_with("<svg class=\"plot\"") && picture.trim_end().ends_with("</svg>"));
+    let rest = picture.split_once("]]></style>\n").map(|(_, rest)| rest);
+    assert_eq!(rest, plot.split_once(">\n").map(|(_, rest)| rest));
+    assert_eq!(picture.matches("]]>").count(), 1);
+}

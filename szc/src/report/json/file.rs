@@ -105,7 +105,11 @@ pub fn read(path: &Path) -> Result<SamplesFile> {
     parse(&bytes).with_context(|| format!("cannot use {} as a samples file", path.display()))
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<SamplesFile> {
+/// The samples file that `bytes` are the content of.
+///
+/// # Errors
+/// When they are no samples file, or one of a newer version.
+pub fn parse(bytes: &[u8]) -> Result<SamplesFile> {
     /// What every version has.
     #[derive(Deserialize)]
     struct Head {

@@ -11,6 +11,7 @@ pub mod frame;
 pub mod interval;
 pub mod marks;
 pub mod qq;
+pub mod qq_panels;
 pub mod run_order;
 pub mod scale;
 pub mod sequence;

@@ -91,6 +91,12 @@ impl Svg {
         ));
     }
 
+    /// Another image, its upper left corner at `corner`.
+    pub fn inset(&mut self, corner: [f64; 2], image: &Self) {
+        let [x, y] = corner.map(short);
+        self.push(format_args!("<g transform=\"translate({x} {y})\">\n{}</g>", image.body));
+    }
+
     /// The image as an element. `class` is that of the element.
     #[must_use]
     pub fn finish(self, class: &str, alternative: &Alternative) -> String {

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# A compiler driver around another one. Where that links the program NAME, it is linked again by lld: in the order of
+# the command line, and in N random orders of its objects.
+#
+#   link-orders.sh N FOLDER NAME COMPILER WORD...
+#
+# The results are FOLDER/0/NAME, in the order of the command line, to FOLDER/N/NAME. What is in a random order are the
+# code and data that each object (also of archives) brings, as if the objects were named in another order; the code
+# within an object stays as it is.
+set -euo pipefail
+
+number=$1 folder=$2 name=$3
+shift 3
+"$@"
+
+words=() output=a.out previous=''
+for word in "$@"; do
+    case $word in
+    -c | -E | -S | -M | -MM | -r | -shared | -fsyntax-only | --version) exit 0 ;;
+    -o) ;;
+    -o?*) output=${word#-o} ;;
+    *) if [[ $previous == -o ]]; then output=$word; else words+=("$word"); fi ;;
+    esac
+    previous=$word
+done
+[[ $(basename "$output") == "$name" ]] || exit 0
+
+for ((order = 0; order <= number; order++)); do
+    shuffle=()
+    if ((order > 0)); then
+        for sections in .text .data .rodata .bss; do
+            shuffle+=("-Wl,--shuffle-sections=$sections*=$order")
+        done
+    fi
+    mkdir -p "$folder/$order"
+    "${words[@]}" -fuse-ld=lld "${shuffle[@]}" -o "$folder/$order/$name"
+done

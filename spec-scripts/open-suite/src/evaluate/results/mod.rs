@@ -1,0 +1,102 @@
+//! From samples to the tables of the page: one file a table, each made from the samples alone.
+//!
+//! Nothing is computed here but what the statistics of szc return: tests, intervals, medians, and the
+//! analysis of variance are `szc::stats`, verdicts those of `szc compare`.
+#![forbid(unsafe_code)]
+
+mod heap;
+mod levels;
+mod normality;
+mod page;
+mod ratios;
+mod sizes;
+mod table;
+mod variance;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use szc::measure::metric::Metric;
+use szc::report::json;
+
+use super::record::{Archive, Measured, State};
+use super::step::{ALL, LINK_ORDER, NONE, Step};
+use crate::suite::Program;
+
+/// Probability below which a test is said to reject.
+const ALPHA: f64 = 0.05;
+
+/// A program in a step.
+struct Row {
+    program: String,
+    state: State,
+}
+
+impl Row {
+    fn measured(&self) -> Option<&Measured> {
+        match &self.state {
+            State::Measured(measured) => Some(measured),
+            State::Missing | State::Failed(_) => None,
+        }
+    }
+}
+
+/// Writes all tables into the page, and the pictures beside the samples.
+///
+/// # Errors
+/// When samples cannot be read, or the page cannot be written or has no places for the tables.
+pub fn write(archive: &Archive, programs: &[&Program], page: &Path) -> Result<()> {
+    let mut text =
+        fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+    for step in Step::all() {
+        let section = section(archive, *step, programs, page)?;
+        text = page::replaced(&text, &step.name(), &section)
+            .with_context(|| format!("cannot use {}", page.display()))?;
+    }
+    json::write_whole(page, "results", text.as_bytes())?;
+    println!("{}", page.display());
+    Ok(())
+}
+
+fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) -> Result<String> {
+    let rows = || -> Result<Vec<Row>> {
+        let row = |program: &&Program| {
+            let state = archive.state(step, program.name())?;
+            Ok(Row { program: program.name().to_owned(), state })
+        };
+        programs.iter().map(row).collect()
+    };
+    Ok(match step {
+        Step::Normality => {
+            let rows = rows()?;
+            let picture = archive.place(step, "qq.svg");
+            let mut text = normality::section(&rows);
+            if let Some(plot) = normality::picture(&rows) {
+                json::write_whole(&picture, "a picture", plot.as_bytes())?;
+                text.push_str(&format!("\n![{}]({})\n", normality::CAPTION, page::link(page, &picture)));
+            }
+            text
+        }
+        Step::Variance => variance::section(&rows()?),
+        Step::Overhead => {
+            let columns = ["code", "code+stack", ALL];
+            let rows = rows()?;
+            format!(
+                "Against the same build without randomization (`-Rnone`, linked by lld as well):\n\n{}\nAgainst that build in random link order:\n\n{}",
+                ratios::section(&rows, NONE, &[&columns[..], &[LINK_ORDER]].concat(), &Metric::Cpu),
+                ratios::section(&rows, LINK_ORDER, &columns, &Metric::Cpu),
+            )
+        }
+        Step::Levels => levels::section(&rows()?),
+        Step::Epochs => {
+            let columns = ["2000 ms", "500 ms", "100 ms", "20 ms"];
+            ratios::section(&rows()?, NONE, &columns, &Metric::Cpu)
+        }
+        Step::Memory => {
+            ratios::section(&rows()?, NONE, &["code", "code+stack", ALL], &Metric::Rss)
+        }
+        Step::SizeAndBuildTime => sizes::section(&rows()?),
+        Step::HeapRandomness => heap::section(super::heap::results(archive)?.as_ref()),
+    })
+}

@@ -1,0 +1,79 @@
+//! What a configuration takes over what the reference takes: by program, and over all of them.
+#![forbid(unsafe_code)]
+
+use szc::measure::metric::Metric;
+use szc::measure::sample::block_log_ratios;
+use szc::stats::describe::{mean, median};
+use szc::stats::fixed::{CONFIDENCE, t_interval};
+
+use super::Row;
+use super::table::{Table, origin};
+use crate::evaluate::record::Measured;
+
+/// The log ratios of the blocks.
+pub fn log_ratios(
+    measured: &Measured,
+    reference: &str,
+    configuration: &str,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
+    let place = |name: &str| {
+        measured.evaluation.configurations.iter().position(|one| one.name == name)
+    };
+    let (reference, program) = (place(reference)?, place(configuration)?);
+    let file = &measured.file;
+    block_log_ratios(&file.runs, file.design.complete_blocks, reference, program, metric)
+}
+
+/// "1.034 (1.011 to 1.052)": the median over blocks, the least and the greatest.
+fn cell(logs: &[f64]) -> Option<String> {
+    let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let middle = median(logs)?;
+    Some(format!("{:.3} ({:.3} to {:.3})", middle.exp(), least.exp(), greatest.exp()))
+}
+
+/// The table of one metric, a column for each configuration.
+pub fn section(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric) -> String {
+    let mut table = Table::new(&[&["program"], columns].concat());
+    let logs = |row: &Row, column: &str| log_ratios(row.measured()?, reference, column, metric);
+    for row in rows {
+        let cells = columns.iter().map(|column| cell(&logs(row, column)?)).collect();
+        table.add_program(row, cells);
+    }
+    // One number for each program that has all columns.
+    let whole: Vec<&Row> = rows
+        .iter()
+        .filter(|row| columns.iter().all(|column| logs(row, column).is_some()))
+        .collect();
+    if !whole.is_empty() {
+        let of_programs = |column: &str, middle: fn(&[f64]) -> Option<f64>| -> Vec<f64> {
+            whole.iter().filter_map(|row| middle(&logs(row, column)?)).collect()
+        };
+        let line = |name: &str, cell: &dyn Fn(&str) -> Option<String>| -> Vec<String> {
+            let cells = columns.iter().map(|column| cell(column).unwrap_or_default());
+            std::iter::once(name.to_owned()).chain(cells).collect()
+        };
+        table.add(&line("**median of programs**", &|column| {
+            Some(format!("**{:.3}**", median(&of_programs(column, median))?.exp()))
+        }));
+        table.add(&line("worst program", &|column| {
+            of_programs(column, median)
+                .into_iter()
+                .reduce(f64::max)
+                .map(|worst| format!("{:.3}", worst.exp()))
+        }));
+        table.add(&line("geometric mean, 95 % interval", &|column| {
+            let means = of_programs(column, mean);
+            let ends = t_interval(&means, CONFIDENCE)?;
+            let [center, lower, upper] = [mean(&means)?, ends.lower, ends.upper].map(f64::exp);
+            Some(format!("{center:.3} ({lower:.3} to {upper:.3})"))
+        }));
+    }
+    format!(
+        "{}{}\n{} over that of `{reference}`: median of the blocks' ratios (least to greatest).\n",
+        origin(rows),
+        table.finish(),
+        metric.title(),
+    )
+}

@@ -1,0 +1,110 @@
+//! Tables in Markdown, and the sentence above them that says what they are of.
+#![forbid(unsafe_code)]
+
+use szc::measure::machine::Machine;
+
+use super::{ALPHA, Row};
+use crate::evaluate::record::State;
+
+/// What stands where nothing was measured.
+pub const NOT_MEASURED: &str = "not measured yet";
+
+/// A table; the first column is text, the others are numbers.
+pub struct Table {
+    columns: usize,
+    text: String,
+}
+
+impl Table {
+    /// An empty one with these titles.
+    pub fn new(titles: &[&str]) -> Self {
+        let rules = vec!["---:"; titles.len().saturating_sub(1)];
+        let text = format!("| {} |\n| --- | {} |\n", titles.join(" | "), rules.join(" | "));
+        Self { columns: titles.len(), text }
+    }
+
+    /// Adds a line; what is missing of it is empty.
+    pub fn add(&mut self, cells: &[String]) {
+        let mut cells = cells.to_vec();
+        cells.resize(self.columns, String::new());
+        let cells: Vec<String> =
+            cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+        self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+
+    /// Adds a line about a program; `None` where its samples do not say it.
+    pub fn add_program(&mut self, row: &Row, cells: Option<Vec<String>>) {
+        let first = row.program.clone();
+        let rest = match (&row.state, cells) {
+            (State::Measured(_), Some(cells)) => cells,
+            (State::Measured(_), None) => vec!["cannot be analysed".to_owned()],
+            (State::Failed(reason), _) => {
+                let line = reason.lines().next().unwrap_or_default();
+                vec![format!("failed: {line}")]
+            }
+            (State::Missing, _) => vec![NOT_MEASURED.to_owned()],
+        };
+        self.add(&[vec![first], rest].concat());
+    }
+
+    /// Its text.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// What was measured how, when and where.
+pub fn origin(rows: &[Row]) -> String {
+    let measured: Vec<_> = rows.iter().filter_map(Row::measured).collect();
+    if measured.is_empty() {
+        return format!("{} programs: {NOT_MEASURED}.\n\n", rows.len());
+    }
+    let all = |of: &dyn Fn(usize) -> String| {
+        let mut list: Vec<String> = (0..measured.len()).map(of).collect();
+        list.sort();
+        list.dedup();
+        list
+    };
+    let runs = all(&|place| measured[place].evaluation.runs.to_string()).join(" or ");
+    let size = all(&|place| measured[place].evaluation.size.clone()).join(" and ");
+    let days = all(&|place| measured[place].file.created.chars().take(10).collect());
+    let commits =
+        all(&|place| measured[place].evaluation.commit.clone().unwrap_or("unknown".to_owned()));
+    let machines = all(&|place| machine(&measured[place].file.machine));
+    format!(
+        "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; szc {}; {}.\n\n",
+        measured.len(),
+        rows.len(),
+        match days.as_slice() {
+            [day] => day.clone(),
+            several => format!("{} to {}", several[0], several[several.len() - 1]),
+        },
+        commits.join(", "),
+        machines.join("; and on another machine: "),
+    )
+}
+
+/// The machine in a few words, its name (a hash) included.
+pub fn machine(machine: &Machine) -> String {
+    let unknown = || "unknown".to_owned();
+    format!(
+        "{}, {} processors{}, {:.1} GiB, Linux {} ({})",
+        machine.cpu.clone().unwrap_or_else(unknown),
+        machine.cores.map_or_else(unknown, |cores| cores.to_string()),
+        if machine.virtual_machine == Some(true) { " of a virtual machine" } else { "" },
+        machine.memory_kib.unwrap_or_default() as f64 / f64::from(1 << 20),
+        machine.kernel.clone().unwrap_or_else(unknown),
+        machine.hostname.clone().unwrap_or_else(unknown),
+    )
+}
+
+/// A probability, in bold where it rejects.
+pub fn probability(p: f64) -> String {
+    let text = if p < 0.0005 { "< 0.001".to_owned() } else { format!("{p:.3}") };
+    if p < ALPHA { format!("**{text}**") } else { text }
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
