@@ -9,7 +9,7 @@ use szc::stats::describe::median;
 
 use super::record::State;
 use super::setting::Setting;
-use super::step::{Method, Step};
+use super::step::{BUILDING_S, Method, Step};
 use super::subject::Subject;
 use crate::build;
 use crate::run;
@@ -25,7 +25,12 @@ pub fn seconds(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Resu
     let configurations = subject.lines.len() as f64;
     // One run of each for warming up.
     let number = configurations * (runs + 1.0);
-    Ok(number * seconds_of_run(setting, step, subject)?)
+    let one = seconds_of_run(setting, step, subject)?;
+    Ok(match step.method() {
+        // Whole blocks, the last of which begins in time.
+        Some(Method::Builds) => f64::from(BUILDING_S).max(configurations * runs * one),
+        _ => number * one,
+    })
 }
 
 /// From results of this or another step, else by a run (or a build) now.
@@ -72,7 +77,8 @@ mod tests {
 
     #[test]
     fn durations_are_told_in_the_unit_that_fits() {
-        for (seconds, text) in [(0.2, "1 s"), (59.0, "59 s"), (200.0, "3 min"), (7500.0, "2 h 05 min")]
+        for (seconds, text) in
+            [(0.2, "1 s"), (59.0, "59 s"), (200.0, "3 min"), (7500.0, "2 h 05 min")]
         {
             assert_eq!(duration(seconds), text);
         }

@@ -95,9 +95,10 @@ pub fn carry_out(setting: &Setting<'_>, step: Step) -> Result<Done> {
         options.extend(["--n", "1,256", "--addresses", FEW_ADDRESSES].map(str::to_owned));
     }
     let tool = &setting.options.heap_tool;
-    let status = Command::new(tool).args(&options).arg("--json").arg(&json).status().with_context(
-        || format!("cannot run {}: cargo build --release -p szc-tests makes it", tool.display()),
-    )?;
+    let status =
+        Command::new(tool).args(&options).arg("--json").arg(&json).status().with_context(|| {
+            format!("cannot run {}: cargo build --release -p szc-tests makes it", tool.display())
+        })?;
     if !status.success() {
         bail!("{} failed ({status})", tool.display());
     }

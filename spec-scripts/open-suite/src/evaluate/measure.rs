@@ -13,7 +13,7 @@ use szc::report::json::{self, EndedRecord};
 
 use super::record::Evaluation;
 use super::setting::Setting;
-use super::step::{Method, Step};
+use super::step::{BUILDING_S, Method, Step};
 use super::subject::Subject;
 use crate::hash::Key;
 use crate::workload::{make_folder, quoted};
@@ -96,10 +96,18 @@ fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<Stri
     let mut words = vec!["--quiet".to_owned(), "--timeout".to_owned(), PATIENCE_S.to_owned()];
     match step.method() {
         Some(Method::Layouts) => words.extend(["--runs".to_owned(), runs.to_string()]),
+        Some(Method::Builds) => {
+            // What a build reads was read when the program was made ready.
+            words.extend(["--budget".to_owned(), format!("{BUILDING_S}s")]);
+            words.extend(["--warmup", "0"].map(str::to_owned));
+        }
         // Two runs of each configuration in a block.
         _ => words.extend(["--fixed".to_owned(), (runs / 2).to_string()]),
     }
-    words.extend(["--seed".to_owned(), seed(setting.options.seed, step, subject.program.name()).to_string()]);
+    words.extend([
+        "--seed".to_owned(),
+        seed(setting.options.seed, step, subject.program.name()).to_string(),
+    ]);
     if let Some(cpu) = setting.options.cpu {
         words.extend(["--cpu".to_owned(), cpu.to_string()]);
     }

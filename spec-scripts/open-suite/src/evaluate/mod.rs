@@ -6,6 +6,8 @@
 
 mod estimate;
 mod heap;
+#[cfg(test)]
+mod link_orders_tests;
 mod measure;
 mod options;
 mod record;
@@ -51,7 +53,7 @@ pub fn run(options: &Options, suite: &Suite, file: &Path, cache: &Path) -> Resul
     let programs = suite.select(&options.programs, false)?;
     if options.request == RESULTS {
         let archive = Archive::new(&options.results(suite));
-        results::write(&archive, &suite.select(&[], false)?, &options.page(suite))?;
+        results::write(&archive, &programs, &options.page(suite))?;
         return Ok(ExitCode::SUCCESS);
     }
     let setting = Setting::new(options, suite, file, cache)?;
@@ -70,7 +72,7 @@ pub fn run(options: &Options, suite: &Suite, file: &Path, cache: &Path) -> Resul
         }
     }
     if options.request == ALL && !options.plan {
-        results::write(&setting.archive, &suite.select(&[], false)?, &options.page(suite))?;
+        results::write(&setting.archive, &programs, &options.page(suite))?;
     }
     Ok(ExitCode::from(if failed { EXIT_FAILED } else { 0 }))
 }

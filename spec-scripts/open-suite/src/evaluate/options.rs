@@ -28,7 +28,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "full")]
     pub(super) size: Size,
 
-    /// Runs of each configuration [default: 30, of builds 12]
+    /// Runs of each configuration [default: 30, of variance 60]; builds have a time instead
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(FEWEST_RUNS)..))]
     pub(super) runs: Option<u32>,
 
@@ -103,9 +103,15 @@ impl Options {
         self.page.clone().unwrap_or_else(|| suite.folder.join("..").join("RESULTS.md"))
     }
 
-    /// Runs of each configuration in a step.
+    /// Runs of each configuration in a step; of builds, the fewest.
     pub(super) fn runs(&self, step: Step) -> u32 {
-        let usual = if step.method() == Some(Method::Builds) { FEWEST_RUNS } else { USUAL_RUNS };
+        let usual = match step.method() {
+            // Whatever was asked for: as many as there is time for.
+            Some(Method::Builds) => return 2,
+            // A third of the layouts runs twice.
+            Some(Method::Layouts) => 2 * USUAL_RUNS,
+            Some(Method::Compare) | None => USUAL_RUNS,
+        };
         self.runs.unwrap_or(usual)
     }
 }

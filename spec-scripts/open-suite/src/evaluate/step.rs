@@ -6,6 +6,9 @@ use clap::ValueEnum;
 /// Random link orders of a program; a run takes one of them by its seed.
 pub const LINK_ORDERS: u32 = 32;
 
+/// Seconds after which no further block of builds of a program is begun.
+pub const BUILDING_S: u32 = 240;
+
 /// One step of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
@@ -34,7 +37,8 @@ pub enum Method {
     Compare,
     /// `szc run` of the only configuration, every second layout twice.
     Layouts,
-    /// `szc compare` of builds.
+    /// `szc compare` of builds: two of each configuration in a block, and as many blocks as are begun within
+    /// [`BUILDING_S`].
     Builds,
 }
 

@@ -50,8 +50,14 @@ pub fn ready<'a>(setting: &Setting<'a>, step: Step, program: &'a Program) -> Res
         let recipe = recipe(setting, &configuration, workload);
         let built = built(setting, program, &recipe)
             .with_context(|| format!("{}, {}", configuration.name, recipe.flags))?;
-        let mut prepared =
-            prepare(setting.suite, program, workload, &built.out, setting.options.size, &setting.cache)?;
+        let mut prepared = prepare(
+            setting.suite,
+            program,
+            workload,
+            &built.out,
+            setting.options.size,
+            &setting.cache,
+        )?;
         let files = executables(&configuration, &built, &mut prepared)?;
         subject.lines.push(line(&configuration, &prepared));
         if subject.first.words.is_empty() {

@@ -53,7 +53,10 @@ pub fn plot(data: &Data, axis: &str, width: f64, alternative: &Alternative) -> S
 }
 
 /// The part of the line that lies in the plotting area.
-pub(super) fn visible_part(frame: &Frame, [intercept, slope]: [f64; 2]) -> Option<([f64; 2], [f64; 2])> {
+pub(super) fn visible_part(
+    frame: &Frame,
+    [intercept, slope]: [f64; 2],
+) -> Option<([f64; 2], [f64; 2])> {
     let [low, high] = frame.x.domain();
     let [bottom, top] = frame.y.domain();
     let at = |x: f64| intercept + slope * x;

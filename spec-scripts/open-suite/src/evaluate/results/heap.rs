@@ -9,9 +9,10 @@ pub fn section(results: Option<&HeapRandomness>) -> String {
     let Some(results) = results else {
         return format!("{NOT_MEASURED}\n");
     };
-    let tests: Vec<&str> = results.lines.first().map_or_else(Vec::new, |line| {
-        line.tests.iter().map(|test| test.test.as_str()).collect()
-    });
+    let tests: Vec<&str> = results
+        .lines
+        .first()
+        .map_or_else(Vec::new, |line| line.tests.iter().map(|test| test.test.as_str()).collect());
     let mut table = Table::new(
         &[&["addresses", "N"][..], &tests, &["the paper's six, all sequences", "first sequence"]]
             .concat(),
@@ -37,9 +38,11 @@ fn cells(line: &Line) -> Vec<String> {
         format!("{}, {}", line.source, line.pattern),
         line.n.map_or_else(String::new, |n| n.to_string()),
     ];
-    cells.extend(line.tests.iter().map(|test| {
-        format!("{:.1}", 100.0 * test.passed as f64 / test.sequences.max(1) as f64)
-    }));
+    cells.extend(
+        line.tests.iter().map(|test| {
+            format!("{:.1}", 100.0 * test.passed as f64 / test.sequences.max(1) as f64)
+        }),
+    );
     cells.extend([word(line.passes_all), word(line.passes_one)]);
     cells
 }

@@ -45,10 +45,12 @@ fn paper_test(measured: &Measured, (reference, level): (usize, usize)) -> Option
 }
 
 /// What `szc compare` says about two of the levels.
-pub(super) fn verdict(file: &SamplesFile, (reference, level): (usize, usize)) -> Option<ResultRecord> {
+pub(super) fn verdict(
+    file: &SamplesFile,
+    (reference, level): (usize, usize),
+) -> Option<ResultRecord> {
     let mut pair = file.clone();
-    pair.programs =
-        vec![file.programs.get(reference)?.clone(), file.programs.get(level)?.clone()];
+    pair.programs = vec![file.programs.get(reference)?.clone(), file.programs.get(level)?.clone()];
     pair.design.plan.programs = 2;
     pair.runs.retain(|run| [reference, level].contains(&run.program));
     for run in &mut pair.runs {
@@ -148,8 +150,11 @@ fn means(rows: &[Row], levels: &[usize], logarithms: bool) -> Vec<Vec<f64>> {
 }
 
 fn anova_table(rows: &[Row]) -> String {
-    let mut table =
-        Table::new(&["analysis of variance within programs", "of log times", "of times, as in the paper"]);
+    let mut table = Table::new(&[
+        "analysis of variance within programs",
+        "of log times",
+        "of times, as in the paper",
+    ]);
     for (name, levels) in
         [("-O2 and -O1", &[0, 1][..]), ("-O3 and -O2", &[1, 2]), ("all three levels", &[0, 1, 2])]
     {
@@ -164,7 +169,8 @@ fn anova_table(rows: &[Row]) -> String {
 
 fn anova_cell(found: &WithinSubjects) -> String {
     let [of_levels, of_error] = found.degrees_of_freedom;
-    let mut text = format!("F({of_levels}, {of_error}) = {:.3}, p = {}", found.f, probability(found.p));
+    let mut text =
+        format!("F({of_levels}, {of_error}) = {:.3}, p = {}", found.f, probability(found.p));
     if of_levels > 1 {
         text.push_str(&format!(" (Greenhouse and Geisser {})", probability(found.p_corrected)));
     }

@@ -11,6 +11,8 @@ mod page;
 mod ratios;
 mod sizes;
 mod table;
+#[cfg(test)]
+mod tests;
 mod variance;
 
 use std::fs;
@@ -26,6 +28,9 @@ use crate::suite::Program;
 
 /// Probability below which a test is said to reject.
 const ALPHA: f64 = 0.05;
+
+/// Configurations of the overhead, as in figure 4.6.
+const RANDOMIZED: [&str; 3] = ["code", "code+stack", ALL];
 
 /// A program in a step.
 struct Row {
@@ -74,29 +79,38 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
             let mut text = normality::section(&rows);
             if let Some(plot) = normality::picture(&rows) {
                 json::write_whole(&picture, "a picture", plot.as_bytes())?;
-                text.push_str(&format!("\n![{}]({})\n", normality::CAPTION, page::link(page, &picture)));
+                text.push_str(&format!(
+                    "\n![{}]({})\n",
+                    normality::CAPTION,
+                    page::link(page, &picture)
+                ));
             }
             text
         }
         Step::Variance => variance::section(&rows()?),
-        Step::Overhead => {
-            let columns = ["code", "code+stack", ALL];
-            let rows = rows()?;
-            format!(
-                "Against the same build without randomization (`-Rnone`, linked by lld as well):\n\n{}\nAgainst that build in random link order:\n\n{}",
-                ratios::section(&rows, NONE, &[&columns[..], &[LINK_ORDER]].concat(), &Metric::Cpu),
-                ratios::section(&rows, LINK_ORDER, &columns, &Metric::Cpu),
-            )
-        }
+        Step::Overhead => overhead(&rows()?),
         Step::Levels => levels::section(&rows()?),
         Step::Epochs => {
+            let rows = rows()?;
             let columns = ["2000 ms", "500 ms", "100 ms", "20 ms"];
-            ratios::section(&rows()?, NONE, &columns, &Metric::Cpu)
+            let table = ratios::table(&rows, NONE, &columns, &Metric::Cpu);
+            table::origin(&rows) + &table
         }
         Step::Memory => {
-            ratios::section(&rows()?, NONE, &["code", "code+stack", ALL], &Metric::Rss)
+            let rows = rows()?;
+            table::origin(&rows) + &ratios::table(&rows, NONE, &RANDOMIZED, &Metric::Rss)
         }
         Step::SizeAndBuildTime => sizes::section(&rows()?),
         Step::HeapRandomness => heap::section(super::heap::results(archive)?.as_ref()),
     })
+}
+
+fn overhead(rows: &[Row]) -> String {
+    let columns = [&RANDOMIZED[..], &[LINK_ORDER]].concat();
+    format!(
+        "{}Against the same build without randomization (`-Rnone`):\n\n{}\nAgainst that build in random link order:\n\n{}",
+        table::origin(rows),
+        ratios::table(rows, NONE, &columns, &Metric::Cpu),
+        ratios::table(rows, LINK_ORDER, &RANDOMIZED, &Metric::Cpu),
+    )
 }

@@ -7,7 +7,7 @@ use szc::stats::describe::{mean, median};
 use szc::stats::fixed::{CONFIDENCE, t_interval};
 
 use super::Row;
-use super::table::{Table, origin};
+use super::table::Table;
 use crate::evaluate::record::Measured;
 
 /// The log ratios of the blocks.
@@ -17,9 +17,8 @@ pub fn log_ratios(
     configuration: &str,
     metric: &Metric,
 ) -> Option<Vec<f64>> {
-    let place = |name: &str| {
-        measured.evaluation.configurations.iter().position(|one| one.name == name)
-    };
+    let place =
+        |name: &str| measured.evaluation.configurations.iter().position(|one| one.name == name);
     let (reference, program) = (place(reference)?, place(configuration)?);
     let file = &measured.file;
     block_log_ratios(&file.runs, file.design.complete_blocks, reference, program, metric)
@@ -33,8 +32,8 @@ fn cell(logs: &[f64]) -> Option<String> {
     Some(format!("{:.3} ({:.3} to {:.3})", middle.exp(), least.exp(), greatest.exp()))
 }
 
-/// The table of one metric, a column for each configuration.
-pub fn section(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric) -> String {
+/// The table of one metric, a column for each configuration, with what its cells are.
+pub fn table(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric) -> String {
     let mut table = Table::new(&[&["program"], columns].concat());
     let logs = |row: &Row, column: &str| log_ratios(row.measured()?, reference, column, metric);
     for row in rows {
@@ -71,8 +70,7 @@ pub fn section(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric)
         }));
     }
     format!(
-        "{}{}\n{} over that of `{reference}`: median of the blocks' ratios (least to greatest).\n",
-        origin(rows),
+        "{}\n{} over that of `{reference}`: median of the blocks' ratios (least to greatest).\n",
         table.finish(),
         metric.title(),
     )

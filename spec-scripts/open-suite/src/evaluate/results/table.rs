@@ -4,7 +4,7 @@
 use szc::measure::machine::Machine;
 
 use super::{ALPHA, Row};
-use crate::evaluate::record::State;
+use crate::evaluate::record::{Measured, State};
 
 /// What stands where nothing was measured.
 pub const NOT_MEASURED: &str = "not measured yet";
@@ -65,7 +65,12 @@ pub fn origin(rows: &[Row]) -> String {
         list.dedup();
         list
     };
-    let runs = all(&|place| measured[place].evaluation.runs.to_string()).join(" or ");
+    let runs: Vec<usize> = measured.iter().map(|one| runs_of(one)).collect();
+    let least = runs.iter().min().copied().unwrap_or_default();
+    let runs = match runs.iter().max() {
+        Some(most) if *most > least => format!("{least} to {most}"),
+        _ => least.to_string(),
+    };
     let size = all(&|place| measured[place].evaluation.size.clone()).join(" and ");
     let days = all(&|place| measured[place].file.created.chars().take(10).collect());
     let commits =
@@ -84,14 +89,21 @@ pub fn origin(rows: &[Row]) -> String {
     )
 }
 
+/// Runs of each configuration in complete blocks.
+fn runs_of(measured: &Measured) -> usize {
+    let file = &measured.file;
+    let blocks = file.design.complete_blocks;
+    file.runs.iter().filter(|run| run.program == 0 && run.block < blocks).count()
+}
+
 /// The machine in a few words, its name (a hash) included.
 pub fn machine(machine: &Machine) -> String {
     let unknown = || "unknown".to_owned();
     format!(
-        "{}, {} processors{}, {:.1} GiB, Linux {} ({})",
+        "{}{}, usable processors: {}, {:.1} GiB, Linux {} ({})",
         machine.cpu.clone().unwrap_or_else(unknown),
+        if machine.virtual_machine == Some(true) { ", virtual machine" } else { "" },
         machine.cores.map_or_else(unknown, |cores| cores.to_string()),
-        if machine.virtual_machine == Some(true) { " of a virtual machine" } else { "" },
         machine.memory_kib.unwrap_or_default() as f64 / f64::from(1 << 20),
         machine.kernel.clone().unwrap_or_else(unknown),
         machine.hostname.clone().unwrap_or_else(unknown),
