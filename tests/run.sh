@@ -27,6 +27,20 @@ count() {
     failed=$((failed + ${counts#* }))
 }
 
+# evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of every table.
+evaluation() {
+    local folder=$LOGS/evaluation step
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    cp "$SCRIPTS/RESULTS.md" "$folder/"
+    for step in variance normality overhead levels epochs results; do
+        "$SCRIPTS/evaluate.sh" "$step" --programs bundled --size test --runs 12 \
+            --out "$folder/results" --page "$folder/RESULTS.md"
+    done
+    # Two tables of overhead, and memory from the same samples.
+    [[ $(grep -c '^| bundled | [0-9*<]' "$folder/RESULTS.md") -eq 7 ]]
+}
+
 # check NAME COMMAND...: one step that passes or fails; its output is kept, and
 # shown when it fails.
 check() {
@@ -82,6 +96,7 @@ main() {
     done
 
     check open-suite suite check --ci --cc "$SZC" --size test --seeds "$seeds" --interval 1
+    check evaluation evaluation
 
     printf '\n%d passed, %d failed\n' "$passed" "$failed"
     [[ $failed -eq 0 ]]
