@@ -67,12 +67,12 @@ fn drawn(panel: &Panel, width: f64) -> Svg {
     let title = fit(&panel.title, width - margins.left - margins.right, 12.0);
     frame.svg.text("label", Anchor::Start, [margins.left, 14.0], &title);
     for series in &panel.series {
+        let number = series.series % SERIES;
         if let Some((from, to)) = visible_part(&frame, series.line) {
-            frame.svg.line("reference", from, to);
+            frame.svg.line(&format!("line s{number}"), from, to);
         }
         let places: Vec<[f64; 2]> =
             series.points.iter().map(|(x, y)| frame.place(*x, *y)).collect();
-        let number = series.series % SERIES;
         frame.svg.path(&format!("points s{number}"), &marks::points(number, &places, 4.0));
     }
     frame.svg
@@ -122,7 +122,7 @@ mod tests {
             Alternative { id: "q".to_owned(), title: "t".to_owned(), description: "d".to_owned() };
         let text = plot(&panels, &names, &alternative);
         assert_eq!(text.matches("class=\"points s0\"").count(), 6, "{text}");
-        assert_eq!(text.matches("class=\"reference\"").count(), 10);
+        assert_eq!(text.matches("class=\"line s").count(), 10);
         // The fifth panel begins the second row.
         assert!(text.contains("translate(0 180)") && text.contains("e&lt;"), "{text}");
         assert!(text.contains("viewBox=\"0 0 680 330\""));

@@ -78,7 +78,7 @@ pub fn section(rows: &[Row]) -> String {
             format!("Shapiro–Wilk p, {name}"),
             "Brown–Forsythe p".to_owned(),
             "SD over that of once".to_owned(),
-            "layouts of a run".to_owned(),
+            "new layouts in a run".to_owned(),
         ]);
     }
     let mut table = Table::new(&titles.iter().map(String::as_str).collect::<Vec<&str>>());

@@ -153,7 +153,7 @@ fn skewed_times_are_told_from_normal_ones_and_wide_from_narrow() {
     assert!(text.contains("With one layout for a run: 1 of 1 not normal at 5 % (1 after Holm)"));
     assert!(text.contains("A new layout every 500 ms: 0 of 1 not normal at 5 % (0 after Holm); the variance is lower for 1, higher for 0"), "{text}");
     let picture = normality::picture(&rows).unwrap();
-    assert_eq!(picture.matches("class=\"reference\"").count(), 3);
+    assert_eq!(picture.matches("class=\"line s").count(), 3);
 }
 
 #[test]
