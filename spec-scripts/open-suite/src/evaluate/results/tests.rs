@@ -1,5 +1,7 @@
 //! Tables of made-up samples whose statistics are known.
 
+use std::time::Duration;
+
 use serde_json::json;
 use szc::report::json;
 
@@ -15,7 +17,7 @@ fn measured(step: Step, times: &[&[f64]]) -> State {
         runs.extend(list.iter().enumerate().map(|(place, time)| {
             json!({
                 "block": place / 2, "position": place % 2, "program": program, "seed": 1,
-                "wall_ns": 1_000_000, "user_us": (1000.0 * time).round() as u64, "sys_us": 0,
+                "wall_ns": 1_000_000, "user_us": Duration::from_secs_f64(time / 1000.0).as_micros(), "sys_us": 0,
                 "max_rss_kib": 1000 * (program + 1),
                 "minor_faults": 0, "major_faults": 0, "voluntary_switches": 0,
                 "involuntary_switches": 0, "stdout_sha256": "", "relocations": 5, "epochs": 7 + program
