@@ -6,7 +6,7 @@ mod completions;
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
-use crate::lab::{baseline, compare, gate, history, run as measure_layouts, sweep};
+use crate::lab::{baseline, compare, gate, history, import, merge, run as measure_layouts, sweep};
 use crate::lab::{export, report as report_command};
 use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
@@ -20,6 +20,8 @@ enum Subcommand {
     Compare,
     Run,
     Sweep,
+    Merge,
+    Import,
     History,
     Gate,
     Baseline,
@@ -42,6 +44,8 @@ static SUBCOMMANDS: &[(&str, Subcommand)] = &[
     ("history", Subcommand::History),
     ("report", Subcommand::Report),
     ("export", Subcommand::Export),
+    ("merge", Subcommand::Merge),
+    ("import", Subcommand::Import),
 ];
 
 const HELP: &str = "\
@@ -54,6 +58,8 @@ szc: clang 22 for programs that change their layout while they run, and a labora
   szc compare -- 'A' 'B' …        measure programs against the first
   szc run -- 'A'                  measure one program over layouts
   szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
+  szc merge FILES… --json OUT     join the parts of a sweep that machines measured
+  szc import RUNS --json OUT      samples from what SPEC CPU's own tools measured
   szc history FILES…              since when something is faster or slower
   szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
   szc baseline save|list|rm       keep samples that a gate is held against
@@ -122,6 +128,8 @@ fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
         Subcommand::Compare => compare::command(rest),
         Subcommand::Run => measure_layouts::command(rest),
         Subcommand::Sweep => sweep::command(rest),
+        Subcommand::Merge => merge::command(rest),
+        Subcommand::Import => import::command(rest),
         Subcommand::History => history::command(rest),
         Subcommand::Gate => gate::command(rest),
         Subcommand::Baseline => baseline::command(rest),

@@ -5,11 +5,11 @@
 #
 # --fixed N   blocks of each program, six runs each (default 20)
 # --size      of the workloads: test (default, about 0.15 s a run) or full
-# --programs  of: lua sqlite3 bzip2 zstd bundled (default: the first four)
+# --programs  of the open suite (default: lua sqlite3 bzip2 zstd)
 # --cpu N     CPU to run them on (default: any)
 #
-# Samples, text and page are written to test-results/levels/. Builds are kept by szc, as for every --build. Samples that an
-# interruption cut off are gone on with: remove test-results/levels/samples.json to begin anew.
+# Samples, text and page are written to test-results/levels/. Samples that an interruption cut off are gone on with:
+# remove test-results/levels/suite.json to begin anew.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -30,33 +30,13 @@ while [[ $# -gt 0 ]]; do
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
-# command_of PROGRAM: its workload as one line, with {out} where szc will have built it.
-command_of() {
-    local words stand_in=$RESULTS/not-built-yet/$1
-    # To print a command, workload.sh wants to see that there is something to run.
-    mkdir -p "$stand_in"
-    ln -sf /bin/true "$stand_in/$1"
-    mapfile -t words < <("$SCRIPTS/workload.sh" "$1" "$stand_in" --size "$size" --print)
-    printf '{out}/%s/%s' "$1" "$1"
-    printf ' %q' "${words[@]:1}"
-}
-
 mkdir -p "$RESULTS"
-commands=() names=()
-for program in $programs; do
-    [[ $program == bundled ]] || "$SCRIPTS/fetch.sh" "$program"
-    commands+=("$(command_of "$program")")
-    names+=(--name "$program")
-done
-
-# The tree is that of the recipes; sources and inputs stay where they are.
-export SZC_CACHE=$CACHE
-szc_sweep() { "$SZC" sweep "$@" | tee "$RESULTS/report.txt"; }
-if [[ -s $RESULTS/samples.json ]]; then
-    szc_sweep --resume "$RESULTS/samples.json"
+if [[ -s $RESULTS/suite.json ]]; then
+    "$SZC" sweep --resume "$RESULTS/suite.json"
 else
-    szc_sweep --tree "$SCRIPTS" --build "set -e; for program in $programs; do ./build.sh \$program {out}/\$program szc {flags}; done" \
-        --flags=-O1,-O2,-O3 --fixed "$fixed" "${options[@]}" "${names[@]}" --json "$RESULTS/samples.json" -- "${commands[@]}"
-fi
-"$SZC" report "$RESULTS/samples.json" --html "$RESULTS/report.html"
+    # shellcheck disable=SC2086  # a list of names
+    suite measure $programs --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size "$size" --results "$RESULTS" \
+        --szc "$SZC" -- --fixed "$fixed" "${options[@]}"
+fi | tee "$RESULTS/report.txt"
+"$SZC" report "$RESULTS/suite.json" --html "$RESULTS/report.html"
 say "page with plots and all samples: $RESULTS/report.html"

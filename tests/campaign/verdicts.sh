@@ -62,9 +62,10 @@ PLANT='  { extern const long planted_rounds; static unsigned calls; long round, 
 # amalgamation FOLDER: sqlite3.c with the plant, and shell.c.
 amalgamation() {
     [[ -s $1/planted ]] && return
-    "$SCRIPTS/fetch.sh" sqlite3
+    local source
+    source=$(suite source sqlite3)
     rm -rf "$1"
-    cp -r "$CACHE/sources/sqlite3/tree" "$1"
+    cp -r "$source" "$1"
     if [[ ! -s $1/sqlite3.c ]]; then
         (cd "$1" && ./configure --disable-tcl && make sqlite3.c shell.c) >"$RESULTS/amalgamation.log" 2>&1 ||
             die "could not make sqlite3.c; see $RESULTS/amalgamation.log"
@@ -136,7 +137,7 @@ build() {
     local folder
     mkdir -p "$BUILDS" "$RESULTS"
     printf 'CREATE TEMP TABLE scale AS SELECT %d AS n;\n' "$rows" |
-        cat - "$SCRIPTS/programs/sqlite3/bench.sql" >"$RESULTS/bench-$rows.sql"
+        cat - "$SCRIPTS/open-suite/programs/sqlite3/bench.sql" >"$RESULTS/bench-$rows.sql"
     heading "building SQLite: twice by szc, once by clang"
     for folder in first second plain; do
         amalgamation "$BUILDS/$folder"

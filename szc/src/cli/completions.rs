@@ -11,11 +11,12 @@ use clap_complete::{Shell, generate};
 
 use crate::error::{Class, report};
 use crate::lab::output::say;
-use crate::lab::{baseline, compare, gate, history, run, sweep};
+use crate::lab::{baseline, compare, gate, history, import, merge, run, sweep};
 
 const USAGE: &str = "\
 szc completions SHELL: prints a script that completes szc's subcommands and options
 
+Examples:
   szc completions bash > ~/.local/share/bash-completion/completions/szc
   szc completions zsh > ~/.zfunc/_szc        (a folder of $fpath)
   szc completions fish > ~/.config/fish/completions/szc.fish
@@ -57,6 +58,8 @@ fn all() -> Command {
         .subcommand(part("compare", compare::Options::command()))
         .subcommand(part("run", run::Options::command()))
         .subcommand(part("sweep", sweep::Options::command()))
+        .subcommand(part("merge", merge::Options::command()))
+        .subcommand(part("import", import::Options::command()))
         .subcommand(part("history", history::Options::command()))
         .subcommand(part("gate", gate::Options::command()))
         .subcommand(part("baseline", baseline::Options::command()))

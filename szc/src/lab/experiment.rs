@@ -158,9 +158,11 @@ impl Experiment {
                 cpu: self.conditions.cpu,
                 prepare: self.conditions.prepare.clone(),
                 cleanup: self.conditions.cleanup.clone(),
+                shard: None,
             },
             advice: machine.advice(),
             machine,
+            machines: Vec::new(),
             // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
             programs: self.programs.iter().map(record_of).collect(),
             runs: Vec::new(),
@@ -168,6 +170,7 @@ impl Experiment {
             results: Vec::new(),
             summaries: Vec::new(),
             suite: None,
+            over_machines: Vec::new(),
         }
     }
 }
@@ -190,6 +193,7 @@ fn record_of(program: &Program) -> ProgramRecord {
         name: program.name.clone(),
         workload: None,
         level: None,
+        machine: None,
         command: program.command.clone(),
         via_shell: program.via_shell,
         folder: program.folder.clone(),

@@ -27,8 +27,8 @@ Examples:
   szc export lua.json sqlite.json --csv -   to standard output, both files in one table
 
 Columns: experiment (the file's name), workload, program, name, complete (1 unless the
-run belongs to a block that was cut off), block, position, seed, the metrics, and one
-column figure_NAME for each further figure. What was not measured is empty in CSV,
+run belongs to a block that was cut off), block, position, seed, the metrics, machine
+(host name), and one column figure_NAME for each further figure. What was not measured is empty in CSV,
 null in JSON, NA in R.
 
 Exit status: 0 all was written; 1 something could not be written; 2 usage error, or a

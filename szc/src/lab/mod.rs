@@ -13,6 +13,8 @@ pub mod experiment;
 pub mod export;
 pub mod gate;
 pub mod history;
+pub mod import;
+pub mod merge;
 pub mod metric;
 pub mod options;
 pub mod output;
@@ -21,6 +23,7 @@ mod resume;
 pub mod run;
 pub mod saved;
 pub mod session;
+pub mod shard;
 pub mod sweep;
 pub mod versions;
 

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod options;
-mod plan;
+pub(super) mod plan;
 mod resume;
 
 use std::ffi::OsString;
@@ -22,10 +22,12 @@ use super::design::{Design, MOST_PROGRAMS};
 use super::experiment::{command_line, conclude};
 use super::options::USUAL_METRIC;
 use super::output::{complain, explain, say};
+use super::shard::Shard;
 use super::{EXIT_INTERNAL, versions};
 use crate::measure::program::Program;
 use crate::report::comparison::USUAL_TOLERANCE;
 use crate::report::json::SamplesFile;
+use crate::report::machines::machines_text;
 use crate::report::suite::{level_table, speedup_table, suite_sentences};
 use crate::report::text::remarks;
 
@@ -69,7 +71,8 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
         )));
     }
     let names = names(commands, &options.names).map_err(usage)?;
-    let mut built = versions::build(&options.build, commands, options.common.quiet)?;
+    let (names, commands) = part_of(options.shard, names, commands).map_err(usage)?;
+    let mut built = versions::build(&options.build, &commands, options.common.quiet)?;
     if built.len() < 2 || built.len() > MOST_PROGRAMS {
         return Err(usage(anyhow!(
             "{} levels, and 2 to {MOST_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param n=1,2,4",
@@ -79,7 +82,7 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
     put_reference_first(&mut built, options.reference.as_deref()).map_err(usage)?;
     names
         .into_iter()
-        .zip(commands)
+        .zip(&commands)
         .map(|(name, command)| {
             let levels = built.iter().enumerate().map(|(index, version)| {
                 let program = Program {
@@ -92,6 +95,27 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
             Ok(Workload { levels: levels.collect::<Result<_, Failure>>()?, name })
         })
         .collect()
+}
+
+/// The programs of the shard.
+fn part_of(
+    shard: Option<Shard>,
+    names: Vec<String>,
+    commands: &[String],
+) -> Result<(Vec<String>, Vec<String>)> {
+    let programs = names.into_iter().zip(commands.iter().cloned());
+    let Some(shard) = shard else {
+        return Ok(programs.unzip());
+    };
+    let count = commands.len();
+    let taken = programs.enumerate().filter(|(place, _)| shard.takes(*place));
+    let (names, commands): (Vec<String>, Vec<String>) = taken.map(|(_, program)| program).unzip();
+    if names.is_empty() {
+        bail!(
+            "--shard {shard} holds none of the programs: there are {count}, so give at most 1/{count} to {count}/{count}"
+        );
+    }
+    Ok((names, commands))
 }
 
 /// The names given, or else the first word of each command, all different.
@@ -145,6 +169,7 @@ fn described(options: &Options, words: Vec<String>) -> Result<Sweep, Failure> {
         design,
         // The CPU is checked before anything runs.
         conditions: common.conditions(choice.metric).map_err(usage)?,
+        shard: options.shard,
         metric: common.metric.clone().unwrap_or_else(|| USUAL_METRIC.to_owned()),
         tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
         words,
@@ -172,8 +197,12 @@ fn header(workloads: &[Workload], design: &Design) -> String {
     text
 }
 
-fn report(file: &SamplesFile, quiet: bool) -> String {
+/// What the samples of a sweep say.
+pub(super) fn report(file: &SamplesFile, quiet: bool) -> String {
     let mut text = String::new();
+    if !quiet {
+        text.push_str(&machines_text(file));
+    }
     let reference = file.programs.first().and_then(|program| program.level.as_deref());
     if !quiet {
         text.push_str(&format!(

@@ -76,6 +76,12 @@ impl Machine {
         }
     }
 
+    /// The host name, or what stands for it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.hostname.clone().unwrap_or_else(|| "an unknown host".to_owned())
+    }
+
     /// What makes two machines the same for a comparison of times, in one line.
     #[must_use]
     pub fn identity(&self) -> String {

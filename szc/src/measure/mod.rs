@@ -14,6 +14,7 @@ pub mod metric;
 mod pipe;
 pub mod program;
 pub mod randomization;
+pub mod rsf;
 pub mod sample;
 pub mod user_figure;
 pub mod valgrind;

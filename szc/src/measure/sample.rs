@@ -11,7 +11,7 @@ use crate::stats::describe::mean;
 use crate::stats::fixed::ROUNDING;
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Block, from 0.
     pub block: u32,

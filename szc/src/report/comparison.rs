@@ -58,12 +58,15 @@ fn ratio_of(log_ratio: f64) -> f64 {
 }
 
 /// The programs that are compared with one reference each, as `(reference, program)`: in each
-/// workload all others with the first.
+/// workload on each machine all others with the first.
 #[must_use]
 pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
     let mut families: Vec<Vec<(usize, usize)>> = Vec::new();
     for (reference, record) in file.programs.iter().enumerate() {
-        let of_workload = |program: &usize| file.programs[*program].workload == record.workload;
+        let of_workload = |program: &usize| {
+            let other = &file.programs[*program];
+            (&other.workload, other.machine) == (&record.workload, record.machine)
+        };
         let mut programs = (0..file.programs.len()).filter(of_workload);
         if programs.next() == Some(reference) {
             families.push(programs.map(|program| (reference, program)).collect());

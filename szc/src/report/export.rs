@@ -35,7 +35,7 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-const FIXED: [&str; 18] = [
+const FIXED: [&str; 19] = [
     "experiment",
     "workload",
     "program",
@@ -54,6 +54,7 @@ const FIXED: [&str; 18] = [
     "involuntary_switches",
     "relocations",
     "epochs",
+    "machine",
 ];
 
 /// All runs of `experiments` as one table: the fixed columns, then one for each figure that occurs.
@@ -101,6 +102,7 @@ fn fixed_cells(experiment: &Experiment, run: &Sample) -> Vec<Cell> {
         Cell::Whole(run.involuntary_switches),
         count(run.relocations),
         count(run.epochs),
+        text(experiment.file.machine_of(run.program).hostname.clone()),
     ]
 }
 

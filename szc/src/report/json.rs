@@ -2,7 +2,8 @@
 //!
 //! Version 2 holds any number of programs and the results of every command. Fields may be added
 //! without a new version, and readers skip those they do not know; a change of meaning takes a new
-//! version. Files of version 1 are converted when read, and a version newer than the reader's own
+//! version. Version 3 is a file of several machines, whose programs must not be read as if one had
+//! measured them; all others are written as version 2. Files of version 1 are converted when read, and a version newer than the reader's own
 //! is refused instead of guessed at.
 //!
 //! All numbers are finite: JSON has no others.
@@ -21,23 +22,27 @@ pub use self::result::{
     DiagnosticsRecord, LevelsRecord, OutliersRecord, ResultRecord, SummaryRecord,
 };
 use crate::lab::design::Design;
+use crate::lab::shard::Shard;
 use crate::measure::machine::Machine;
 use crate::measure::program::Executable;
 use crate::measure::randomization::RuntimeLog;
 use crate::measure::sample::{Metric, Sample};
+use crate::report::machines::OverMachinesRecord;
 use crate::report::suite::SuiteRecord;
 
 /// Value of the field `format`.
 pub const FORMAT: &str = "szc-samples";
-/// Newest version this reader knows, and the one that is written.
+/// The version that is written of what one machine measured.
 pub const VERSION: u64 = 2;
+/// The version of a file of several machines, and the newest that this reader knows.
+pub const VERSION_OF_MACHINES: u64 = 3;
 
 /// A samples file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamplesFile {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// [`VERSION`], or [`VERSION_OF_MACHINES`].
     pub version: u64,
     /// Start of the experiment, ISO 8601, UTC.
     pub created: String,
@@ -51,6 +56,9 @@ pub struct SamplesFile {
     pub design: DesignRecord,
     /// The machine at the start.
     pub machine: Machine,
+    /// All machines, if there are several; `machine` is the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<Machine>,
     /// What makes this machine noisy, each with what to do; as printed at the start.
     #[serde(default)]
     pub advice: Vec<String>,
@@ -69,12 +77,29 @@ pub struct SamplesFile {
     /// All levels of a sweep over all its programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<SuiteRecord>,
+    /// Levels of the programs that several machines measured, with the machines as blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_machines: Vec<OverMachinesRecord>,
 }
 
 impl SamplesFile {
     /// The results of the metric that decides.
     pub fn deciding_results(&self) -> impl Iterator<Item = &ResultRecord> {
         self.results.iter().filter(|result| result.deciding)
+    }
+
+    /// The machine that measured a program.
+    #[must_use]
+    pub fn machine_of(&self, program: usize) -> &Machine {
+        let place = self.programs.get(program).and_then(|record| record.machine);
+        place.and_then(|place| self.machines.get(place)).unwrap_or(&self.machine)
+    }
+
+    /// Whether the command that wrote it ran the programs: szc merge and szc import make files of
+    /// others.
+    #[must_use]
+    pub fn was_measured(&self) -> bool {
+        !self.command_line.get(1).is_some_and(|word| word == "merge" || word == "import")
     }
 }
 
@@ -138,6 +163,9 @@ pub struct DesignRecord {
     /// Shell command behind each run.
     #[serde(default)]
     pub cleanup: Option<String>,
+    /// The part of a suite that was measured, if not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 /// One of the programs.
@@ -153,6 +181,9 @@ pub struct ProgramRecord {
     /// The level of the parameter that a sweep varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
+    /// The machine that measured it, if the file is of several: its place in their list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<usize>,
     /// Command as given.
     pub command: String,
     /// Whether it was run by a shell.

@@ -14,6 +14,7 @@ pub mod groups;
 pub mod html;
 pub mod json;
 pub mod layouts;
+pub mod machines;
 pub mod number;
 pub mod plot;
 pub mod progress;

@@ -3,21 +3,28 @@
 //! The programs are the subjects, the levels the treatment, and the value of a program at a level
 //! is its mean log value over blocks: so a program counts as much as any other, however long it
 //! runs, and differences are ratios. After section 4.5 of the STABILIZER paper.
+//!
+//! Of several machines, the value of a program is the mean over those that measured it, and programs of
+//! the same machines are a block of the analysis.
 #![forbid(unsafe_code)]
+
+mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::words::p_value;
+pub use self::words::suite_sentences;
 use super::comparison::metrics_in_order;
 use super::json::{ResultRecord, SamplesFile};
+use super::machines::{OverMachinesRecord, machines_of};
 use super::number::{decimals_for, range};
 use super::sentence::interval_of;
 use super::text::align;
 use super::verdict::Verdict;
 use crate::measure::sample::{Metric, block_mean_logarithms};
-use crate::stats::anova::{contrasts, within_subjects};
+use crate::stats::anova::{contrasts_in_blocks, within_subjects_in_blocks};
 use crate::stats::describe::mean;
 use crate::stats::fixed::{CONFIDENCE, Interval};
-use crate::stats::multiplicity::holm;
 
 /// Share of false statements that is accepted.
 const ERROR_RATE: f64 = 1.0 - CONFIDENCE;
@@ -34,7 +41,7 @@ pub struct SuiteRecord {
     pub levels: Vec<LevelRecord>,
     /// Mean square of the levels over that of the error.
     pub f: f64,
-    /// k − 1 and (k − 1)(n − 1).
+    /// k − 1 and (k − 1)(n − b), with b blocks of machines.
     pub degrees_of_freedom: [usize; 2],
     /// p of "all levels take the same".
     pub p: f64,
@@ -46,6 +53,24 @@ pub struct SuiteRecord {
     pub partial_eta_squared: f64,
     /// Effect size: share of the levels in all variance.
     pub generalized_eta_squared: f64,
+    /// Of several machines: the block of each program, from 0. Programs of the same machines are one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub block_of: Vec<usize>,
+    /// Whether levels do different things in different blocks; absent with one block, and where each
+    /// has only one program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_block: Option<ByBlockRecord>,
+}
+
+/// The interaction of levels and blocks of machines.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ByBlockRecord {
+    /// Mean square of the interaction over that of the error.
+    pub f: f64,
+    /// (k − 1)(b − 1) and (k − 1)(n − b).
+    pub degrees_of_freedom: [usize; 2],
+    /// p of "levels do the same in all blocks".
+    pub p: f64,
 }
 
 /// One level over all programs.
@@ -83,15 +108,18 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
     let mut rows = Vec::new();
     for workload in workloads_of(file) {
         let row: Option<Vec<f64>> =
-            levels.iter().map(|level| mean_log(file, workload, level, &metric)).collect();
+            levels.iter().map(|level| mean_over_machines(file, workload, level, &metric)).collect();
         if let Some(row) = row {
             workloads.push(workload.to_owned());
             rows.push(row);
         }
     }
-    let analysis = within_subjects(&rows, CONFIDENCE).ok()?;
+    let block_of = blocks_of(file, &workloads);
+    // With one program in each block nothing would be left to be the error.
+    let blocks = if count(&block_of) < rows.len() { block_of.clone() } else { vec![0; rows.len()] };
+    let analysis = within_subjects_in_blocks(&rows, &blocks, CONFIDENCE).ok()?;
     let grand = mean(&analysis.means)?;
-    let against_reference = contrasts(&rows, 0, CONFIDENCE).ok()?;
+    let against_reference = contrasts_in_blocks(&rows, &blocks, 0, CONFIDENCE).ok()?;
     let records = levels.iter().enumerate().map(|(index, level)| {
         let contrast = against_reference.iter().find(|contrast| contrast.level == index);
         let center = analysis.means[index] - grand;
@@ -117,16 +145,23 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
         p_corrected: analysis.p_corrected,
         partial_eta_squared: analysis.partial_eta_squared,
         generalized_eta_squared: analysis.generalized_eta_squared,
+        block_of: if file.machines.is_empty() { Vec::new() } else { block_of },
+        by_block: analysis.by_block.map(|found| ByBlockRecord {
+            f: found.f,
+            degrees_of_freedom: found.degrees_of_freedom,
+            p: found.p,
+        }),
     };
     let numbers = record.levels.iter().flat_map(|level| {
         let ends = level.interval.unwrap_or_default();
         [level.ratio, level.ratio_to_mean, level.interval_to_mean[1], ends[1]]
     });
-    numbers.chain([record.f]).all(f64::is_finite).then_some(record)
+    let by_block = record.by_block.map_or(0.0, |found| found.f);
+    numbers.chain([record.f, by_block]).all(f64::is_finite).then_some(record)
 }
 
 /// The levels in the order of the file, the reference first.
-fn levels_of(file: &SamplesFile) -> Vec<&str> {
+pub(super) fn levels_of(file: &SamplesFile) -> Vec<&str> {
     let mut levels: Vec<&str> = Vec::new();
     for level in file.programs.iter().filter_map(|program| program.level.as_deref()) {
         if !levels.contains(&level) {
@@ -137,7 +172,7 @@ fn levels_of(file: &SamplesFile) -> Vec<&str> {
 }
 
 /// The programs of the suite in the order of the file.
-fn workloads_of(file: &SamplesFile) -> Vec<&str> {
+pub(super) fn workloads_of(file: &SamplesFile) -> Vec<&str> {
     let mut workloads: Vec<&str> = Vec::new();
     for workload in file.programs.iter().filter_map(|program| program.workload.as_deref()) {
         if !workloads.contains(&workload) {
@@ -147,14 +182,62 @@ fn workloads_of(file: &SamplesFile) -> Vec<&str> {
     workloads
 }
 
-fn program_of(file: &SamplesFile, workload: &str, level: &str) -> Option<usize> {
+/// The place of a program at a level, measured by that machine of a file of several.
+pub(super) fn program_of(
+    file: &SamplesFile,
+    workload: &str,
+    level: &str,
+    machine: Option<usize>,
+) -> Option<usize> {
     file.programs.iter().position(|program| {
-        program.workload.as_deref() == Some(workload) && program.level.as_deref() == Some(level)
+        program.workload.as_deref() == Some(workload)
+            && program.level.as_deref() == Some(level)
+            && program.machine == machine
     })
 }
 
-fn mean_log(file: &SamplesFile, workload: &str, level: &str, metric: &Metric) -> Option<f64> {
-    let program = program_of(file, workload, level)?;
+/// The machines that measured a program; `None` alone if the file is of one machine.
+fn series_of(file: &SamplesFile, workload: &str) -> Vec<Option<usize>> {
+    match machines_of(file, workload) {
+        machines if machines.is_empty() => vec![None],
+        machines => machines.into_iter().map(Some).collect(),
+    }
+}
+
+/// The block of each program: programs that the same machines measured are in the same.
+fn blocks_of(file: &SamplesFile, workloads: &[String]) -> Vec<usize> {
+    let mut known: Vec<Vec<usize>> = Vec::new();
+    workloads
+        .iter()
+        .map(|workload| {
+            let machines = machines_of(file, workload);
+            known.iter().position(|other| *other == machines).unwrap_or_else(|| {
+                known.push(machines);
+                known.len() - 1
+            })
+        })
+        .collect()
+}
+
+fn count(blocks: &[usize]) -> usize {
+    blocks.iter().max().map_or(0, |last| last + 1)
+}
+
+/// Every machine counts the same.
+fn mean_over_machines(
+    file: &SamplesFile,
+    workload: &str,
+    level: &str,
+    metric: &Metric,
+) -> Option<f64> {
+    let means: Option<Vec<f64>> = series_of(file, workload)
+        .into_iter()
+        .map(|machine| mean_log(file, program_of(file, workload, level, machine)?, metric))
+        .collect();
+    mean(&means?)
+}
+
+fn mean_log(file: &SamplesFile, program: usize, metric: &Metric) -> Option<f64> {
     let runs = file.runs.iter().filter(|run| run.program == program);
     let blocks = runs.map(|run| run.block.saturating_add(1)).max()?;
     mean(&block_mean_logarithms(&file.runs, blocks, program, metric)?)
@@ -172,13 +255,27 @@ pub fn speedup_table(file: &SamplesFile) -> String {
             .collect::<Vec<String>>(),
     ];
     for workload in workloads_of(file) {
-        let mut row = vec![super::json::printable(workload)];
-        for level in levels.iter().skip(1) {
-            let program = program_of(file, workload, level);
-            let result = file.deciding_results().find(|result| Some(result.program) == program);
-            row.push(result.map_or_else(|| "no result".to_owned(), speedup));
+        for machine in series_of(file, workload) {
+            let host = machine.and_then(|place| file.machines.get(place));
+            let name = host.map_or_else(String::new, |machine| format!(" on {}", machine.name()));
+            let mut row = vec![super::json::printable(&format!("{workload}{name}"))];
+            for level in levels.iter().skip(1) {
+                let program = program_of(file, workload, level, machine);
+                let result = file.deciding_results().find(|result| Some(result.program) == program);
+                row.push(result.map_or_else(|| "no result".to_owned(), speedup));
+            }
+            rows.push(row);
         }
-        rows.push(row);
+        let all: Vec<String> = file
+            .over_machines
+            .iter()
+            .filter(|record| record.workload == workload)
+            .map(OverMachinesRecord::speedup)
+            .collect();
+        if all.len() == levels.len().saturating_sub(1) && !all.is_empty() {
+            let name = super::json::printable(&format!("{workload}, machines as blocks"));
+            rows.push(std::iter::once(name).chain(all).collect());
+        }
     }
     if let Some(suite) = &file.suite {
         let mut row = vec!["all (geometric mean)".to_owned()];
@@ -207,74 +304,10 @@ fn speedup(result: &ResultRecord) -> String {
 }
 
 /// "1.034 (1.021 to 1.047) *" of a ratio that is below 1 for a speedup.
-fn cell(ratio: f64, [lower, upper]: [f64; 2], mark: &str) -> String {
+pub(super) fn cell(ratio: f64, [lower, upper]: [f64; 2], mark: &str) -> String {
     let (speedup, interval) = (1.0 / ratio, Interval { lower: 1.0 / upper, upper: 1.0 / lower });
     let decimals = decimals_for(speedup, interval);
     format!("{speedup:.decimals$} ({}) {mark}", range(interval, decimals))
-}
-
-/// What the suite says in sentences: how many pairs differ, each level over all programs, and the
-/// analysis of variance with its effect sizes.
-#[must_use]
-pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let results: Vec<&ResultRecord> = file.deciding_results().collect();
-    let alone: Vec<f64> = results.iter().map(|result| result.p).collect();
-    if let Ok(adjusted) = holm(&alone) {
-        let below = |values: &[f64]| values.iter().filter(|p| **p <= ERROR_RATE).count();
-        sentences.push(format!(
-            "Of {} pairs, {} differ at 5 % taken one by one, {} with Holm's adjustment over all of them.",
-            results.len(),
-            below(&alone),
-            below(&adjusted)
-        ));
-    }
-    let Some(suite) = &file.suite else {
-        sentences.push(
-            "No analysis of variance: it needs two programs with values at all levels that do not differ in exactly the same way.".to_owned(),
-        );
-        return sentences;
-    };
-    let programs = suite.workloads.len();
-    let name = suite.metric.title();
-    let reference = suite.levels.first().map_or("", |level| level.level.as_str());
-    for level in suite.levels.iter().skip(1) {
-        let (Some([lower, upper]), Some(p)) = (level.interval, level.p_holm) else {
-            continue;
-        };
-        let interval = Interval { lower, upper };
-        let decimals = decimals_for(level.ratio, interval);
-        let evidence = format!(
-            "ratio {:.decimals$} of {name}, 95 % interval {}, n = {programs} programs, paired t on log means, p = {} (Holm)",
-            level.ratio,
-            range(interval, decimals),
-            p_value(p)
-        );
-        let is_resolved = level.is_resolved();
-        let level = super::json::printable(&level.level);
-        sentences.push(if !is_resolved {
-            format!("Unresolved over the suite whether {level} takes more or less than {reference}: {evidence}.")
-        } else if interval.upper < 1.0 {
-            format!("{level} takes less than {reference} over the suite: {evidence}.")
-        } else {
-            format!("{level} takes more than {reference} over the suite: {evidence}.")
-        });
-    }
-    let [of_levels, of_error] = suite.degrees_of_freedom;
-    sentences.push(format!(
-        "Analysis of variance within programs: F({of_levels}, {of_error}) = {:.3}, p = {} (Greenhouse-Geisser: ε = {:.3}, p = {}); effect size: partial η² = {:.3}, generalized η² = {:.5}.",
-        suite.f,
-        p_value(suite.p),
-        suite.epsilon,
-        p_value(suite.p_corrected),
-        suite.partial_eta_squared,
-        suite.generalized_eta_squared,
-    ));
-    sentences
-}
-
-fn p_value(p: f64) -> String {
-    if p < 1e-4 { "less than 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 /// Each level's mean with its interval, relative to the mean of all levels.

@@ -11,6 +11,7 @@ pub mod unit;
 
 use super::comparison::results;
 use super::json::{Command, EndedRecord, ResultRecord, SamplesFile, SummaryRecord};
+use super::machines::over_machines;
 use super::number::{decimals_for, quantities, range};
 use super::sentence::interval_of;
 use super::suite::suite;
@@ -75,6 +76,9 @@ impl Experiment {
         if file.summaries.is_empty() {
             file.summaries = summaries(&file);
         }
+        if file.over_machines.is_empty() {
+            file.over_machines = over_machines(&file);
+        }
         if file.suite.is_none() && file.command == Command::Sweep {
             file.suite = suite(&file);
         }
@@ -112,7 +116,10 @@ impl Experiment {
         let [program, reference] =
             [result.program, result.reference].map(|at| level(at).unwrap_or_else(|| self.name(at)));
         match record(result.program).and_then(|record| record.workload.as_ref()) {
-            Some(workload) => format!("{workload}: {program} against {reference}"),
+            Some(workload) => {
+                let host = self.host(result.program);
+                format!("{workload}{host}: {program} against {reference}")
+            }
             None => format!("{program} against {reference}"),
         }
     }
@@ -124,9 +131,17 @@ impl Experiment {
             return format!("program {program}");
         };
         match (&record.workload, &record.level) {
-            (Some(workload), Some(level)) => format!("{workload} {level}"),
+            (Some(workload), Some(level)) => format!("{workload} {level}{}", self.host(program)),
             _ => record.name.clone().unwrap_or_else(|| record.title()),
         }
+    }
+
+    /// " on HOST" in a file of several machines.
+    fn host(&self, program: usize) -> String {
+        if self.file.machines.is_empty() {
+            return String::new();
+        }
+        format!(" on {}", self.file.machine_of(program).name())
     }
 
     /// Remarks on results and data, and the advice on the machine, each a sentence.

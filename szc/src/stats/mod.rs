@@ -12,6 +12,7 @@
 //! | how many blocks does it take | [`planning`] |
 //! | several programs against one | [`family`] |
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
+//! | the same on several machines | [`strata`], and blocks of [`anova`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
 //! | layouts or noise, programs or drift | [`levels`], [`factors`] |
@@ -43,6 +44,7 @@ pub mod serial;
 pub mod shape;
 pub mod shapiro_wilk;
 pub mod stopping;
+pub mod strata;
 pub mod tail;
 pub mod trend;
 

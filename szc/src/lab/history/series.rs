@@ -66,8 +66,8 @@ pub(super) fn series_of(
             Some(name) => found.name() == name,
             None => *found == file.design.metric,
         };
-        let machine = file.machine.identity();
-        let mut add = |name: String, metric: &Metric, is_ratio: bool, point: Point| {
+        let mut add = |program: usize, name: String, metric: &Metric, is_ratio, point: Point| {
+            let machine = file.machine_of(program).identity();
             if !(point.value > 0.0 && point.value.is_finite()) {
                 return;
             }
@@ -83,7 +83,7 @@ pub(super) fn series_of(
                     name,
                     metric: metric.clone(),
                     is_ratio,
-                    machine: machine.clone(),
+                    machine,
                     points: vec![point],
                     changes: Vec::new(),
                 }),
@@ -92,11 +92,13 @@ pub(super) fn series_of(
         if file.results.is_empty() {
             for summary in file.summaries.iter().filter(|summary| wanted(&summary.metric)) {
                 let name = program_name(file, summary.program);
-                add(name, &summary.metric, false, point_of_summary(path, file, summary));
+                let point = point_of_summary(path, file, summary);
+                add(summary.program, name, &summary.metric, false, point);
             }
         }
         for result in file.results.iter().filter(|result| wanted(&result.metric)) {
-            add(pair_name(file, result), &result.metric, true, point_of_result(path, file, result));
+            let point = point_of_result(path, file, result);
+            add(result.program, pair_name(file, result), &result.metric, true, point);
         }
     }
     for series in &mut all {

@@ -9,6 +9,7 @@ use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
 use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{CommonOptions, parse_share};
+use crate::lab::shard::Shard;
 
 const LONG_ABOUT: &str = "\
 Measures levels of a parameter on several programs, and says which levels differ: on each program, \
@@ -24,6 +25,7 @@ Examples:
   szc sweep --param threads=1,2,4 -- './bench --threads {threads}'
   szc sweep --fixed 40 --json levels.json       with programs and builds in szc.toml
   szc sweep --resume levels.json                go on with what Ctrl-C ended
+  szc sweep --shard 2/4 --seed 7 --json 2.json  the second of four machines; then szc merge
 
 Levels: all combinations of --rev, --flags and --param. The first one is the reference,
 unless --reference names another.
@@ -37,6 +39,9 @@ Masson, each level against the reference (paired t on log means, Holm), and F, d
 of freedom, p (also after Greenhouse and Geisser) and effect size of the one-way
 analysis of variance within subjects, the programs being the subjects. The number of
 blocks is fixed: means of experiments that stop when they look good are not unbiased.
+
+Several machines: --shard K/N takes the programs K, K+N, K+2N … of the suite. With one
+--seed the shards have the same layouts as the whole sweep. szc merge joins their files.
 
 Exit status: 0 measured, whatever the verdicts are; 1 szc could not do its work;
 2 usage error; 4 a build or a program failed; 130 stopped by Ctrl-C (complete blocks
@@ -86,13 +91,17 @@ pub(crate) struct Options {
     )]
     pub(super) runs_per_block: u32,
 
+    /// Measure only this part of the programs: the K-th of N
+    #[arg(long, value_name = "K/N")]
+    pub(super) shard: Option<Shard>,
+
     /// Go on with the interrupted sweep of a samples file, and save to it
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["commands", "fixed", "delta", "names", "reference", "seed", "metric",
             "prepare", "cleanup", "cpu", "timeout", "json", "build", "flags", "parameters",
-            "revisions"]
+            "revisions", "shard"]
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -14,9 +14,11 @@ use crate::lab::experiment::{Experiment, Stopping};
 use crate::lab::options::MetricChoice;
 use crate::lab::output::save;
 use crate::lab::session::Conditions;
+use crate::lab::shard::Shard;
 use crate::measure::program::Program;
 use crate::report::comparison::results;
 use crate::report::json::{self, Command, EndedRecord, ProgramRecord, RuleRecord, SamplesFile};
+use crate::report::machines::over_machines;
 use crate::report::suite::suite;
 use crate::report::summary::summaries;
 
@@ -33,6 +35,8 @@ pub(super) struct Sweep {
     /// Of each program; the seed is the sweep's.
     pub(super) design: Design,
     pub(super) conditions: Conditions,
+    /// The part of the suite that the workloads are.
+    pub(super) shard: Option<Shard>,
     /// The value of --metric.
     pub(super) metric: String,
     pub(super) tolerance: Option<f64>,
@@ -66,8 +70,10 @@ impl Sweep {
                 let _ = writeln!(stderr(), "{} ({} of {count})", workload.name, place + 1);
             }
             let programs = workload.levels.iter().map(|(_, program)| program.clone()).collect();
-            // Seeds one apart have nothing in common: each is hashed with the index of a run.
-            let seed = self.design.seed.wrapping_add(place as u64);
+            // Seeds one apart have nothing in common: each is hashed with the index of a run. A shard
+            // has those that its programs have in the whole suite.
+            let place_in_suite = self.shard.map_or(place, |shard| shard.place(place));
+            let seed = self.design.seed.wrapping_add(place_in_suite as u64);
             let earlier = (earlier.design.complete_blocks > 0).then_some(earlier);
             let part = self.experiment(programs, seed, earlier)?.carry_out()?;
             let ended = part.ended.clone();
@@ -130,6 +136,7 @@ impl Sweep {
                 results: Vec::new(),
                 summaries: Vec::new(),
                 suite: None,
+                over_machines: Vec::new(),
                 ..earlier.clone()
             });
         }
@@ -139,6 +146,7 @@ impl Sweep {
         let names = self.workloads.iter().flat_map(|workload| {
             workload.levels.iter().map(|(level, _)| (workload.name.clone(), level.clone()))
         });
+        file.design.shard = self.shard;
         for (record, (workload, level)) in file.programs.iter_mut().zip(names) {
             record.workload = Some(workload);
             record.level = Some(level);
@@ -188,10 +196,12 @@ impl Sweep {
     }
 }
 
-fn analyse(file: &mut SamplesFile) {
+/// Writes down all that follows from the runs of a sweep.
+pub(in crate::lab) fn analyse(file: &mut SamplesFile) {
     if matches!(file.ended, EndedRecord::Refused { .. }) {
         return;
     }
+    file.over_machines = over_machines(file);
     file.results = results(file);
     file.summaries = summaries(file);
     file.suite = suite(file);

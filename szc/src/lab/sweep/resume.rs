@@ -17,6 +17,12 @@ use crate::report::json::{Command, ProgramRecord};
 /// When the file cannot be read, is of another subcommand, or a program is not the one it was.
 pub(super) fn rest_of(path: &Path, words: Vec<String>, quiet: bool) -> Result<Sweep> {
     let (file, programs) = reopened(Command::Sweep, path)?;
+    if !file.was_measured() {
+        bail!(
+            "{} was made of other files, by szc merge or szc import: go on with those, and make it again",
+            path.display()
+        );
+    }
     let Some(workloads) = workloads_of(&file.programs, &programs) else {
         bail!(
             "{} does not name the same levels for all its programs, so it is not as szc sweep wrote it: begin a new sweep",
@@ -29,6 +35,7 @@ pub(super) fn rest_of(path: &Path, words: Vec<String>, quiet: bool) -> Result<Sw
         workloads,
         design: file.design.plan,
         conditions: conditions_of(&file.design, choice.metric),
+        shard: file.design.shard,
         metric,
         tolerance: file.design.tolerance,
         words,

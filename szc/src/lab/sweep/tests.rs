@@ -170,3 +170,43 @@ fn a_file_that_no_sweep_wrote_is_not_gone_on_with() {
     let words = ["--resume=x.json", "--fixed=7"].map(OsString::from);
     assert_eq!(command(&words), EXIT_USAGE.into());
 }
+
+#[test]
+fn shards_have_the_layouts_of_the_whole_sweep() {
+    let words = ["--fixed=6", "--seed=3", "--warmup=0", "--param=n=1,200"];
+    let programs = ["--", LOOP, &format!("{LOOP}; true"), &format!("{LOOP}; true; true")];
+    let of = |shard: &[&str]| sweep_of(&[&words[..], shard, &programs[..]].concat());
+    let whole = of(&[]).1.unwrap();
+    let seeds = |file: &SamplesFile, name: &str| -> Vec<(usize, u32, u64)> {
+        let first = file.programs.iter().position(|one| one.workload.as_deref() == Some(name));
+        let first = first.unwrap();
+        let runs = file.runs.iter().filter(|run| (first..first + 2).contains(&run.program));
+        runs.map(|run| (run.program - first, run.block, run.seed)).collect()
+    };
+    let (code, odd) = of(&["--shard=1/2"]);
+    assert_eq!(code, EXIT_VERDICT.into());
+    let odd = odd.unwrap();
+    let even = of(&["--shard=2/2"]).1.unwrap();
+    assert_eq!((odd.programs.len(), even.programs.len()), (4, 2));
+    for (shard, name) in [(&odd, "i=0;"), (&odd, "i=0; #3"), (&even, "i=0; #2")] {
+        assert_eq!(seeds(shard, name), seeds(&whole, name), "{name}");
+    }
+
+    // A shard that was cut off goes on with the seeds of its place in the suite.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.json");
+    let mut cut = even.clone();
+    cut.runs.retain(|run| run.block < 2);
+    cut.design.complete_blocks = 2;
+    cut.ended = EndedRecord::Interrupted { signal: 2 };
+    json::write(&path, &cut).unwrap();
+    assert_eq!(
+        command(&["-q".into(), "--resume".into(), path.clone().into()]),
+        EXIT_VERDICT.into()
+    );
+    assert_eq!(plan(&json::read(&path).unwrap()), plan(&even));
+
+    for wrong in ["--shard=4/4", "--shard=0/2", "--shard=3/2", "--shard=x"] {
+        assert_eq!(of(&[wrong]).0, EXIT_USAGE.into(), "{wrong}");
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) fn program(label: &str, name: &str) -> ProgramRecord {
         name: Some(name.to_owned()),
         workload: None,
         level: None,
+        machine: None,
         command: "./program".to_owned(),
         via_shell: false,
         folder: None,
@@ -59,8 +60,10 @@ pub(crate) fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
             cpu: None,
             prepare: None,
             cleanup: None,
+            shard: None,
         },
         machine: Machine::default(),
+        machines: Vec::new(),
         advice: Vec::new(),
         programs: ["A", "B", "C", "D"]
             .iter()
@@ -73,6 +76,7 @@ pub(crate) fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
         results: Vec::new(),
         summaries: Vec::new(),
         suite: None,
+        over_machines: Vec::new(),
     }
 }
 

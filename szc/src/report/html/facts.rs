@@ -15,17 +15,31 @@ const MOST_RUNS: usize = 2000;
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {
     let file = &experiment.file;
     format!(
-        "<h3>How it was made</h3>\n<p>To repeat it, with the same order and the same layouts:</p>\n\
+        "<h3>How it was made</h3>\n<p>{}</p>\n\
          <pre><code>{}</code></pre>\n\
          <details open><summary>Design and machine</summary>\n{}</details>\n\
          <details><summary>Programs</summary>\n{}</details>\n\
-         <details id=\"e{place}-runs\"><summary>All {} runs with their seeds</summary>\n<div class=\"runs\">{}</div></details>\n",
+         <details id=\"e{place}-runs\"><summary>{}</summary>\n<div class=\"runs\">{}</div></details>\n",
+        if file.was_measured() {
+            "To repeat it, with the same order and the same layouts:"
+        } else {
+            "Made of other files by:"
+        },
         escape(&reproduction(file)),
         facts(&[design(experiment), machine(experiment)].concat()),
         programs(experiment),
-        file.runs.len(),
+        runs_title(file.runs.len()),
         runs(experiment)
     )
+}
+
+/// What the table of runs holds.
+fn runs_title(count: usize) -> String {
+    if count > MOST_RUNS {
+        format!("The first {MOST_RUNS} of {count} runs with their seeds")
+    } else {
+        format!("All {count} runs with their seeds")
+    }
 }
 
 type Fact = (&'static str, String);
@@ -73,6 +87,10 @@ fn design(experiment: &Experiment) -> Vec<Fact> {
 }
 
 fn machine(experiment: &Experiment) -> Vec<Fact> {
+    if !experiment.file.machines.is_empty() {
+        let machines = experiment.file.machines.iter();
+        return machines.map(|machine| ("Machine", machine.identity())).collect();
+    }
     let machine = &experiment.file.machine;
     let yes_or_no = |value: bool| if value { "yes" } else { "no" }.to_owned();
     let known = [
@@ -167,7 +185,8 @@ fn runs(experiment: &Experiment) -> String {
     ];
     let more = if file.runs.len() > MOST_RUNS {
         format!(
-            "<p class=\"quiet\">The first {MOST_RUNS} runs; all are in the page's data and come out by szc export.</p>\n"
+            "<p class=\"quiet\">A longer table would make the page slow. All {} runs are in the page's data, and in the samples file: szc export writes them as CSV, JSON or R.</p>\n",
+            file.runs.len()
         )
     } else {
         String::new()

@@ -5,6 +5,7 @@
 use super::element::{Figure, number, sentence, table};
 use super::experiment::probability as short_p;
 use super::verdicts::directions;
+use crate::report::machines::OverMachinesRecord;
 use crate::report::number::{decimals_for, range};
 use crate::report::plot::interval::{self, Labels, Row};
 use crate::report::plot::svg::escape;
@@ -31,9 +32,35 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> String {
         )
     });
     format!(
-        "<h3 id=\"e{place}-suite\">Over all programs</h3>\n<ul class=\"remarks\">\n{sentences}</ul>\n{}",
+        "<h3 id=\"e{place}-suite\">Over all programs</h3>\n<ul class=\"remarks\">\n{sentences}</ul>\n{}{}",
+        over_machines(place, experiment),
         numbers.unwrap_or_default()
     )
+}
+
+/// Programs that several machines measured; empty if there are none.
+fn over_machines(place: usize, experiment: &Experiment) -> String {
+    let records = &experiment.file.over_machines;
+    if records.is_empty() {
+        return String::new();
+    }
+    let row = |(at, record): (usize, &OverMachinesRecord)| {
+        let base = format!("/experiments/{place}/samples/over_machines/{at}");
+        let mut row = vec![
+            escape(&record.workload),
+            escape(&format!("{} against {}", record.level, record.reference)),
+            record.machines.len().to_string(),
+        ];
+        row.extend(ratio_cells(&base, ["ratio", "interval"], record.ratio, record.interval));
+        row.push(number(&format!("{base}/p_holm"), record.p_holm, &short_p(record.p_holm)));
+        let p = record.agreement.p;
+        row.push(number(&format!("{base}/agreement/p"), p, &short_p(p)));
+        row
+    };
+    let rows: Vec<Vec<String>> = records.iter().enumerate().map(row).collect();
+    let head =
+        ["program", "compared", "machines", "ratio", "95 % interval", "p (Holm)", "p of agreement"];
+    table("Programs over several machines, which are blocks and count the same", &head, &rows)
 }
 
 /// Two numbers with as many digits as the interval deserves, and their interval.
@@ -119,7 +146,24 @@ fn variance(base: &str, suite: &SuiteRecord) -> String {
         "partial η²",
         "generalized η²",
     ];
-    table("Analysis of variance within programs, of mean log values", &head, &[row])
+    let mut rows = vec![row];
+    if let Some(found) = suite.by_block {
+        let at = |field: &str| format!("{base}/by_block/{field}");
+        let [of_blocks, of_error] = found.degrees_of_freedom;
+        let mut row = vec![
+            "levels by machines".to_owned(),
+            number(&at("f"), found.f, &format!("{:.3}", found.f)),
+            format!(
+                "{}, {}",
+                number(&at("degrees_of_freedom/0"), of_blocks as f64, &of_blocks.to_string()),
+                number(&at("degrees_of_freedom/1"), of_error as f64, &of_error.to_string())
+            ),
+            number(&at("p"), found.p, &short_p(found.p)),
+        ];
+        row.resize(head.len(), String::new());
+        rows.push(row);
+    }
+    table("Analysis of variance within programs, of mean log values", &head, &rows)
 }
 
 fn figure(place: usize, experiment: &Experiment, suite: &SuiteRecord) -> String {

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::{FORMAT, SamplesFile, VERSION, version_1};
+use super::{FORMAT, SamplesFile, VERSION_OF_MACHINES, version_1};
 use crate::lab::design::{MOST_BLOCKS, MOST_PROGRAMS, MOST_RUNS_PER_POSITION};
 use crate::measure::sample::Metric;
 
@@ -125,9 +125,9 @@ pub fn parse(bytes: &[u8]) -> Result<SamplesFile> {
             head.format
         );
     }
-    if head.version > VERSION {
+    if head.version > VERSION_OF_MACHINES {
         bail!(
-            "it is of version {}, and this szc {} reads versions up to {VERSION}: use a newer szc",
+            "it is of version {}, and this szc {} reads versions up to {VERSION_OF_MACHINES}: use a newer szc",
             head.version,
             env!("CARGO_PKG_VERSION")
         );
@@ -159,6 +159,26 @@ fn check(file: &SamplesFile) -> Result<()> {
         if let Some(name) = run.figures.keys().find(|name| name.parse::<Metric>().is_err()) {
             bail!("`runs[{place}].figures` has the name {name:?}, which names no metric");
         }
+    }
+    let machines = file.machines.len();
+    if file.version < VERSION_OF_MACHINES && machines > 0 {
+        bail!("it has `machines`, which files have from version {VERSION_OF_MACHINES} on");
+    }
+    for (place, program) in file.programs.iter().enumerate() {
+        match program.machine {
+            None if machines > 0 => {
+                bail!("`programs[{place}].machine` is missing, and there are {machines} machines");
+            }
+            Some(machine) if machine >= machines => {
+                bail!(
+                    "`programs[{place}].machine` is {machine}, and there are {machines} machines"
+                );
+            }
+            _ => {}
+        }
+    }
+    if let Some(shard) = file.design.shard.filter(|shard| !shard.is_valid()) {
+        bail!("`design.shard` is {shard}, and there is no such part");
     }
     let blocks = file.design.complete_blocks;
     if file.runs.iter().filter(|run| run.block < blocks).count() < blocks as usize {

@@ -101,9 +101,29 @@ fn refusal_of(change: impl FnOnce(&mut serde_json::Value)) -> String {
 
 #[test]
 fn a_newer_version_is_refused_with_the_way_out() {
-    let text = refusal_of(|value| value["version"] = 3.into());
-    assert!(text.contains("version 3") && text.contains("use a newer szc"), "{text}");
+    let text = refusal_of(|value| value["version"] = 4.into());
+    assert!(text.contains("version 4") && text.contains("use a newer szc"), "{text}");
     assert!(refusal_of(|value| value["version"] = 0.into()).contains("version 0"));
+}
+
+#[test]
+fn machines_need_the_version_that_keeps_them_apart() {
+    let machine = serde_json::to_value(Machine::default()).unwrap();
+    let text = refusal_of(|value| value["machines"] = vec![machine.clone()].into());
+    assert!(text.contains("it has `machines`, which files have from version 3 on"), "{text}");
+    let with = |place: Option<u64>| {
+        refusal_of(|value| {
+            value["version"] = 3.into();
+            value["machines"] = vec![machine.clone()].into();
+            value["programs"][0]["machine"] = 0.into();
+            value["programs"][1]["machine"] = place.into();
+        })
+    };
+    assert!(with(Some(1)).contains("`programs[1].machine` is 1, and there are 1 machines"));
+    assert!(with(None).contains("`programs[1].machine` is missing"));
+    let shard = serde_json::json!({ "number": 3, "of": 2 });
+    let text = refusal_of(|value| value["design"]["shard"] = shard);
+    assert!(text.contains("`design.shard` is 3/2"), "{text}");
 }
 
 #[test]

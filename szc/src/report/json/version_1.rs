@@ -114,8 +114,10 @@ impl From<SamplesFile> for super::SamplesFile {
                 cpu: None,
                 prepare: None,
                 cleanup: None,
+                shard: None,
             },
             machine: old.machine,
+            machines: Vec::new(),
             advice: Vec::new(),
             programs: old.programs.into_iter().map(ProgramRecord::from).collect(),
             runs: old.runs.into_iter().map(Sample::from).collect(),
@@ -123,6 +125,7 @@ impl From<SamplesFile> for super::SamplesFile {
             results: Vec::new(),
             summaries: Vec::new(),
             suite: None,
+            over_machines: Vec::new(),
         }
     }
 }
@@ -150,6 +153,7 @@ impl From<ProgramV1> for ProgramRecord {
             name: old.name,
             workload: None,
             level: None,
+            machine: None,
             command: old.command,
             via_shell: old.via_shell,
             folder: None,

@@ -9,12 +9,13 @@ pub fn command_line(file: &SamplesFile) -> String {
     file.command_line.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
 }
 
-/// The command line with the experiment's seed, so that it is the same experiment again.
+/// The command line with the experiment's seed, so that it is the same experiment again; of a file
+/// that was made of others, what made it.
 #[must_use]
 pub fn reproduction(file: &SamplesFile) -> String {
     let options = file.command_line.iter().take_while(|word| *word != "--");
     let has_seed = options.clone().any(|word| word == "--seed" || word.starts_with("--seed="));
-    if has_seed {
+    if has_seed || !file.was_measured() {
         return command_line(file);
     }
     let mut words: Vec<String> = file.command_line.iter().map(|word| quoted(word)).collect();

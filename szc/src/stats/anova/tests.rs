@@ -106,3 +106,44 @@ proptest! {
         prop_assert!((moved.epsilon - found.epsilon).abs() < 1e-8);
     }
 }
+
+#[test]
+fn subjects_in_blocks_are_analysed_as_by_aov_in_r() {
+    for case in cases("blocks", "split_plot") {
+        let rows = rows_of(&case);
+        let blocks: Vec<usize> =
+            numbers(&case["block"]).iter().map(|block| *block as u32 as usize).collect();
+        let found = within_subjects_in_blocks(&rows, &blocks, 0.95).unwrap();
+        let by_block = found.by_block.unwrap();
+        for (found, name) in [
+            (found.f, "f"),
+            (found.p, "p"),
+            (found.half_width, "half_width"),
+            (by_block.f, "block_f"),
+            (by_block.p, "block_p"),
+            (by_block.degrees_of_freedom[0] as f64, "block_df"),
+        ] {
+            let expected = number(&case[name]);
+            assert!(same_digits(found, expected), "{name}: found {found}, expected {expected}");
+        }
+        assert_eq!(numbers(&case["df"]), found.degrees_of_freedom.map(|df| df as f64));
+        assert_eq!(by_block.degrees_of_freedom[1], found.degrees_of_freedom[1]);
+        let contrasts = contrasts_in_blocks(&rows, &blocks, 0, 0.95).unwrap();
+        let expected = numbers(&case["contrast_t"]).into_iter().zip(numbers(&case["contrast_p"]));
+        for (contrast, (t, p)) in contrasts.iter().zip(expected) {
+            assert!(same_digits(contrast.t, t) && same_digits(contrast.p, p), "{contrast:?}");
+        }
+    }
+}
+
+#[test]
+fn as_many_blocks_as_subjects_leave_no_error_to_divide_by() {
+    let rows = [[1.0, 2.0], [3.0, 5.0]];
+    let expected = DataError::TooFew { needed: 3, found: 2 };
+    assert_eq!(within_subjects_in_blocks(&rows, &[4, 7], 0.95).unwrap_err(), expected);
+    assert_eq!(contrasts_in_blocks(&rows, &[4, 7], 0, 0.95).unwrap_err(), expected);
+    assert_eq!(
+        within_subjects_in_blocks(&rows, &[1], 0.95).unwrap_err(),
+        DataError::UnequalLengths
+    );
+}

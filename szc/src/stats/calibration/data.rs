@@ -1,4 +1,4 @@
-//! Data of the tests: published examples, and the values of scipy that `reference/make.py` stored.
+//! Data of the tests: published examples, and the values of scipy and R that the scripts in `reference` stored.
 #![forbid(unsafe_code)]
 
 use serde_json::Value;
@@ -27,9 +27,10 @@ pub(crate) fn same_digits(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-10 * expected.abs()
 }
 
-/// The stored cases called `name` in `file` (`parametric`, `ranks`, `series` or `shape`).
+/// The stored cases called `name` in `file` (`blocks`, `parametric`, `ranks`, `series` or `shape`).
 pub(crate) fn cases(file: &str, name: &str) -> Vec<Value> {
     let text = match file {
+        "blocks" => include_str!("../reference/blocks.json"),
         "parametric" => include_str!("../reference/parametric.json"),
         "ranks" => include_str!("../reference/ranks.json"),
         "series" => include_str!("../reference/series.json"),

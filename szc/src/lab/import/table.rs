@@ -1,0 +1,99 @@
+//! The table of runs that the driver script writes.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::lab::design::MOST_BLOCKS;
+use crate::measure::rsf;
+
+/// The first line.
+pub(super) const HEADER: &str = "szc-spec-runs 1";
+
+/// Most positions of a block.
+const MOST_POSITIONS: u32 = 1000;
+
+/// A call of SPEC's tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) block: u32,
+    pub(super) position: u32,
+    pub(super) level: String,
+    pub(super) seed: u64,
+    pub(super) randomized: bool,
+    /// The raw file, from the table's folder.
+    pub(super) file: PathBuf,
+}
+
+/// Reads the table.
+///
+/// # Errors
+/// When it cannot be read, a line is no run, or two lines are about the same.
+pub(super) fn read_table(path: &Path) -> Result<Vec<Row>> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut lines = text.lines();
+    if lines.next() != Some(HEADER) {
+        bail!(
+            "{} does not begin with the line {HEADER:?}: a table of spec-scripts/spec/measure.sh is needed{}",
+            path.display(),
+            if rsf::parse(&text).is_ok() { ", which names raw files such as this one" } else { "" }
+        );
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for (number, line) in (2..).zip(lines) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some(row) = row(line) else {
+            bail!(
+                "{}:{number}: block, position, level, seed, yes or no, and file are needed, with tabs between them; found {line:?}",
+                path.display()
+            );
+        };
+        let same = |other: &Row| (other.block, other.position) == (row.block, row.position);
+        if rows.iter().any(same) {
+            bail!(
+                "{}:{number}: block {} has two runs at position {}",
+                path.display(),
+                row.block,
+                row.position
+            );
+        }
+        if let Some(other) = rows.iter().find(|other| other.file == row.file) {
+            bail!(
+                "{}:{number}: {} is the file of block {}, too: every run has one of its own",
+                path.display(),
+                row.file.display(),
+                other.block
+            );
+        }
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| (row.block, row.position));
+    Ok(rows)
+}
+
+fn row(line: &str) -> Option<Row> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [block, position, level, seed, randomized, file] = fields[..] else {
+        return None;
+    };
+    if level.is_empty() || file.is_empty() {
+        return None;
+    }
+    Some(Row {
+        block: block.parse().ok().filter(|block| *block < MOST_BLOCKS)?,
+        position: position.parse().ok().filter(|position| *position < MOST_POSITIONS)?,
+        level: level.to_owned(),
+        seed: seed.parse().ok()?,
+        randomized: match randomized {
+            "yes" => true,
+            "no" => false,
+            _ => return None,
+        },
+        file: PathBuf::from(file),
+    })
+}
