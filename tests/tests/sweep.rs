@@ -161,3 +161,45 @@ fn spoiled_files_of_sweeps_are_refused_or_shown_but_never_believed() {
     assert_eq!(code(&run(&place, &["report", "odd.json", "--html=x.html"])), 0);
     assert!(!String::from_utf8(place.read("x.html")).expect("text").contains("<img"));
 }
+
+#[test]
+fn shards_are_joined_to_the_whole_sweep_and_machines_are_kept_apart() {
+    let place = Place::new();
+    let words = ["sweep", "-q", "--fixed=6", "--warmup=0", "--metric=wall", "--seed=4"];
+    let commands = ["--param=n=1,2", "--", "true {n}", "true x {n}", "true y {n}"];
+    let sweep = |more: &[&str]| {
+        let output = run(&place, &[&words[..], more, &commands[..]].concat());
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+    };
+    sweep(&["--json=whole.json"]);
+    sweep(&["--shard=1/2", "--json=1.json"]);
+    sweep(&["--shard=2/2", "--json=2.json"]);
+    let output = run(&place, &["merge", "2.json", "1.json", "--json=merged.json"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let (whole, merged) = (samples(&place, "whole.json"), samples(&place, "merged.json"));
+    assert_eq!(plan(&merged), plan(&whole));
+    assert_eq!(merged["version"], 2);
+    let missing = run(&place, &["merge", "2.json"]);
+    assert_eq!(code(&missing), 2);
+    assert!(errors(&missing).contains("shards are missing: 1/2"), "{}", errors(&missing));
+
+    // The second shard as if it came from another machine.
+    let text = String::from_utf8(place.read("2.json")).expect("text");
+    let host = merged["machine"]["hostname"].as_str().expect("a name");
+    place.write("other.json", &text.replace(&format!("\"{host}\""), "\"elsewhere\""));
+    let output = run(&place, &["merge", "1.json", "other.json", "--json=two.json"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert!(text(&output).contains("2 machines, which are blocks"), "{output:?}");
+    let two = samples(&place, "two.json");
+    assert_eq!((&two["version"], two["machines"].as_array().map(Vec::len)), (&3.into(), Some(2)));
+    assert_eq!(two["suite"]["block_of"], serde_json::json!([0, 1, 0]));
+    assert_eq!(two["suite"]["by_block"]["degrees_of_freedom"], serde_json::json!([1, 1]));
+    assert_eq!(code(&run(&place, &["report", "two.json", "--html=two.html"])), 0);
+    let page = String::from_utf8(place.read("two.html")).expect("text");
+    assert!(page.contains("levels by machines") && page.contains("on elsewhere"), "{page}");
+    // An older szc would look for the reference on the wrong machine.
+    let older = String::from_utf8(place.read("two.json")).expect("text");
+    place.write("older.json", &older.replacen("\"version\": 3", "\"version\": 2", 1));
+    assert_eq!(code(&run(&place, &["compare", "-q", "older.json"])), 2);
+    assert_eq!(code(&run(&place, &["sweep", "--resume", "two.json"])), 2);
+}
