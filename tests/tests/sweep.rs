@@ -184,9 +184,9 @@ fn shards_are_joined_to_the_whole_sweep_and_machines_are_kept_apart() {
     assert!(errors(&missing).contains("shards are missing: 1/2"), "{}", errors(&missing));
 
     // The second shard as if it came from another machine.
-    let text = String::from_utf8(place.read("2.json")).expect("text");
+    let second = String::from_utf8(place.read("2.json")).expect("text");
     let host = merged["machine"]["hostname"].as_str().expect("a name");
-    place.write("other.json", &text.replace(&format!("\"{host}\""), "\"elsewhere\""));
+    place.write("other.json", &second.replace(&format!("\"{host}\""), "\"elsewhere\""));
     let output = run(&place, &["merge", "1.json", "other.json", "--json=two.json"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert!(text(&output).contains("2 machines, which are blocks"), "{output:?}");

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -278,8 +278,8 @@ fn sample(row: &Row, position: u32, program: usize, seconds: f64) -> Sample {
         position,
         program,
         seed: row.seed,
-        // Below 1e17, which the reader of raw files sees to.
-        wall_ns: std::time::Duration::from_secs_f64(seconds).as_nanos() as u64,
+        wall_ns: u64::try_from(Duration::from_secs_f64(seconds).as_nanos())
+            .expect("the reader of raw files believes no such time"),
         ..Sample::default()
     }
 }

@@ -110,7 +110,7 @@ fn read_all(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
         .iter()
         .map(|path| Ok((path.as_path(), json::read(path)?)))
         .collect::<Result<_>>()?;
-    let mut file = joined(files, options.partial)?;
+    let mut file = joined(&files, options.partial)?;
     file.command_line = words;
     analyse(&mut file);
     Ok(file)

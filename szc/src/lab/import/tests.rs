@@ -30,13 +30,13 @@ fn raw(text: &str, level: &str, factor: f64) -> String {
 fn measured(folder: &Path, text: &str) -> PathBuf {
     let mut table = String::from("szc-spec-runs 1\n# a comment\n");
     for block in 0..7_u32 {
-        for (position, level) in ["O2", "O3", "O3", "O2"].iter().enumerate() {
+        for (position, level) in (0_u32..).zip(["O2", "O3", "O3", "O2"]) {
             if (block, position) == (6, 3) {
                 continue;
             }
             let name = format!("{block}-{position}.rsf");
-            let noise = 1.0 + f64::from((block * 7 + position as u32 * 5) % 11) / 1000.0;
-            let factor = if *level == "O3" { 0.9 * noise } else { noise };
+            let noise = 1.0 + f64::from((block * 7 + position * 5) % 11) / 1000.0;
+            let factor = if level == "O3" { 0.9 * noise } else { noise };
             fs::write(folder.join(&name), raw(text, level, factor)).unwrap();
             table.push_str(&format!(
                 "{block}\t{position}\t{level}\t{block}{position}\tyes\t{name}\n"

@@ -31,17 +31,17 @@ struct Unit {
 ///
 /// # Errors
 /// When the files do not belong together, something was measured twice, or a part is missing.
-pub(super) fn joined(files: Vec<(&Path, SamplesFile)>, partial: bool) -> Result<SamplesFile> {
+pub(super) fn joined(files: &[(&Path, SamplesFile)], partial: bool) -> Result<SamplesFile> {
     let Some((first_path, first)) = files.first() else {
         bail!("no files, and at least one is needed: szc merge 1.json 2.json --json whole.json");
     };
-    for (path, file) in &files {
+    for (path, file) in files {
         check_alone(path, file, partial)?;
         check_together((first_path, first), (path, file))?;
     }
-    let complete = missing_shards(&files, partial)?
+    let complete = missing_shards(files, partial)?
         && files.iter().all(|(_, file)| file.ended == EndedRecord::Complete);
-    let machines = machines_of(&files);
+    let machines = machines_of(files);
     let mut whole = first.clone();
     let mut units = Vec::new();
     for (number, (path, file)) in files.iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn joined(files: Vec<(&Path, SamplesFile)>, partial: bool) -> Result<
 
     whole.created = files.iter().map(|(_, file)| file.created.clone()).min().unwrap_or_default();
     whole.ended = if complete { EndedRecord::Complete } else { EndedRecord::Unfinished };
-    whole.advice = advice(&files, &machines, &units);
+    whole.advice = advice(files, &machines, &units);
     whole.design.shard = None;
     whole.design.complete_blocks =
         files.iter().map(|(_, file)| file.design.complete_blocks).max().unwrap_or_default();

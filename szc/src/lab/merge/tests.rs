@@ -21,7 +21,7 @@ fn part(name: &str, host: &str, shard: Option<(usize, usize)>) -> SamplesFile {
 fn join(files: &[SamplesFile], partial: bool) -> Result<SamplesFile> {
     let names = ["1.json", "2.json", "3.json", "4.json"];
     let named = names.iter().map(Path::new).zip(files.iter().cloned());
-    joined(named.collect(), partial)
+    joined(&named.collect::<Vec<_>>(), partial)
 }
 
 fn reason(files: &[SamplesFile], partial: bool) -> String {

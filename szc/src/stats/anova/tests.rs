@@ -111,8 +111,7 @@ proptest! {
 fn subjects_in_blocks_are_analysed_as_by_aov_in_r() {
     for case in cases("blocks", "split_plot") {
         let rows = rows_of(&case);
-        let blocks: Vec<usize> =
-            numbers(&case["block"]).iter().map(|block| *block as u32 as usize).collect();
+        let blocks: Vec<usize> = serde_json::from_value(case["block"].clone()).unwrap();
         let found = within_subjects_in_blocks(&rows, &blocks, 0.95).unwrap();
         let by_block = found.by_block.unwrap();
         for (found, name) in [
