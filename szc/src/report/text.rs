@@ -155,7 +155,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
     if design.complete_blocks as usize >= fewest_blocks(file) && file.command != Command::Run {
         for metric in metrics_in_order(file) {
             // What SPEC's tools measured has no CPU time at all, which is nobody's clock.
-            let is_there = file.runs.iter().any(|run| run.value(&metric) > 0.0);
+            let is_there =
+                file.was_measured() || file.runs.iter().any(|run| run.value(&metric) > 0.0);
             if is_there && !file.results.iter().any(|result| result.metric == metric) {
                 remarks.push(format!(
                     "No comparison of {}: it was zero in some runs, which are too short for this clock.",

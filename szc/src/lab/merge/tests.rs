@@ -73,8 +73,9 @@ fn missing_shards_are_named_and_parts_are_joined_on_request() {
 
 #[test]
 fn files_of_other_plans_are_refused_by_what_differs() {
+    type Spoiler = fn(&mut SamplesFile);
     let good = part("a", "one", None);
-    let spoilers: [(fn(&mut SamplesFile), &str); 8] = [
+    let spoilers: [(Spoiler, &str); 8] = [
         (|file| file.command = Command::Compare, "is of szc compare"),
         (|file| file.design.plan.blocks += 1, "differ in the number of blocks (20 and 21)"),
         (|file| file.design.tolerance = Some(0.5), "differ in the tolerance"),
