@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # The whole road on real programs: builds szc, builds Lua and SQLite at -O2 and
-# at -O3 with CC=szc, and asks whether -O3 is faster, over many code layouts.
+# at -O3 with CC=szc, and asks whether -O3 is faster, over many code layouts. Then
+# the same of -O1, -O2 and -O3 over four programs of the open suite, in short.
 #
 #   spec-scripts/demo.sh [--offline] [--blocks N]
 #
-# --offline   uses a small bundled program instead of fetched ones
+# --offline   uses a small bundled program instead of fetched ones, and leaves the
+#             four programs out
 # --blocks N  blocks of four runs per program (default 16)
 #
 # Results are written to demo-results/: the samples as JSON, the reports as text
-# and as one HTML page, and the executables that were compared.
+# and as HTML pages (report.html, levels/report.html), and the executables that
+# were compared.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 RESULTS=$PROJECT/demo-results
 DEMO_PROGRAMS=(lua sqlite3)
+LEVEL_PROGRAMS=(lua bzip2 phalanx minisat)
+LEVEL_BLOCKS=10
 
 offline=no blocks=16
 while [[ $# -gt 0 ]]; do
@@ -97,7 +102,20 @@ main() {
     heading "is -O3 (B) faster than -O2 (A)?"
     verdict_table "${programs[@]}"
     html_report "${programs[@]}"
+    [[ $offline == yes ]] || levels
     printf '\nsamples and reports: %s (%s s in all)\n' "$RESULTS" "$(seconds_since "$started")"
+}
+
+# levels: which of three levels is fastest over several programs? A program that cannot be had is left out.
+levels() {
+    heading "-O1, -O2 and -O3 over ${LEVEL_PROGRAMS[*]}, $LEVEL_BLOCKS blocks of short runs"
+    suite measure "${LEVEL_PROGRAMS[@]}" --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size test \
+        --results "$RESULTS/levels" --szc "$SZC" -- --fixed "$LEVEL_BLOCKS" ||
+        warn "not all of them could be measured"
+    if [[ -s $RESULTS/levels/suite.json ]]; then
+        "$SZC" report "$RESULTS/levels/suite.json" --html "$RESULTS/levels/report.html"
+        printf '\npage with the analysis of variance: %s\n' "$RESULTS/levels/report.html"
+    fi
 }
 
 # html_report PROGRAM...: all comparisons on one page.
