@@ -25,6 +25,28 @@ for word in "$@"; do
 done
 [[ $(basename "$output") == "$name" ]] || exit 0
 
+# Sources in the command line are compiled once, not for each order.
+is_source() {
+    case $1 in
+    *.c | *.cc | *.cpp | *.cxx | *.C | *.f | *.f90 | *.F | *.F90) ;;
+    *) return 1 ;;
+    esac
+}
+rest=() linked=()
+for word in "${words[@]:1}"; do
+    is_source "$word" || rest+=("$word")
+done
+mkdir -p "$folder/objects"
+for word in "${words[@]:1}"; do
+    if is_source "$word"; then
+        object=$folder/objects/${#linked[@]}.o
+        # What only a link has a use for is no reason to warn.
+        "${words[0]}" "${rest[@]}" -Wno-unused-command-line-argument -c "$word" -o "$object"
+        word=$object
+    fi
+    linked+=("$word")
+done
+
 for ((order = 0; order <= number; order++)); do
     shuffle=()
     if ((order > 0)); then
@@ -33,5 +55,5 @@ for ((order = 0; order <= number; order++)); do
         done
     fi
     mkdir -p "$folder/$order"
-    "${words[@]}" -fuse-ld=lld "${shuffle[@]}" -o "$folder/$order/$name"
+    "${words[0]}" "${linked[@]}" -fuse-ld=lld "${shuffle[@]}" -o "$folder/$order/$name"
 done

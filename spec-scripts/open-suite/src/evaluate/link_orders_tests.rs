@@ -61,6 +61,33 @@ fn the_program_is_linked_in_the_given_order_and_in_random_ones() {
 }
 
 #[test]
+fn sources_in_the_command_line_are_compiled_once_and_keep_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sources(folder);
+    assert!(driver(folder, &["-c", "b.c", "-o", "b.o"]).status.success());
+    let output = driver(
+        folder,
+        &[
+            "-O1",
+            "-Werror=unused-command-line-argument",
+            "main.c",
+            "a.c",
+            "b.o",
+            "c.c",
+            "-lm",
+            "-o",
+            "prog",
+        ],
+    );
+    assert!(output.status.success(), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("unused"), "{output:?}");
+    assert_eq!(order(&folder.join("orders/0/prog")), "012");
+    assert_eq!(order(&folder.join("orders/8/prog")).len(), 3);
+    assert_eq!(fs::read_dir(folder.join("orders/objects")).unwrap().count(), 3);
+}
+
+#[test]
 fn a_link_that_fails_fails() {
     let folder = tempfile::tempdir().unwrap();
     let output = driver(folder.path(), &["nothing.o", "-o", "prog"]);
