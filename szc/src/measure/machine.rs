@@ -51,6 +51,11 @@ pub struct Machine {
     pub turbo: Option<bool>,
 }
 
+/// A number of CPUs in words.
+fn cpus(count: usize) -> String {
+    if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") }
+}
+
 impl Machine {
     /// Describes this machine now.
     #[must_use]
@@ -87,11 +92,11 @@ impl Machine {
     pub fn identity(&self) -> String {
         let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
         format!(
-            "{}: {}, {}, {} CPUs",
+            "{}: {}, {}, {}",
             known(&self.hostname),
             self.architecture,
             known(&self.cpu),
-            self.cores.map_or_else(|| "unknown".to_owned(), |cores| cores.to_string())
+            self.cores.map_or_else(|| "unknown CPUs".to_owned(), cpus)
         )
     }
 
@@ -103,7 +108,8 @@ impl Machine {
             && load > cores as f64
         {
             advice.push(format!(
-                "the load average is {load:.1} on {cores} CPUs, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time"
+                "the load average is {load:.1} on {}, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time",
+                cpus(cores)
             ));
         }
         if self.aslr_off_for_process == Some(true) {
