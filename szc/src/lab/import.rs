@@ -18,12 +18,11 @@ use clap::Parser;
 
 use self::table::{Row, read_table};
 use super::design::{Arrangement, Design, EnvironmentSize, MOST_PROGRAMS, MOST_RUNS_PER_POSITION};
-use super::experiment::{command_line, conclude};
+use super::experiment::command_line;
 use super::options::parse_share;
-use super::output::{complain, explain};
+use super::output::explain;
+use super::sweep::conclude_made;
 use super::sweep::plan::analyse;
-use super::sweep::report;
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::measure::machine::Machine;
 use crate::measure::metric::Metric;
 use crate::measure::rsf::{self, RawResult};
@@ -99,20 +98,8 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let file = match imported(&options, command_line("import", arguments)) {
-        Ok(file) => file,
-        Err(error) => {
-            complain("import", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match conclude(options.json.as_ref(), &file, &report(&file, options.quiet)) {
-        Ok(_) => EXIT_VERDICT.into(),
-        Err(error) => {
-            complain("import", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
-    }
+    let file = imported(&options, command_line("import", arguments));
+    conclude_made("import", file, options.json.as_ref(), options.quiet)
 }
 
 /// A line of the table with what its raw file says.

@@ -7,7 +7,6 @@
 mod join;
 
 use std::ffi::OsString;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,11 +14,10 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::join::joined;
-use super::experiment::{command_line, conclude};
-use super::output::{complain, explain};
+use super::experiment::command_line;
+use super::output::explain;
+use super::sweep::conclude_made;
 use super::sweep::plan::analyse;
-use super::sweep::report;
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::json::{self, SamplesFile};
 
 const LONG_ABOUT: &str = "\
@@ -88,20 +86,8 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let file = match read_all(&options, command_line("merge", arguments)) {
-        Ok(file) => file,
-        Err(error) => {
-            complain("merge", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match tell(&options, &file) {
-        Ok(()) => EXIT_VERDICT.into(),
-        Err(error) => {
-            complain("merge", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
-    }
+    let file = read_all(&options, command_line("merge", arguments));
+    conclude_made("merge", file, options.json.as_ref(), options.quiet)
 }
 
 fn read_all(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
@@ -114,18 +100,6 @@ fn read_all(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
     file.command_line = words;
     analyse(&mut file);
     Ok(file)
-}
-
-fn tell(options: &Options, file: &SamplesFile) -> Result<()> {
-    if !options.quiet {
-        // What the machines warn of belongs to the result.
-        for line in &file.advice {
-            // A closed stderr leaves nobody to tell.
-            let _ = writeln!(stderr(), "szc merge: warning: {line}");
-        }
-    }
-    // Whether the sweeps were complete or not, the exit code is about the merging.
-    conclude(options.json.as_ref(), file, &report(file, options.quiet)).map(drop)
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ pub(super) mod plan;
 mod resume;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
@@ -23,7 +24,7 @@ use super::experiment::{command_line, conclude};
 use super::options::USUAL_METRIC;
 use super::output::{complain, explain, say};
 use super::shard::Shard;
-use super::{EXIT_INTERNAL, versions};
+use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, versions};
 use crate::measure::program::Program;
 use crate::report::comparison::USUAL_TOLERANCE;
 use crate::report::json::SamplesFile;
@@ -197,14 +198,38 @@ fn header(workloads: &[Workload], design: &Design) -> String {
     text
 }
 
+/// Ends a command that made the file of a sweep without measuring: says what it says, and saves it. Whether the sweep was
+/// complete or not, the exit code is about the making.
+pub(super) fn conclude_made(
+    command: &str,
+    made: Result<SamplesFile>,
+    json: Option<&PathBuf>,
+    quiet: bool,
+) -> ExitCode {
+    let (error, code) = match made {
+        Ok(file) => {
+            // What the machines warn of belongs to the result.
+            for line in file.advice.iter().filter(|_| !quiet) {
+                // A closed stderr leaves nobody to tell.
+                let _ = writeln!(stderr(), "szc {command}: warning: {line}");
+            }
+            match conclude(json, &file, &report(&file, quiet)) {
+                Ok(_) => return EXIT_VERDICT.into(),
+                Err(error) => (error, EXIT_INTERNAL),
+            }
+        }
+        Err(error) => (error, EXIT_USAGE),
+    };
+    complain(command, &format!("{error:#}"));
+    code.into()
+}
+
 /// What the samples of a sweep say.
-pub(super) fn report(file: &SamplesFile, quiet: bool) -> String {
+fn report(file: &SamplesFile, quiet: bool) -> String {
     let mut text = String::new();
-    if !quiet {
-        text.push_str(&machines_text(file));
-    }
     let reference = file.programs.first().and_then(|program| program.level.as_deref());
     if !quiet {
+        text.push_str(&machines_text(file));
         text.push_str(&format!(
             "\nSpeedup over {} by {}, 95 % intervals; * slower, ~ unresolved, = equivalent\n",
             reference.unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::lab::{EXIT_USAGE, EXIT_VERDICT};
 
 const FIXTURES: [(&str, &str); 2] = [
     ("cpu2006", include_str!("../../../../spec-scripts/spec/fixtures/cpu2006.rsf")),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lab::shard::Shard;
+use crate::lab::{EXIT_USAGE, EXIT_VERDICT};
 use crate::report::json::{Command, EndedRecord, VERSION, VERSION_OF_MACHINES};
 use crate::report::suite::tests::suite_of;
 

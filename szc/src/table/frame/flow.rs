@@ -93,8 +93,8 @@ struct Walk {
     end: u64,
     /// The instructions, by address.
     steps: Vec<Step>,
-    /// Indices of those still to be followed.
-    open: Vec<usize>,
+    /// Indices of those still to be followed, with what is known there.
+    open: Vec<(usize, Point)>,
     /// Depth above the part that can grow, and its bytes.
     part: Option<(i64, i64)>,
     sites: Vec<u32>,
@@ -174,7 +174,7 @@ impl Walk {
             Some(_) => Err(FixedFrame::Ambiguous),
             None => {
                 step.point = Some(point);
-                self.open.push(index);
+                self.open.push((index, point));
                 Ok(())
             }
         }
@@ -187,10 +187,8 @@ impl Walk {
     }
 
     fn follow(&mut self) -> Result<(), FixedFrame> {
-        while let Some(index) = self.open.pop() {
-            let Step { instruction, offsets, point } = &self.steps[index];
-            let (instruction, offsets) = (*instruction, *offsets);
-            let Some(point) = *point else { return Err(FixedFrame::Unusual) };
+        while let Some((index, point)) = self.open.pop() {
+            let Step { instruction, offsets, .. } = self.steps[index];
             let after = self.step(&instruction, &offsets, point)?;
             self.successors(index, &instruction, after)?;
         }
