@@ -26,22 +26,25 @@ done
 [[ $(basename "$output") == "$name" ]] || exit 0
 
 # Sources in the command line are compiled once, not for each order.
-is_source() {
+language() {
     case $1 in
-    *.c | *.cc | *.cpp | *.cxx | *.C | *.f | *.f90 | *.F | *.F90) ;;
-    *) return 1 ;;
+    *.c | *.cc | *.cpp | *.cxx | *.C) echo c ;;
+    *.f | *.f90 | *.F | *.F90) echo fortran ;;
     esac
 }
 rest=() linked=()
 for word in "${words[@]:1}"; do
-    is_source "$word" || rest+=("$word")
+    [[ -n $(language "$word") ]] || rest+=("$word")
 done
+# What only a link has a use for is no reason to warn; clang can be told so, flang cannot.
+declare -A quiet=([c]=-Wno-unused-command-line-argument [fortran]='')
 mkdir -p "$folder/objects"
 for word in "${words[@]:1}"; do
-    if is_source "$word"; then
+    language=$(language "$word")
+    if [[ -n $language ]]; then
         object=$folder/objects/${#linked[@]}.o
-        # What only a link has a use for is no reason to warn.
-        "${words[0]}" "${rest[@]}" -Wno-unused-command-line-argument -c "$word" -o "$object"
+        # shellcheck disable=SC2086 # empty is no word
+        "${words[0]}" "${rest[@]}" ${quiet[$language]} -c "$word" -o "$object"
         word=$object
     fi
     linked+=("$word")

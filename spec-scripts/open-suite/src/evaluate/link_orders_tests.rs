@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const COMPILER: &str = "clang-22";
+const FORTRAN_COMPILER: &str = "flang-22";
 
 /// Four objects, each with a function; main prints their names in the order of their addresses.
 fn sources(folder: &Path) -> Vec<String> {
@@ -21,9 +22,13 @@ fn sources(folder: &Path) -> Vec<String> {
 }
 
 fn driver(folder: &Path, words: &[&str]) -> Output {
+    driver_around(COMPILER, folder, words)
+}
+
+fn driver_around(compiler: &str, folder: &Path, words: &[&str]) -> Output {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("link-orders.sh");
     Command::new(script)
-        .args(["8", "orders", "prog", COMPILER])
+        .args(["8", "orders", "prog", compiler])
         .args(words)
         .current_dir(folder)
         .output()
@@ -85,6 +90,19 @@ fn sources_in_the_command_line_are_compiled_once_and_keep_their_places() {
     assert_eq!(order(&folder.join("orders/0/prog")), "012");
     assert_eq!(order(&folder.join("orders/8/prog")).len(), 3);
     assert_eq!(fs::read_dir(folder.join("orders/objects")).unwrap().count(), 3);
+}
+
+#[test]
+fn sources_in_fortran_are_compiled_by_a_driver_that_knows_other_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("main.f90"), "program main\ncall a()\nend\n").unwrap();
+    fs::write(folder.join("a.f"), "      subroutine a()\n      write(*,'(A)') 'a'\n      end\n")
+        .unwrap();
+    let words = ["-O1", "main.f90", "a.f", "-o", "prog"];
+    let output = driver_around(FORTRAN_COMPILER, folder, &words);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(order(&folder.join("orders/8/prog")), "a\n");
 }
 
 #[test]
