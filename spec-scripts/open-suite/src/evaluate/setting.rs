@@ -61,7 +61,6 @@ impl<'a> Setting<'a> {
         let results = options.results(suite);
         make_folder(&results)?;
         let results = results.canonicalize().context("cannot find the folder for samples")?;
-        let folder = suite.folder.canonicalize().context("cannot find the suite")?;
         let shared = Cache::new(cache)?;
         let cache_folder = cache.canonicalize().context("cannot find the cache")?;
         let own = std::env::current_exe().context("cannot find this program")?;
@@ -73,11 +72,11 @@ impl<'a> Setting<'a> {
             cache: shared,
             jobserver: Jobserver::new(options.jobs.map_or(processors, usize::from))?,
             toolchain,
-            commit: commit(&folder),
+            commit: commit(&suite.folder),
             archive: Archive::new(&results),
             private: Private::new(&[
                 (&cache_folder, "{cache}"),
-                (&folder, "{suite}"),
+                (&suite.folder, "{suite}"),
                 (&results, "{results}"),
                 (&folder_of(&own), "{tools}"),
                 (&folder_of(&szc), "{szc}"),

@@ -19,7 +19,7 @@ pub use read::load;
 pub struct Suite {
     /// In the order of the file.
     pub programs: Vec<Program>,
-    /// The folder of the file; programs' own files are in `programs/NAME` of it.
+    /// The folder of the file (absolute); programs' own files are in `programs/NAME` of it.
     pub folder: PathBuf,
 }
 

@@ -25,7 +25,9 @@ struct Document {
 pub fn load(file: &Path) -> Result<Suite> {
     let text = fs::read_to_string(file)
         .with_context(|| format!("cannot read the suite {}", file.display()))?;
-    let folder = file.parent().unwrap_or_else(|| Path::new(".")).to_owned();
+    // Builds and scripts for inputs run elsewhere, and need its files.
+    let place = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
+    let folder = place.parent().unwrap_or(Path::new("/")).to_owned();
     let programs = parse(&file.display().to_string(), &text)?;
     Ok(Suite { programs, folder })
 }

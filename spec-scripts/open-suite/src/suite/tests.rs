@@ -26,6 +26,12 @@ full = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 test = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 "#;
 
+#[test]
+fn a_relative_name_finds_the_folder_that_scripts_elsewhere_need() {
+    // Tests run in the folder of their package.
+    assert_eq!(load(Path::new("suite.toml")).unwrap().folder, shipped().folder);
+}
+
 /// What is said of SMALL with one text in place of another.
 fn complaint(from: &str, to: &str) -> String {
     assert!(SMALL.contains(from), "{from}");
