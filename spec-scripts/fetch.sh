@@ -50,8 +50,9 @@ EOF
 # refresh_source_lists: once a day is enough. A third-party list without sources
 # makes the update fail as a whole, which says nothing about the others.
 refresh_source_lists() {
-    [[ -n $(find "$APT/updated" -mtime -1 2>/dev/null) ]] && return
+    # Always: it names places, and the cache may have been moved.
     derive_source_lists
+    [[ -n $(find "$APT/updated" -mtime -1 2>/dev/null) ]] && return
     apt-get -c "$APT/apt.conf" -qq update >"$APT/update.log" 2>&1 || true
     if compgen -G "$APT/lists/*Sources*" >/dev/null; then
         touch "$APT/updated"
