@@ -76,7 +76,8 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
         return Ok(None);
     }
     let quiet = options.common.quiet;
-    versions::programs(&options.build, &options.commands, &options.names, quiet).map(Some)
+    versions::programs(&options.build, &options.commands, &options.comparison.names, quiet)
+        .map(Some)
 }
 
 fn source_of(
@@ -86,7 +87,7 @@ fn source_of(
 ) -> Result<Source> {
     let words = command_line("compare", arguments);
     if let Some(path) = &options.resume {
-        let rest = resume::rest_of(Command::Compare, path, options.budget, words)?;
+        let rest = resume::rest_of(Command::Compare, path, options.comparison.budget, words)?;
         return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
     }
     let programs = match built {
@@ -95,7 +96,7 @@ fn source_of(
             if let Some(paths) = saved::samples_files(&options.commands)? {
                 return Ok(Source::Saved(Box::new(saved_comparison(options, &paths)?)));
             }
-            programs_of(&options.commands, &options.names)?
+            programs_of(&options.commands, &options.comparison.names)?
         }
     };
     if programs.len() < 2 {
@@ -108,9 +109,9 @@ fn source_of(
         bail!("{} programs, and at most {MOST_PROGRAMS} fit", programs.len());
     }
     let choice = options.common.metric_choice()?;
-    let budget = options.budget.unwrap_or(USUAL_BUDGET);
+    let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
-        runs_per_position: options.runs_per_block,
+        runs_per_position: options.comparison.runs_per_block,
         ..Design::mirrored(programs.len(), options.fixed.unwrap_or_else(|| budget.blocks()), 0)
     };
     Ok(Source::Runs(Box::new(Experiment {
@@ -146,10 +147,10 @@ fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile>
         command: Command::Compare,
         metric,
         tolerance: options.delta,
-        across_machines: options.across_machines,
+        across_machines: options.comparison.across_machines,
     };
     let mut file = question.read(paths)?;
-    for (label, name) in &options.names {
+    for (label, name) in &options.comparison.names {
         match file.programs.iter_mut().find(|program| program.label == *label) {
             Some(program) => program.name = Some(name.clone()),
             None => bail!("--name {label}=… names no program: there are {}", file.programs.len()),

@@ -82,7 +82,8 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
         return Ok(None);
     }
     let quiet = options.common.quiet;
-    let programs = versions::programs(&options.build, &options.commands, &options.names, quiet)?;
+    let programs =
+        versions::programs(&options.build, &options.commands, &options.comparison.names, quiet)?;
     let needed = if options.baseline.is_some() { 1 } else { 2 };
     if programs.len() != needed {
         return Err(Failure::Usage(format!(
@@ -100,7 +101,7 @@ fn source_of(
 ) -> Result<Source> {
     let words = command_line("gate", arguments);
     if let Some(path) = &options.resume {
-        let rest = resume::rest_of(Command::Gate, path, options.budget, words)?;
+        let rest = resume::rest_of(Command::Gate, path, options.comparison.budget, words)?;
         return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
     }
     if let Some(name) = &options.baseline {
@@ -115,7 +116,7 @@ fn source_of(
             name,
             &Machine::current(),
             compiler.as_ref(),
-            options.across_machines,
+            options.comparison.across_machines,
         )?;
         return against(candidate, &found);
     }
@@ -142,7 +143,7 @@ fn source_of(
                         commands.len()
                     );
                 }
-                let programs = programs_of(commands, &options.names)?;
+                let programs = programs_of(commands, &options.comparison.names)?;
                 Ok(Source::Runs(Box::new(pair(options, programs, words)?)))
             }
         },
@@ -170,7 +171,7 @@ fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
 fn programs(options: &Options, built: Option<Vec<Program>>, command: &str) -> Result<Vec<Program>> {
     match built {
         Some(programs) => Ok(programs),
-        None => programs_of(&[command.to_owned()], &options.names),
+        None => programs_of(&[command.to_owned()], &options.comparison.names),
     }
 }
 
@@ -186,7 +187,7 @@ fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> R
             rule: RuleRecord::Fixed,
             tolerance: None,
             precision: None,
-            time: options.budget.and_then(Budget::time),
+            time: options.comparison.budget.and_then(Budget::time),
         },
         instruments: choice.instruments,
         metric_option: choice.option,
@@ -199,9 +200,9 @@ fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> R
 /// Both commands in common blocks.
 fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
-    let budget = options.budget.unwrap_or(USUAL_BUDGET);
+    let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
-        runs_per_position: options.runs_per_block,
+        runs_per_position: options.comparison.runs_per_block,
         ..Design::mirrored(2, budget.blocks(), 0)
     };
     Ok(Experiment {
@@ -233,7 +234,7 @@ fn question(options: &Options) -> Result<SavedSamples> {
         command: Command::Gate,
         metric,
         tolerance: Some(options.max_slowdown),
-        across_machines: options.across_machines,
+        across_machines: options.comparison.across_machines,
     })
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::design::{Design, EnvironmentSize, MOST_BLOCKS};
+use super::design::{Design, EnvironmentSize, MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use super::metric;
 use super::session::Conditions;
 use crate::measure::child::usable_cpus;
@@ -75,6 +75,31 @@ pub struct CommonOptions {
     /// Print only the verdict
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Options of the subcommands that hold programs against each other, block by block.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ComparisonOptions {
+    /// Most blocks, or time such as 90s, 5m, 1h [default: 100]
+    #[arg(long, value_name = "N|T", value_parser = parse_budget)]
+    pub budget: Option<Budget>,
+
+    /// Name a program in the report: A=…, B=… and so on (gate: A is the baseline)
+    #[arg(long = "name", value_name = "A=…", num_args = 1..=2, value_parser = parse_name)]
+    pub names: Vec<(String, String)>,
+
+    /// Runs in each of the two positions of a program in a block
+    #[arg(
+        long,
+        value_name = "M",
+        default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
+    )]
+    pub runs_per_block: u32,
+
+    /// Compare samples of different machines as if they were one
+    #[arg(long)]
+    pub across_machines: bool,
 }
 
 /// The metric that decides where nobody says otherwise.

@@ -7,8 +7,8 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
-use crate::lab::options::{Budget, CommonOptions, parse_budget, parse_name, parse_share};
+use crate::lab::design::MOST_BLOCKS;
+use crate::lab::options::{CommonOptions, ComparisonOptions, parse_share};
 use crate::stats::fixed::FEWEST_BLOCKS;
 
 const LONG_ABOUT: &str = "\
@@ -88,26 +88,9 @@ pub(crate) struct Options {
     )]
     pub(super) fixed: Option<u32>,
 
-    /// Most blocks, or time such as 90s, 5m, 1h [default: 100]
-    #[arg(long, value_name = "N|T", value_parser = parse_budget)]
-    pub(super) budget: Option<Budget>,
-
     /// Difference that does not matter, for "equivalent" [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(super) delta: Option<f64>,
-
-    /// Name a program in the report: A=…, B=… and so on
-    #[arg(long = "name", value_name = "A=…", num_args = 1..=2, value_parser = parse_name)]
-    pub(super) names: Vec<(String, String)>,
-
-    /// Runs in each of the two positions of a program in a block
-    #[arg(
-        long,
-        value_name = "M",
-        default_value = "1",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
-    )]
-    pub(super) runs_per_block: u32,
 
     /// Go on with the interrupted experiment of a samples file, and save to it
     #[arg(
@@ -118,9 +101,8 @@ pub(crate) struct Options {
     )]
     pub(super) resume: Option<PathBuf>,
 
-    /// Compare samples of different machines as if they were one
-    #[arg(long)]
-    pub(super) across_machines: bool,
+    #[command(flatten)]
+    pub(super) comparison: ComparisonOptions,
 
     #[command(flatten)]
     pub(super) common: CommonOptions,

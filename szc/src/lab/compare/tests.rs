@@ -18,7 +18,7 @@ fn exit_code(words: &[&str]) -> ExitCode {
 
 fn programs(words: &[&str]) -> Result<Vec<Program>> {
     let options = parsed(words).unwrap();
-    programs_of(&options.commands, &options.names)
+    programs_of(&options.commands, &options.comparison.names)
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn the_option_table_is_consistent() {
 #[test]
 fn defaults_are_those_of_the_help() {
     let options = parsed(&["--", "./a x", "./b x"]).unwrap();
-    assert_eq!((options.fixed, options.budget, options.delta), (None, None, None));
-    assert_eq!((options.runs_per_block, options.common.warmup), (1, 1));
+    assert_eq!((options.fixed, options.comparison.budget, options.delta), (None, None, None));
+    assert_eq!((options.comparison.runs_per_block, options.common.warmup), (1, 1));
     assert_eq!(options.common.metric_choice().unwrap().metric, Metric::Cpu);
     assert!(!options.common.no_check_output && !options.common.quiet);
     assert!(!options.common.no_shuffle);

@@ -7,8 +7,7 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::design::MOST_RUNS_PER_POSITION;
-use crate::lab::options::{Budget, CommonOptions, parse_budget, parse_name, parse_share};
+use crate::lab::options::{CommonOptions, ComparisonOptions, parse_share};
 
 const LONG_ABOUT: &str = "\
 Says by its exit code whether a candidate is slower than a baseline by more than a budget.
@@ -67,10 +66,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
     pub(super) max_slowdown: f64,
 
-    /// Most blocks, or time such as 90s, 5m, 1h [default: 100]
-    #[arg(long, value_name = "N|T", value_parser = parse_budget)]
-    pub(super) budget: Option<Budget>,
-
     /// What an inconclusive answer is worth
     #[arg(long, value_enum, default_value = "report")]
     pub(super) inconclusive: Policy,
@@ -83,23 +78,6 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(super) store: Option<PathBuf>,
 
-    /// Compare samples of different machines as if they were one
-    #[arg(long)]
-    pub(super) across_machines: bool,
-
-    /// Name a program in the report: A=… (baseline), B=… (candidate)
-    #[arg(long = "name", value_name = "A=…", num_args = 1..=2, value_parser = parse_name)]
-    pub(super) names: Vec<(String, String)>,
-
-    /// Runs in each of the two positions of a program in a block
-    #[arg(
-        long,
-        value_name = "M",
-        default_value = "1",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
-    )]
-    pub(super) runs_per_block: u32,
-
     /// Go on with the interrupted experiment of a samples file, and save to it
     #[arg(
         long,
@@ -108,6 +86,9 @@ pub(crate) struct Options {
             "cleanup", "cpu", "timeout", "json"]
     )]
     pub(super) resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) comparison: ComparisonOptions,
 
     #[command(flatten)]
     pub(super) common: CommonOptions,
