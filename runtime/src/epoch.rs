@@ -5,17 +5,19 @@
 //!
 //! ```text
 //! Fresh ─▶ Current ─▶ Kept ─▶ Candidate ─▶ Freeing ─▶ Free ─▶ Current …
-//!                      ▲          │ a reference was found
-//!                      └──────────┘
+//!   ▲                  ▲          │ a reference was found  │
+//!   │                  └──────────┘                        │ there are more than are needed
+//!   └──────────────────────────────────────────────────────┘
 //! ```
 #![forbid(unsafe_code)]
+
+use core::ops::Range;
 
 /// What a place of the arena is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Use {
-    /// Nothing was ever there. (All zero bits: the state of new memory.)
-    #[allow(dead_code, reason = "never written, only found in new memory")]
+    /// Nothing is there. (All zero bits: the state of new memory.)
     Fresh = 0,
     /// The layout of the current epoch.
     Current,
@@ -32,18 +34,30 @@ pub enum Use {
 /// A layout that runs, one that is prepared, and one whose last threads are leaving.
 pub const FEWEST_PLACES: u32 = 3;
 
+/// Epochs in which fewer places were enough, for each place, before there are fewer.
+const EPOCHS_WATCHED_FOR_EACH: u64 = 4;
+
 /// State of the sequence.
 #[derive(Debug)]
 pub struct Epochs<'a> {
     places: &'a mut [Use],
     current: u64,
     place: u32,
-    /// Places that have been used: all below this one.
+    /// Places that are used: all below this one.
     opened: u32,
+    /// The most that were.
+    most_opened: u32,
     /// Places to get along with, if enough of them become free in time.
     preferred: u32,
+    /// As few as that may become.
+    fewest_preferred: u32,
     /// Places that are kept or candidates.
     kept: u32,
+    /// Places that cannot be taken: neither fresh nor free.
+    busy: u32,
+    /// The most that were since the epoch `watched_since`.
+    most_busy: u32,
+    watched_since: u64,
 }
 
 /// Every place of the arena holds copies that may still run.
@@ -55,7 +69,19 @@ impl<'a> Epochs<'a> {
     /// to be used if the others become free in time.
     pub fn first(places: &'a mut [Use], preferred: u32) -> Self {
         places[0] = Use::Current;
-        Self { places, current: 0, place: 0, opened: 1, preferred, kept: 0 }
+        Self {
+            places,
+            current: 0,
+            place: 0,
+            opened: 1,
+            most_opened: 1,
+            preferred,
+            fewest_preferred: preferred,
+            kept: 0,
+            busy: 1,
+            most_busy: 1,
+            watched_since: 0,
+        }
     }
 
     /// The memory of the places' uses, for whoever gives it back.
@@ -68,9 +94,14 @@ impl<'a> Epochs<'a> {
         self.place
     }
 
-    /// Number of places that have been used: all below that one.
+    /// Number of places that are used: all below that one.
     pub fn opened(&self) -> u32 {
         self.opened
+    }
+
+    /// The most places that were used at a time.
+    pub fn most_opened(&self) -> u32 {
+        self.most_opened
     }
 
     /// Places of old layouts that may still run.
@@ -93,9 +124,11 @@ impl<'a> Epochs<'a> {
     /// # Errors
     /// [`Exhausted`] if no place is free.
     pub fn next(&self) -> Result<(u64, u32), Exhausted> {
+        // Those that there are too many of last, so that they can go.
+        let few = self.opened.min(self.preferred);
         let free = || {
-            let behind = self.place + 1..self.opened;
-            behind.chain(0..self.place).find(|&place| self.places[place as usize] == Use::Free)
+            let in_turn = (self.place + 1..few).chain(0..few).chain(few..self.opened);
+            in_turn.into_iter().find(|&place| self.places[place as usize] == Use::Free)
         };
         let fresh = || ((self.opened as usize) < self.places.len()).then_some(self.opened);
         let place = if self.opened < self.preferred {
@@ -111,18 +144,52 @@ impl<'a> Epochs<'a> {
         self.places[self.place as usize] = Use::Kept;
         self.places[place as usize] = Use::Current;
         self.kept += 1;
+        self.busy += 1;
+        self.most_busy = self.most_busy.max(self.busy);
         self.current += 1;
         self.place = place;
         if place >= self.opened && self.opened >= self.preferred && !self.is_hurried() {
             // Places do not become free in time: half as many more at once, rather than one now and then.
             self.preferred += self.preferred / 2;
+            self.watch();
         }
         self.opened = self.opened.max(place + 1);
+        self.most_opened = self.most_opened.max(self.opened);
+        self.prefer_fewer();
+    }
+
+    fn watch(&mut self) {
+        self.most_busy = self.busy;
+        self.watched_since = self.current;
+    }
+
+    /// Takes back that more places are preferred if fewer have been enough for long: a machine that was
+    /// busy for a moment, or a thread that came to no rest, is no reason to keep memory for ever.
+    fn prefer_fewer(&mut self) {
+        let watched = self.current - self.watched_since;
+        if self.preferred == self.fewest_preferred
+            || watched < EPOCHS_WATCHED_FOR_EACH * u64::from(self.preferred)
+        {
+            return;
+        }
+        let fewer = (self.preferred / 3 * 2).max(self.fewest_preferred);
+        // What is taken while a cycle is under way does not depend on when cycles begin.
+        let during_a_cycle = self.most_busy.saturating_sub(Self::begin_of_cycles(self.preferred));
+        if Self::begin_of_cycles(fewer) + during_a_cycle <= fewer - fewer / 8 {
+            self.preferred = fewer;
+        }
+        self.watch();
+    }
+
+    /// Old layouts with which a cycle begins.
+    fn begin_of_cycles(preferred: u32) -> u32 {
+        preferred / 2
     }
 
     /// Whether it is time to look for places that can be freed.
     pub fn wants_cycle(&self) -> bool {
-        self.kept > 0 && self.kept >= (self.preferred / 2).min(self.places.len() as u32 - 1)
+        let many = Self::begin_of_cycles(self.preferred).min(self.places.len() as u32 - 1);
+        self.kept > 0 && self.kept >= many
     }
 
     /// Whether as few places are to be used as can be.
@@ -166,13 +233,29 @@ impl<'a> Epochs<'a> {
     pub fn free(&mut self, place: u32) {
         if let Some(state @ Use::Freeing) = self.places.get_mut(place as usize) {
             *state = Use::Free;
+            self.busy -= 1;
         }
+    }
+
+    /// The last places, if they are free and more than are preferred.
+    pub fn surplus(&self) -> Range<u32> {
+        // Where few are preferred, more are used now and then: they would come and go.
+        let few = if self.is_hurried() { self.opened } else { self.preferred.min(self.opened) };
+        let beyond = &self.places[few as usize..self.opened as usize];
+        let free = beyond.iter().rev().take_while(|&&place| place == Use::Free).count();
+        self.opened - free as u32..self.opened
+    }
+
+    /// Forgets the places of [`Self::surplus`], whose memory was given back.
+    pub fn close(&mut self, surplus: Range<u32>) {
+        self.places[surplus.start as usize..surplus.end as usize].fill(Use::Fresh);
+        self.opened = surplus.start;
     }
 
     /// In a forked child, which has only the thread that forked and no cycle under way.
     pub fn become_child(&mut self) {
         self.replace(Use::Candidate, Use::Kept);
-        self.replace(Use::Freeing, Use::Free);
+        self.busy -= self.replace(Use::Freeing, Use::Free);
     }
 
     fn replace(&mut self, from: Use, to: Use) -> u32 {
@@ -195,6 +278,14 @@ mod tests {
         let (_, place) = epochs.next().ok()?;
         epochs.advance(place);
         Some(place)
+    }
+
+    fn cycle(epochs: &mut Epochs<'_>) {
+        epochs.begin_cycle();
+        epochs.end_cycle();
+        while let Some(place) = epochs.unreachable() {
+            epochs.free(place);
+        }
     }
 
     #[test]
@@ -235,11 +326,7 @@ mod tests {
         for _ in 0..12 {
             taken.extend(step(&mut epochs));
             if epochs.wants_cycle() {
-                epochs.begin_cycle();
-                epochs.end_cycle();
-                while let Some(place) = epochs.unreachable() {
-                    epochs.free(place);
-                }
+                cycle(&mut epochs);
             }
         }
         assert_eq!(taken, [1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]);
@@ -257,14 +344,70 @@ mod tests {
             step(&mut epochs);
         }
         for _ in 0..20 {
-            epochs.begin_cycle();
-            epochs.end_cycle();
-            while let Some(place) = epochs.unreachable() {
-                epochs.free(place);
-            }
+            cycle(&mut epochs);
             step(&mut epochs);
         }
         assert_eq!(epochs.opened(), 12);
+    }
+
+    #[test]
+    fn places_that_were_needed_for_a_moment_are_given_back() {
+        let mut places = [Use::Fresh; 100];
+        let mut epochs = Epochs::first(&mut places, 16);
+        while epochs.opened() < 40 {
+            step(&mut epochs);
+        }
+        assert_eq!((epochs.preferred, epochs.surplus()), (54, 40..40));
+        let mut closed = 0;
+        for _ in 0..2000 {
+            step(&mut epochs).unwrap();
+            if epochs.wants_cycle() {
+                cycle(&mut epochs);
+            }
+            let surplus = epochs.surplus();
+            closed += surplus.len();
+            epochs.close(surplus);
+        }
+        assert_eq!((epochs.preferred, epochs.opened(), epochs.most_opened()), (16, 16, 54));
+        assert_eq!(closed, 54 - 16);
+        assert!(epochs.places[16..].iter().all(|&place| place == Use::Fresh));
+        // If they are needed again, they are there.
+        while epochs.opened() < 40 {
+            step(&mut epochs);
+        }
+    }
+
+    #[test]
+    fn places_that_are_needed_again_and_again_are_kept() {
+        let mut places = [Use::Fresh; 100];
+        let mut epochs = Epochs::first(&mut places, 16);
+        let mut opened = 0;
+        for epoch in 0..5000 {
+            step(&mut epochs).unwrap();
+            // A cycle that takes longer than half of the places last.
+            if epoch % 30 == 0 {
+                cycle(&mut epochs);
+            }
+            let surplus = epochs.surplus();
+            epochs.close(surplus);
+            if epoch == 100 {
+                opened = epochs.opened();
+            }
+        }
+        assert!(opened > 16);
+        assert_eq!(epochs.opened(), opened);
+    }
+
+    #[test]
+    fn where_few_places_are_preferred_the_others_stay_open() {
+        let mut places = [Use::Fresh; 10];
+        let mut epochs = Epochs::first(&mut places, FEWEST_PLACES);
+        while epochs.opened() < 6 {
+            step(&mut epochs);
+        }
+        cycle(&mut epochs);
+        step(&mut epochs);
+        assert!(epochs.surplus().is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use super::views;
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
+use core::ops::Range;
 
 /// Keeps clear of what the loader puts right below an image.
 const BELOW_GAP_BYTES: usize = 16 << 20;
@@ -179,6 +180,20 @@ impl Arena {
         Ok(())
     }
 
+    /// Gives the memory of the last places that are open back. Whoever could still reach them, dies.
+    pub fn close(&self, places: Range<u32>) -> Result<(), Errno> {
+        let start = places.start as usize * self.place_bytes;
+        let bytes = places.len() * self.place_bytes;
+        let (executable, writable) =
+            (self.executable.wrapping_add(start), self.writable.wrapping_add(start));
+        // SAFETY: our own mappings, and nobody can reach what is in the places.
+        unsafe {
+            os::protect(executable, bytes, os::PROT_NONE)?;
+            os::remove_pages(writable, bytes);
+            os::protect(writable, bytes, os::PROT_NONE)
+        }
+    }
+
     /// Fills all of a place that nobody can reach any more with traps: whoever could, dies.
     pub fn poison(&self, place: u32) {
         self.clear(place, self.place_bytes);
@@ -289,6 +304,26 @@ mod tests {
         assert_eq!(arena.locate(image), None);
         // SAFETY: the address lies in the mapped executable view.
         assert_eq!(unsafe { (address as *const u8).read() }, arch::TRAP);
+    }
+
+    #[test]
+    fn a_place_that_was_closed_takes_no_memory_and_can_be_opened_again() {
+        let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
+        let (arena, _) = Arena::new(image, image + (4 << 20), 8192, 1 << 20, 0, views::Form::Plain)
+            .ok()
+            .unwrap();
+        arena.open(2, 8192).unwrap();
+        let resident = |address: usize| os::is_readable(address, PAGE_BYTES);
+        assert!(resident(arena.address(2, 0)));
+        arena.close(1..3).unwrap();
+        assert!(!resident(arena.address(1, 0)) && !resident(arena.address(2, 4096)));
+        assert!(resident(arena.address(0, 0)));
+        arena.open(1, 100).unwrap();
+        let byte = |offset| {
+            // SAFETY: the address lies in a place that is open.
+            unsafe { (arena.address(1, offset) as *const u8).read() }
+        };
+        assert_eq!((byte(99), byte(100)), (arch::TRAP, 0), "zeros are new memory");
     }
 
     #[test]

@@ -168,7 +168,7 @@ impl Code {
         );
         // SAFETY: the caller's promise; the mappings are those of `prepare`.
         unsafe {
-            for place in 0..self.epochs.opened() {
+            for place in 0..self.epochs.most_opened() {
                 self.region(place).free();
             }
             let uses = self.epochs.into_places();

@@ -106,6 +106,17 @@ pub unsafe fn release_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_need, 0, 0, 0]) };
 }
 
+/// Gives the memory of a range of a shared object back, which reads as zeros afterwards in all mappings of
+/// it (`MADV_REMOVE`).
+///
+/// # Safety
+/// Nobody may need what is in the range.
+pub unsafe fn remove_pages(address: *mut u8, bytes: usize) {
+    let remove = 9;
+    // SAFETY: the caller's promise.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, remove, 0, 0, 0]) };
+}
+
 /// Resizes a private mapping, which may move (`mremap(2)`).
 ///
 /// # Safety

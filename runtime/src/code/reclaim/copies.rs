@@ -85,6 +85,7 @@ impl Images {
     pub fn free(&mut self, unreachable: &Unreachable) {
         if let Some(code) = self.code_mut(unreachable.slot) {
             code.epochs.free(unreachable.place);
+            code.close_surplus();
         }
     }
 
@@ -119,6 +120,14 @@ impl Code {
     fn extent(&self) -> Extent {
         let start = self.arena.address(0, 0);
         (start, start + self.epochs.opened() as usize * self.arena.place_bytes())
+    }
+
+    /// Gives back the memory of places that are no longer needed, if the kernel lets us.
+    fn close_surplus(&mut self) {
+        let surplus = self.epochs.surplus();
+        if !surplus.is_empty() && self.arena.close(surplus.clone()).is_ok() {
+            self.epochs.close(surplus);
+        }
     }
 
     /// Makes old layouts candidates, but those with labels that may have been stored. Returns how many.
