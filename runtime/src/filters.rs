@@ -6,6 +6,7 @@
 //! layout. Filters that are installed by system calls of the program's own, without libc, are not seen.
 
 use crate::code::images::Images;
+use crate::fork;
 use crate::library;
 use crate::next::Next;
 use crate::state::CODE;
@@ -26,8 +27,11 @@ pub fn may_be_there() -> bool {
 }
 
 /// Before syscall(2). Where to go on.
-pub extern "C" fn before_syscall(number: usize, first: usize) -> usize {
+pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> usize {
     static NEXT: Next = Next::new(c"syscall");
+    if fork::makes_child(number, first, second) {
+        return fork::announced_syscall as *const () as usize;
+    }
     let installs = match number {
         SECCOMP => first <= SECCOMP_LAST_SETTING,
         PRCTL => first == PR_SET_SECCOMP,

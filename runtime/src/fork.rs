@@ -9,6 +9,7 @@ use crate::code::reclaim;
 use crate::filters;
 use crate::library;
 use crate::maintenance;
+use crate::next::Next;
 use crate::os;
 use crate::report;
 use crate::stack;
@@ -51,6 +52,46 @@ fn set_mark() {
     if let Some(mark) = mark() {
         mark.store(1, Ordering::Relaxed);
     }
+}
+
+/// `SYS_clone` and `SYS_fork`, and the flag of a child that shares the memory (`linux/sched.h`).
+const CLONE: usize = 56;
+const FORK: usize = 57;
+const CLONE_VM: usize = 0x100;
+
+/// Whether a call of syscall(2) makes a child with memory of its own that goes on where the parent is.
+pub fn makes_child(number: usize, first: usize, second: usize) -> bool {
+    let forks = match number {
+        FORK => true,
+        CLONE => first & CLONE_VM == 0 && second == 0,
+        _ => false,
+    };
+    // Otherwise there is nothing that the two would share.
+    forks && mark().is_some()
+}
+
+/// Such a call, announced as those of libc's `fork` are.
+pub extern "C" fn announced_syscall(
+    number: usize,
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+) -> isize {
+    static NEXT: Next = Next::new(c"syscall");
+    type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
+    let Some(next) = NEXT.get() else { return -1 };
+    // SAFETY: the address of libc's function; both calls take at most five arguments.
+    let next: Syscall = unsafe { core::mem::transmute(next) };
+    prepare();
+    let result = next(number, first, second, third, fourth, fifth);
+    if result == 0 {
+        child();
+    } else {
+        parent();
+    }
+    result
 }
 
 /// Takes charge of a child that was made without libc's `fork`, when it first resolves a call. All

@@ -91,7 +91,7 @@ extern "C" fn szc_rt_maintenance() -> ! {
     if OWN_FILES.load(Ordering::Relaxed) {
         // A pipe of the program that stayed open here would never end for its reader.
         if os::close_all().is_err() {
-            os::exit_task();
+            os::exit_task(0);
         }
         os::leave_directory();
     }
@@ -107,12 +107,12 @@ extern "C" fn szc_rt_maintenance() -> ! {
         deadline = (deadline + interval_ns).max(os::monotonic_ns());
         os::sleep_until(deadline);
         if filters::may_be_there() {
-            os::exit_task();
+            os::exit_task(0);
         }
         if deadline > next_look {
             next_look = deadline + LOOK_NS;
-            if program_has_ended() {
-                os::exit_task();
+            if let Some(code) = code_of_ended_program() {
+                os::exit_task(code);
             }
         }
         begin_epochs();
@@ -121,7 +121,7 @@ extern "C" fn szc_rt_maintenance() -> ! {
         }
         if !pads && library::CHANGES.with(come_to_rest) {
             drop(reclaimer);
-            os::exit_task();
+            os::exit_task(0);
         }
         if pads {
             stack::refill();
@@ -129,18 +129,30 @@ extern "C" fn szc_rt_maintenance() -> ! {
     }
 }
 
-/// Whether all threads of the program have ended, each by itself: then this task alone keeps the
-/// process. (Reads `/proc/self/stat`: state and number of threads, fields 3 and 20 of proc(5).)
-fn program_has_ended() -> bool {
+/// The exit code of the main thread if all threads of the program have ended, each by itself: then this
+/// task alone keeps the process. (Reads `/proc/self/stat`: state, number of threads and exit status,
+/// fields 3, 20 and 52 of proc(5).)
+fn code_of_ended_program() -> Option<i32> {
     let mut buffer = [0; 512];
-    let Ok(file) = os::File::open(c"/proc/self/stat", os::OPEN_READ) else { return false };
-    let Ok(length) = file.read(&mut buffer) else { return false };
-    let text = buffer.get(..length).unwrap_or(&[]);
+    let file = os::File::open(c"/proc/self/stat", os::OPEN_READ).ok()?;
+    let length = file.read(&mut buffer).ok()?;
+    exit_code_in(buffer.get(..length)?)
+}
+
+fn exit_code_in(stat: &[u8]) -> Option<i32> {
     // The name before these fields may contain anything, the fields behind it no parenthesis.
-    let Some(end_of_name) = text.iter().rposition(|&byte| byte == b')') else { return false };
-    let mut fields = text[end_of_name + 1..].split(|&byte| byte == b' ').skip(1);
-    let leader_ended = fields.next() == Some(b"Z");
-    leader_ended && fields.nth(16) == Some(b"2")
+    let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
+    let mut fields = stat[end_of_name + 1..].split(|&byte| byte == b' ').skip(1);
+    if fields.next() != Some(b"Z") || fields.nth(16) != Some(b"2") {
+        return None;
+    }
+    // As waitpid(2) gives it; 0 if the kernel does not tell.
+    let status = fields.nth(31).unwrap_or(b"0").trim_ascii_end();
+    let number = status.iter().try_fold(0i32, |number, &digit| {
+        let digit = digit.is_ascii_digit().then(|| i32::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    });
+    Some(number.unwrap_or(0) >> 8 & 0xff)
 }
 
 /// Whether there is nothing left to do, for good or until a library is adopted.

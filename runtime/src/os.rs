@@ -42,11 +42,11 @@ pub fn exit_group(code: i32) -> ! {
     }
 }
 
-/// Ends the calling task only.
-pub fn exit_task() -> ! {
+/// Ends the calling task only. If it is the last one, the code is the process's.
+pub fn exit_task(code: i32) -> ! {
     loop {
         // SAFETY: does not return.
-        unsafe { syscall(nr::EXIT, [0; 6]) };
+        unsafe { syscall(nr::EXIT, [code as usize, 0, 0, 0, 0, 0]) };
     }
 }
 

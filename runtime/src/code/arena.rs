@@ -215,22 +215,22 @@ impl Arena {
         places: u32,
         is_in_use: impl Fn(u32) -> bool,
     ) -> Result<(), Errno> {
-        // SAFETY: replaces our own mapping by one that gets equal content; the code that runs here is
-        // the image's, not the arena's. Both views of the used places are accessible.
-        unsafe {
-            let (_, writable) = views::map(self.executable as usize, self.bytes, self.form)?;
-            let own = Self { writable, ..*self };
-            own.open_places(places)?;
+        let bytes = self.place_bytes;
+        let old = self.writable;
+        let fill = |new: *mut u8| {
             for place in (0..places).filter(|&place| is_in_use(place)) {
-                let start = place as usize * self.place_bytes;
-                arch::copy_bytes(
-                    own.writable.add(start),
-                    self.writable.add(start),
-                    self.place_bytes,
-                );
+                let start = place as usize * bytes;
+                // SAFETY: the place lies in both views, and both are accessible there.
+                unsafe { arch::copy_bytes(new.add(start), old.add(start), bytes) };
             }
-            os::unmap(self.writable, self.bytes);
-            *self = own;
+        };
+        // SAFETY: replaces our own mapping by one with equal content; the code that runs here is the
+        // image's, not the arena's.
+        unsafe {
+            let start = self.executable as usize;
+            self.writable =
+                views::replace(start, self.bytes, places as usize * bytes, self.form, fill)?;
+            os::unmap(old, self.bytes);
         }
         Ok(())
     }

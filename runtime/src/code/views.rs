@@ -46,3 +46,56 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
     let executable = unsafe { os::map(start, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
     Ok((executable, writable))
 }
+
+/// Replaces the views by those of fresh memory, of which the first `open_bytes` are accessible and get their content
+/// from `fill`. Returns the view for writing; the other one stays where it is.
+///
+/// Executable pages are mapped so from the start: some processes may not make them executable later (`PR_SET_MDWE`,
+/// filters of `mprotect`). If the kernel refuses, the old views are there as before.
+///
+/// # Safety
+/// As [`map`]; nobody may run in the executable view meanwhile.
+pub unsafe fn replace(
+    start: usize,
+    bytes: usize,
+    open_bytes: usize,
+    form: Form,
+    fill: impl FnOnce(*mut u8),
+) -> Result<*mut u8, Errno> {
+    if form == Form::Perf && !arch::is_simulated() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (executable, writable) = map(start, bytes, form)?;
+            os::protect(writable, open_bytes, os::PROT_READ | os::PROT_WRITE)?;
+            os::protect(executable, open_bytes, os::PROT_READ | os::PROT_EXEC)?;
+            fill(writable);
+            return Ok(writable);
+        }
+    }
+    let file = File::memory(c"szc code", bytes)?;
+    let shared = os::MAP_SHARED | os::MAP_NORESERVE;
+    let kind = if form == Form::Debugger { os::MAP_PRIVATE } else { os::MAP_SHARED };
+    let at = |address: usize, bytes: usize, protection: usize, flags: usize, offset: usize| {
+        // SAFETY: the caller's promise, or memory of our own.
+        unsafe { os::map(address, bytes, protection, flags, file.descriptor(), offset) }
+    };
+    let writable = at(0, bytes, os::PROT_NONE, shared, 0)?;
+    os::leave_out_of_dumps(writable, bytes);
+    let readable = os::PROT_READ | os::PROT_WRITE;
+    let replaced =
+        at(writable as usize, open_bytes, readable, shared | os::MAP_FIXED, 0).and_then(|_| {
+            fill(writable);
+            let flags = kind | os::MAP_FIXED | os::MAP_NORESERVE;
+            // What may be refused comes last.
+            if open_bytes < bytes {
+                at(start + open_bytes, bytes - open_bytes, os::PROT_NONE, flags, open_bytes)?;
+            }
+            at(start, open_bytes, os::PROT_READ | os::PROT_EXEC, flags, 0)
+        });
+    if let Err(error) = replaced {
+        // SAFETY: mapped a moment ago.
+        unsafe { os::unmap(writable, bytes) };
+        return Err(error);
+    }
+    Ok(writable)
+}
