@@ -5,7 +5,8 @@
 #
 # Runs tests/campaign/programs/soak.cpp with all randomizations for N minutes (default 10; 8 threads, 1 ms), and
 # shows its memory and the number of its threads every ten seconds. It fails if the program finds a difference or dies, if
-# old copies of code were not freed to the end, or if memory grows: if its median in the second half is more than 1.1 times that in
+# old copies of code were not freed to the end, if layouts become rare (less than one in a hundred intervals, or more than
+# one in a hundred without room), or if memory grows: if its median in the second half is more than 1.1 times that in
 # the first, without the first minute (or half of the first half, if that is less).
 #
 # Exit code 1 if it fails. The seed is in the last line: with it the layouts are the same again.
@@ -68,6 +69,9 @@ printf 'children: %d logs, %d epochs\n' "$(cat "$RESULTS"/log-* | wc -l)" \
 ! grep -q '"blocked"' "$log" || die "seed $seed: old copies are not freed any more"
 ! grep -q '"exhausted":true' "$log" || die "seed $seed: there is no room for another layout"
 grep -q '"code_reclaim":{"freed":[1-9]' "$log" || die "seed $seed: nothing was freed"
+epochs=${reclaimed#*:} skipped=$(grep -o '"skipped":[0-9]*' "$log" | grep -o '[0-9]*$')
+((epochs * interval * 100 >= seconds * 1000)) || die "seed $seed: only $epochs layouts"
+((skipped * 100 <= epochs)) || die "seed $seed: $skipped layouts had no room, $epochs had"
 half=$((seconds / 2))
 early=$(median $((seconds < 240 ? half / 2 : 60)) $half) late=$(median $half "$seconds")
 awk -v late="$late" -v early="$early" 'BEGIN { exit late > 1.1 * early }' ||
