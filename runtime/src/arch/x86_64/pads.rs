@@ -26,7 +26,10 @@ global_asm!(
     ".type szc_pad_state_offset, @object",
     ".size szc_pad_state_offset, 8",
     "szc_pad_state_offset:",
-    ".quad szc_pad_state@tpoff",
+    // Thread-local storage of an executable lies below the thread pointer: the upper half of the distance is all ones.
+    // (GNU gold has no relocation for all of it.)
+    ".long szc_pad_state@tpoff",
+    ".long -1",
     ".text",
     bytes = const size_of::<PadState>(),
 );
