@@ -8,6 +8,9 @@ use super::calls::fit_registers;
 use super::{Body, STACK_ALIGNMENT};
 use crate::llvm::{Callee, Kind};
 
+/// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a copy uses one.
+const COLD: u32 = 9;
+
 /// Intrinsics that tell a function where its frame lies, or change the stack pointer.
 const FRAME_INTRINSICS: [&str; 14] = [
     "stacksave",
@@ -40,6 +43,7 @@ impl Body {
         !probed
             && !realigned
             && !knows_its_frame
+            && function.calling_convention() != COLD
             && self.is_called_by_registers()
             && self.has_fixed_frame()
     }
