@@ -8,7 +8,7 @@ use crate::arch;
 use crate::code::reclaim::Reclaimer;
 use crate::filters;
 use crate::library;
-use crate::os;
+use crate::os::{self, tasks};
 use crate::report::FACTS;
 use crate::stack;
 use crate::state::CODE;
@@ -148,11 +148,7 @@ fn exit_code_in(stat: &[u8]) -> Option<i32> {
     }
     // As waitpid(2) gives it; 0 if the kernel does not tell.
     let status = fields.nth(31).unwrap_or(b"0").trim_ascii_end();
-    let number = status.iter().try_fold(0i32, |number, &digit| {
-        let digit = digit.is_ascii_digit().then(|| i32::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    });
-    Some(number.unwrap_or(0) >> 8 & 0xff)
+    Some((tasks::decimal(status).unwrap_or(0) >> 8 & 0xff) as i32)
 }
 
 /// Whether there is nothing left to do, for good or until a library is adopted.

@@ -110,7 +110,8 @@ fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     value.trim_ascii().split(|&byte| byte == b' ').next()
 }
 
-fn decimal(digits: &[u8]) -> Option<u64> {
+/// The number that digits stand for.
+pub fn decimal(digits: &[u8]) -> Option<u64> {
     number(digits, 10)
 }
 
