@@ -28,6 +28,18 @@ pub fn symbol_in(library: &CStr, name: &CStr) -> usize {
 }
 
 fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
+    // SAFETY: a string that ends with NUL.
+    unsafe { szc_rt_symbol_of(handle, name.as_ptr()) }
+}
+
+/// A function of its own, never inlined, that the link step knows by name and keeps in place: dlsym(3) tells by its
+/// caller's address behind which image to search.
+///
+/// # Safety
+/// `name` must be a string that ends with NUL.
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn szc_rt_symbol_of(handle: *mut c_void, name: *const c_char) -> usize {
     let dlsym = arch::weak_dlsym();
     if dlsym == 0 {
         return 0;
@@ -36,7 +48,8 @@ fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
     unsafe {
         let dlsym: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void =
             core::mem::transmute(dlsym);
-        dlsym(handle, name.as_ptr()) as usize
+        // Not its last act, or it would be left by a jump, and its caller be the caller's.
+        core::hint::black_box(dlsym(handle, name) as usize)
     }
 }
 

@@ -153,7 +153,7 @@ fn budget(settings: &Settings<'_>) -> Budget {
 
 fn start_code(seed: u64, budget: Budget, shape: Shape) -> Result<(u32, u32), Refused> {
     let table = table::map_own().map_err(Refused::Table)?;
-    let prepared = Code::prepare(arch::image_base(), table, seed, budget, shape)?;
+    let prepared = Code::prepare(arch::image_base(), table::OWN_FILE, table, seed, budget, shape)?;
     let image = *prepared.image();
     CODE.with(|images| images.set_program(prepared));
     // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.

@@ -108,3 +108,43 @@ fn rust_with_its_standard_library_moves_and_panics() {
         assert!(log.contains(&expected), "{words:?}: {log}");
     }
 }
+
+/// Prints the names of its own functions in a backtrace, which stay the same.
+const BACKTRACES: &str = r#"
+use std::time::{Duration, Instant};
+
+#[inline(never)]
+fn inner() -> String {
+    std::hint::black_box(std::backtrace::Backtrace::force_capture().to_string())
+}
+
+#[inline(never)]
+fn outer() -> String {
+    std::hint::black_box(inner())
+}
+
+fn main() {
+    let (until, mut seen) = (Instant::now() + Duration::from_millis(60), Vec::new());
+    while seen.len() < 3 || Instant::now() < until {
+        let text = outer();
+        let own = |line: &&str| line.contains(" x::") || line.contains("x.rs:");
+        seen.push(text.lines().filter(own).map(|line| line.trim().to_owned()).collect::<Vec<_>>());
+    }
+    assert!(seen.iter().all(|lines| *lines == seen[0]));
+    println!("{}", seen[0].join("; "));
+}
+"#;
+
+#[test]
+fn rust_names_moved_functions_in_its_backtraces() {
+    let place = Place::with("x.rs", BACKTRACES);
+    let linker = format!("-Clinker={}", szc().display());
+    succeed(place.command("rustc").args(["-O", "-g", "x.rs", "-o", "plain"]));
+    let expected = succeed(&mut place.command(place.path.join("plain")));
+    assert!(
+        expected.starts_with("0: x::inner; at ./x.rs:") && expected.contains("x::main"),
+        "{expected}"
+    );
+    succeed(place.command("rustc").arg(linker).args(["-O", "-g", "x.rs", "-o", "x"]));
+    runs(&place, &expected);
+}

@@ -145,6 +145,57 @@ fn breakpoints_of_a_debugger_that_nobody_expected_are_not_copied() {
     child.wait().expect("a child");
 }
 
+/// As [`place`], but all but `outermost` and `main` in a library, and what it calls back in the program.
+fn place_with_library() -> Place {
+    let (library, program) = SOURCE
+        .split_once("__attribute__((noinline)) static int outermost")
+        .expect("the program's last functions");
+    let library = library.replace("static int outer", "int outer");
+    let library = library.replace("volatile int kept, ends;", "extern volatile int kept;");
+    let program = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nvolatile int kept, ends; int outer(int);\n\
+         static long now(void) {{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000 + t.tv_nsec / 1000000; }}\n\
+         __attribute__((noinline)) static int outermost{program}"
+    );
+    let place = Place::with("library.c", &library);
+    fs::write(place.path.join("x.c"), program).expect("writable");
+    let words = ["-g", "-O2", "-fPIC", "-shared", "library.c", "-o", "liblower.so"];
+    succeed(place.command(szc()).args(words));
+    let words = ["-g", "-O2", "x.c", "-L.", "-llower", "-Wl,-rpath,$ORIGIN", "-o", "x"];
+    succeed(place.command(szc()).args(words));
+    place
+}
+
+#[test]
+fn breakpoints_in_a_library_from_before_its_start_and_from_later_are_hit() {
+    let place = place_with_library();
+    let pending = "set breakpoint pending on";
+    let first = [pending, "break inner", "run 500", "bt", "continue 3", "bt"];
+    let later = ["break main", "run 500", "break innermost", "continue", "bt", "continue 20", "bt"];
+    for (commands, stops_in) in [(&first[..], "inner"), (&later, "innermost")] {
+        let mut commands = commands.to_vec();
+        commands.extend(["finish", "delete", "continue"]);
+        let text = succeed(gdb(&place, &commands).arg("./x"));
+        let all = backtraces(&text);
+        assert_eq!(all.len(), 2, "{text}");
+        assert!(all.iter().all(|frames| is_whole(frames) && frames[0] == stops_in), "{text}");
+        assert!(text.contains("ended") && text.contains("exited normally"), "{text}");
+    }
+}
+
+#[test]
+fn gdb_attaches_while_functions_of_a_library_run() {
+    let place = place_with_library();
+    let mut child = running(&place, "gdb", "60000");
+    let process = child.id().to_string();
+    let commands = ["bt", "break outer", "continue", "bt", "detach"];
+    let text = succeed(gdb(&place, &commands).args(["-p", &process]));
+    child.kill().expect("it runs");
+    child.wait().expect("a child");
+    let all = backtraces(&text);
+    assert!(all.len() == 2 && all.iter().all(|frames| is_whole(frames)), "{text}");
+}
+
 #[test]
 fn a_core_dump_names_moved_functions() {
     let place = place();

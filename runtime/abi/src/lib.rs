@@ -56,6 +56,9 @@ pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
 pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
 /// As [`FRAMES_EXPORT_PREFIX`] and [`SHARED_STACK_EXPORT_PREFIX`].
 pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
+/// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own stacks: in programs
+/// whose code moves and whose unwinder is the shared one.
+pub const SHARED_WALKS_EXPORT_PREFIX: &str = "szc_rt_shared_walks_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
@@ -68,6 +71,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_resolve",
     "szc_rt_fatal",
     "szc_rt_find_fde",
+    "szc_rt_symbol_of",
     library::ADOPT_SYMBOL,
     library::RELEASE_SYMBOL,
     "szc_rt_restorer",

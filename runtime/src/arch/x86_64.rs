@@ -7,12 +7,14 @@ mod debugger;
 pub mod entry;
 mod heap;
 pub mod pads;
+mod thread_word;
 mod weak;
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
-pub use heap::{copy_words, heap_slot, prefetch, set_heap_slot, zero_grains};
+pub use heap::{copy_words, prefetch, zero_grains};
+pub use thread_word::{heap_slot, set_heap_slot, set_shown_context, shown_context};
 pub use weak::{
     WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,
     weak_symbol,

@@ -144,6 +144,7 @@ impl Image {
                 os::unmap(self.stays, count);
             }
             self.spares.free();
+            self.pristine.free();
         }
     }
 

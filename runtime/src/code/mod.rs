@@ -32,6 +32,7 @@ use crate::os;
 use crate::symbols;
 use arena::{Arena, Unavailable};
 pub use budget::{Budget, Reclaim};
+use core::ffi::CStr;
 use core::sync::atomic::AtomicUsize;
 pub use counts::Counts;
 use image::{Image, RedirectFailed};
@@ -73,9 +74,10 @@ pub struct Code {
 }
 
 impl Code {
-    /// Draws the first layout of the image at `base`, of which nothing changes yet.
+    /// Draws the first layout of the image at `base`, which was loaded from `file`; nothing of it changes yet.
     pub fn prepare(
         base: usize,
+        file: &CStr,
         mapped: MappedTable,
         seed: u64,
         budget: Budget,
@@ -111,9 +113,7 @@ impl Code {
             symbols::view_form(),
         )
         .map_err(Refused::Arena)?;
-        // Only the program's own file is known to be the one that was loaded.
-        let own = base == arch::image_base();
-        let pristine = if own { Pristine::of(base, c"/proc/self/exe") } else { Pristine::NONE };
+        let pristine = Pristine::of(base, file);
         let image =
             Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine, shape, slots_bytes)
                 .ok_or(Refused::Memory)?;
@@ -131,6 +131,7 @@ impl Code {
         let mut first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
         let live_bytes = first.complete_for_debugger(&image, &arena);
         first.open_copies(&arena, 0);
+        symbols::introduce(&image, file);
         symbols::announce(&image, &arena, &first);
         let mut code = Self {
             image,

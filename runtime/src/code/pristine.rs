@@ -1,8 +1,6 @@
 //! The bytes of an image as the linker wrote them, from its file: in memory a debugger may have put
 //! breakpoints among them, and the runtime its jumps.
 
-use super::image::Image;
-use crate::arch;
 use crate::os::{self, File, PAGE_BYTES};
 use core::ffi::CStr;
 
@@ -13,13 +11,16 @@ pub struct Pristine {
     start: usize,
     bytes: *const u8,
     length: usize,
+    /// What was mapped for them: whole pages.
+    mapped: *mut u8,
 }
 
 impl Pristine {
     /// None: whoever asks has to take the image's bytes as they are.
-    pub const NONE: Self = Self { start: 0, bytes: os::null(), length: 0 };
+    pub const NONE: Self = Self { start: 0, bytes: os::null(), length: 0, mapped: os::null() };
 
-    /// Maps the text of the image at `base` once more, from its file.
+    /// Maps the text of the image at `base` once more, from its file, which must not have changed since it was
+    /// loaded: nobody can write to a program that runs, and a library's table says that it is the same.
     ///
     /// Nothing is found if the image's text is not what its file says: relocated when it was loaded.
     pub fn of(base: usize, path: &CStr) -> Self {
@@ -37,7 +38,19 @@ impl Pristine {
             unsafe { os::map(0, length, os::PROT_READ, flags, file.descriptor(), page).ok()? };
         // SAFETY: inside what was mapped a moment ago.
         let bytes = unsafe { mapped.add(text.offset - page) };
-        Some(Self { start: text.start, bytes, length: text.bytes })
+        Some(Self { start: text.start, bytes, length: text.bytes, mapped })
+    }
+
+    /// Gives the mapping back.
+    ///
+    /// # Safety
+    /// Neither this nor a copy of it may be used any more.
+    pub unsafe fn free(&self) {
+        if !self.mapped.is_null() {
+            let in_front = self.bytes as usize - self.mapped as usize;
+            // SAFETY: the caller's promise; the mapping is that of `map`.
+            unsafe { os::unmap(self.mapped, in_front + self.length) };
+        }
     }
 
     /// Where the bytes that belong at `start` are, if all `length` of them are known.
@@ -48,18 +61,18 @@ impl Pristine {
     }
 }
 
-/// The bytes of the whole file of an image, for as long as the program runs.
-pub fn whole_file(image: &Image) -> Option<&'static [u8]> {
-    if image.address(0) != arch::image_base() {
-        return None;
-    }
-    let file = File::open(c"/proc/self/exe", os::OPEN_READ).ok()?;
+/// Calls `action` with the bytes of the whole file of an image, if it can be read.
+pub fn with_file<T>(path: &CStr, action: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    let file = File::open(path, os::OPEN_READ).ok()?;
     let size = file.size().ok()?;
     // SAFETY: without MAP_FIXED nothing existing is touched.
-    let bytes = unsafe { os::map(0, size, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), 0) };
-    // SAFETY: mapped readable for `size` bytes and never unmapped; a program that runs cannot be
-    // written to.
-    bytes.ok().map(|bytes| unsafe { core::slice::from_raw_parts(bytes, size) })
+    let mapped =
+        unsafe { os::map(0, size, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), 0).ok()? };
+    // SAFETY: mapped readable for `size` bytes, until the unmap below.
+    let result = action(unsafe { core::slice::from_raw_parts(mapped, size) });
+    // SAFETY: the mapping of above, to which nothing refers any more.
+    unsafe { os::unmap(mapped, size) };
+    Some(result)
 }
 
 struct Segment {
@@ -127,6 +140,7 @@ unsafe fn relocates_text(mut entry: *const [usize; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch;
 
     #[test]
     fn the_bytes_of_a_function_are_found_in_the_file() {

@@ -40,9 +40,12 @@ impl MappedTable {
     }
 }
 
+/// The file of the program that is running.
+pub const OWN_FILE: &CStr = c"/proc/self/exe";
+
 /// Maps the table of the program that is running.
 pub fn map_own() -> Result<MappedTable, Missing> {
-    map(c"/proc/self/exe", None)
+    map(OWN_FILE, None)
 }
 
 /// Maps the table of a library, whose file is known by its name only: the table must have this digest.

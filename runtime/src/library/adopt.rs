@@ -117,7 +117,7 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
         Ok(table) => table,
         Err(missing) => return Some(Err(Refused::Table(missing))),
     };
-    let within = |budget| Code::prepare(found.base, table, seed, budget, wanted.shape);
+    let within = |budget| Code::prepare(found.base, found.path, table, seed, budget, wanted.shape);
     let code = match within(wanted.budget.divided_by(BUDGET_SHARE)) {
         // A large library may have all of the budget rather than nothing.
         Err(Refused::Arena(Unavailable::Budget)) => within(wanted.budget),

@@ -37,7 +37,6 @@ const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
 /// The object of an image, without addresses.
-#[derive(Clone, Copy)]
 pub struct Template {
     bytes: *const u8,
     outline: Outline,
@@ -62,6 +61,12 @@ impl Template {
         let out = unsafe { core::slice::from_raw_parts_mut(memory, outline.bytes) };
         object::template(Some(out), &outline, count, function, frames);
         Some(Self { bytes: memory, outline })
+    }
+
+    /// Gives its memory back. Objects that were made from it stay.
+    pub fn free(self) {
+        // SAFETY: mapped by `of`; it was the only one to know.
+        unsafe { os::unmap(self.bytes.cast_mut(), self.outline.bytes) };
     }
 }
 

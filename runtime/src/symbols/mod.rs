@@ -16,6 +16,7 @@ use crate::code::views::Form;
 use crate::os::Lock;
 use crate::settings::Symbols;
 use core::cell::UnsafeCell;
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, Ordering};
 use debugger::Template;
 use szc_abi::unwind::Frames;
@@ -26,6 +27,9 @@ const MAX_IMAGES: usize = 64;
 /// Set at start, before any other thread exists.
 static FOR_DEBUGGER: AtomicBool = AtomicBool::new(false);
 static FOR_PERF: AtomicBool = AtomicBool::new(false);
+
+/// No image lies at this address.
+const FORGOTTEN: usize = 0;
 
 /// One template for each image, by the address of its first byte; no template where there was no
 /// memory for it.
@@ -40,7 +44,7 @@ struct Templates {
 unsafe impl Sync for Templates {}
 
 static TEMPLATES: Templates =
-    Templates { lock: Lock::new(), known: UnsafeCell::new([None; MAX_IMAGES]) };
+    Templates { lock: Lock::new(), known: UnsafeCell::new([const { None }; MAX_IMAGES]) };
 
 /// Decides who is told. Only the first thread of the program may, before it starts others.
 pub fn start(wanted: Symbols) {
@@ -75,14 +79,34 @@ pub fn view_form() -> Form {
     }
 }
 
+/// Keeps what debuggers are to be told of an image, which was loaded from `file`. All signals must be blocked.
+pub fn introduce(image: &Image, file: &CStr) {
+    if !for_debugger() {
+        return;
+    }
+    TEMPLATES.lock.with(|| {
+        // SAFETY: the lock makes this the only reference.
+        let known = unsafe { &mut *TEMPLATES.known.get() };
+        if let Some(slot) =
+            known.iter_mut().find(|slot| slot.as_ref().is_none_or(|(base, _)| *base == FORGOTTEN))
+        {
+            let made =
+                pristine::with_file(file, |file| Template::of(image, Frames::parse(file).as_ref()));
+            *slot = Some((image.address(0), made.unwrap_or_else(|| Template::of(image, None))));
+        }
+    });
+}
+
 /// Tells of a layout before any thread runs in it. All signals must be blocked.
 pub fn announce(image: &Image, arena: &Arena, region: &Region) {
     if for_debugger() {
         TEMPLATES.lock.with(|| {
             // SAFETY: the lock makes this the only reference.
-            let known = unsafe { &mut *TEMPLATES.known.get() };
-            if let Some(template) = template(known, image) {
-                debugger::announce(&template, arena, region);
+            let known = unsafe { &*TEMPLATES.known.get() };
+            let base = image.address(0);
+            let template = known.iter().flatten().find(|(known, _)| *known == base);
+            if let Some((_, Some(template))) = template {
+                debugger::announce(template, arena, region);
             }
         });
     }
@@ -115,9 +139,12 @@ pub fn forget(image: &Image, layouts: impl Iterator<Item = usize>) {
         // SAFETY: the lock makes this the only reference.
         let known = unsafe { &mut *TEMPLATES.known.get() };
         let base = image.address(0);
+        // Another image may come to lie there.
         for slot in known.iter_mut().flatten().filter(|slot| slot.0 == base) {
-            // Another image may come to lie there; no image lies at 0.
-            slot.0 = 0;
+            slot.0 = FORGOTTEN;
+            if let Some(template) = slot.1.take() {
+                template.free();
+            }
         }
     });
 }
@@ -125,22 +152,4 @@ pub fn forget(image: &Image, layouts: impl Iterator<Item = usize>) {
 /// In a forked child: the thread that held the lock does not exist.
 pub fn become_child() {
     TEMPLATES.lock.reset();
-}
-
-fn template(known: &mut Known, image: &Image) -> Option<Template> {
-    let base = image.address(0);
-    for slot in known {
-        match slot {
-            Some((known, template)) if *known == base => return *template,
-            Some(_) => {}
-            None => {
-                let file = pristine::whole_file(image);
-                let frames = file.and_then(Frames::parse);
-                let made = Template::of(image, frames.as_ref());
-                *slot = Some((base, made));
-                return made;
-            }
-        }
-    }
-    None
 }

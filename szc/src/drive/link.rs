@@ -20,7 +20,8 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use szc_abi::{
     FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL,
-    SHARED_FRAMES_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
+    SHARED_FRAMES_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, SHARED_WALKS_EXPORT_PREFIX,
+    STACK_EXPORT_PREFIX,
 };
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
@@ -271,6 +272,9 @@ fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
         if !facts.fully_static {
             prefixes.push(SHARED_FRAMES_EXPORT_PREFIX);
         }
+    }
+    if request.includes(Feature::Code) && !facts.fully_static && !facts.static_support {
+        prefixes.push(SHARED_WALKS_EXPORT_PREFIX);
     }
     if request.includes(Feature::Heap) {
         prefixes.push(HEAP_EXPORT_PREFIX);

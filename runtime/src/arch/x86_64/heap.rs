@@ -1,49 +1,7 @@
-//! The heap's machine code: the word in which a thread keeps its heap, and blocks set to zero.
+//! The heap's machine code: hints to the cache, and blocks copied and set to zero.
 
 use super::{copy_bytes, fill_bytes};
-use core::arch::{asm, global_asm};
-
-// The thread's heap. The runtime is part of the program's image, so its thread-local storage lies at a fixed distance
-// from the thread pointer.
-global_asm!(
-    ".section .tbss.szc_rt_thread_heap, \"awT\", @nobits",
-    ".p2align 3",
-    ".globl szc_rt_thread_heap",
-    ".hidden szc_rt_thread_heap",
-    ".type szc_rt_thread_heap, @object",
-    ".size szc_rt_thread_heap, 8",
-    "szc_rt_thread_heap:",
-    ".zero 8",
-    ".text",
-);
-
-/// What the heap keeps for the calling thread; 0 at first.
-#[inline]
-#[must_use]
-pub fn heap_slot() -> usize {
-    let value: usize;
-    // SAFETY: reads the thread's own word.
-    unsafe {
-        asm!(
-            "mov {}, qword ptr fs:[szc_rt_thread_heap@TPOFF]",
-            out(reg) value,
-            options(nostack, preserves_flags, readonly),
-        );
-    }
-    value
-}
-
-/// Sets what [`heap_slot`] reads.
-pub fn set_heap_slot(value: usize) {
-    // SAFETY: writes the thread's own word.
-    unsafe {
-        asm!(
-            "mov qword ptr fs:[szc_rt_thread_heap@TPOFF], {}",
-            in(reg) value,
-            options(nostack, preserves_flags),
-        );
-    }
-}
+use core::arch::asm;
 
 /// Starts to bring the cache line of an address from memory, whether the address is valid or not.
 #[inline]

@@ -5,8 +5,8 @@
 //! which the unwinder takes from `bases`. So the original FDE serves unchanged; but a copy whose frame has
 //! another size brings an FDE of its own (`code/slot.rs`).
 
+use super::OfUnwinder;
 use crate::arch;
-use crate::next::{next_symbol, symbol_in};
 use crate::state::LOCATORS;
 use core::ffi::c_void;
 
@@ -26,6 +26,9 @@ type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
 /// As the function it stands in for: called by the unwinder with a valid `bases`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
+    // Another walk than the one that is shown, maybe at the same place of the stack: one in a callback, or
+    // one after a callback that was left by a jump.
+    arch::set_shown_context(0);
     let Some(find) = real() else { return core::ptr::null() };
     let Some(origin) = LOCATORS.origin(pc as usize) else {
         // SAFETY: the caller's arguments, passed on.
@@ -47,16 +50,9 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
 
 /// The unwinder's own search: statically linked, or the next one in the order of loading.
 fn real() -> Option<FindFde> {
+    static SHARED: OfUnwinder = OfUnwinder::new(c"_Unwind_Find_FDE");
     let linked = arch::weak_find_fde();
-    let name = c"_Unwind_Find_FDE";
-    let mut address = if linked != 0 { linked } else { next_symbol(name) };
-    if address == 0 {
-        // libc loads the unwinder itself when a thread of a C program is cancelled or ends early.
-        address = symbol_in(c"libgcc_s.so.1", name);
-    }
-    if address == 0 {
-        return None;
-    }
+    let address = if linked != 0 { linked } else { SHARED.get()? };
     // SAFETY: the symbol of that name has this type.
     Some(unsafe { core::mem::transmute::<usize, FindFde>(address) })
 }

@@ -1,0 +1,65 @@
+//! Words that each thread has for itself: `#[thread_local]` is not stable in Rust.
+//!
+//! The runtime is part of the program's image, so its thread-local storage lies at a fixed distance from the thread
+//! pointer (Drepper, "ELF handling for thread-local storage", local-exec model).
+
+/// Defines a word of thread-local storage, 0 at first, and the functions that read and set it.
+macro_rules! thread_word {
+    ($symbol:literal, $(#[$get_doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident) => {
+        core::arch::global_asm!(
+            concat!(".section .tbss.", $symbol, ", \"awT\", @nobits"),
+            ".p2align 3",
+            concat!(".globl ", $symbol),
+            concat!(".hidden ", $symbol),
+            concat!(".type ", $symbol, ", @object"),
+            concat!(".size ", $symbol, ", 8"),
+            concat!($symbol, ":"),
+            ".zero 8",
+            ".text",
+        );
+
+        $(#[$get_doc])*
+        #[inline]
+        #[must_use]
+        pub fn $get() -> usize {
+            let value: usize;
+            // SAFETY: reads the thread's own word.
+            unsafe {
+                core::arch::asm!(
+                    concat!("mov {}, qword ptr fs:[", $symbol, "@TPOFF]"),
+                    out(reg) value,
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+            value
+        }
+
+        $(#[$set_doc])*
+        pub fn $set(value: usize) {
+            // SAFETY: writes the thread's own word.
+            unsafe {
+                core::arch::asm!(
+                    concat!("mov qword ptr fs:[", $symbol, "@TPOFF], {}"),
+                    in(reg) value,
+                    options(nostack, preserves_flags),
+                );
+            }
+        }
+    };
+}
+
+thread_word!(
+    "szc_rt_thread_heap",
+    /// What the heap keeps for the calling thread; 0 at first.
+    heap_slot,
+    /// Sets what [`heap_slot`] reads.
+    set_heap_slot
+);
+
+thread_word!(
+    "szc_rt_thread_walk",
+    /// The context that a walk of the calling thread's stack shows the program at the moment; 0 for none.
+    shown_context,
+    /// Sets what [`shown_context`] reads.
+    set_shown_context
+);

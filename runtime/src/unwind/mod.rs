@@ -1,0 +1,39 @@
+//! Stacks with moved frames, for those who look at them from inside the program: unwinders, and programs
+//! that take their own backtraces.
+
+mod names;
+mod rules;
+mod walk;
+
+use crate::next::{next_symbol, symbol_in};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A function of the shared unwinder, found once. (The search makes the program depend on the library, so that it
+/// stays.)
+struct OfUnwinder {
+    name: &'static CStr,
+    /// 0 as long as it is not found: libc loads the unwinder itself when a thread of a C program is
+    /// cancelled or ends early.
+    address: AtomicUsize,
+}
+
+impl OfUnwinder {
+    const fn new(name: &'static CStr) -> Self {
+        Self { name, address: AtomicUsize::new(0) }
+    }
+
+    /// Its address, if there is an unwinder.
+    fn get(&self) -> Option<usize> {
+        let known = self.address.load(Ordering::Relaxed);
+        if known != 0 {
+            return Some(known);
+        }
+        let mut address = next_symbol(self.name);
+        if address == 0 {
+            address = symbol_in(c"libgcc_s.so.1", self.name);
+        }
+        self.address.store(address, Ordering::Relaxed);
+        (address != 0).then_some(address)
+    }
+}
