@@ -4,6 +4,7 @@
 mod file;
 pub mod limits;
 mod lock;
+pub mod mappings;
 mod memory;
 mod signals;
 pub mod tasks;

@@ -34,15 +34,15 @@ pub fn build(program: &Program, variant: &Variant, directory: &Path) -> Result<B
                 first: &["-fuse-ld=lld"],
             };
             let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: &[] };
-            build_with(&plain, program, variant, &builds.plain)?;
-            build_with(&moving, program, variant, &builds.moving)?;
+            build_with(&plain, &plain, program, variant, &builds.plain)?;
+            build_with(&moving, &plain, program, variant, &builds.moving)?;
         }
         Compiler::Gcc => {
             let gcc = OsStr::new(if cxx { "g++" } else { "gcc" });
             let plain = Tools { compiler: gcc, linker: gcc, first: &[] };
             let moving = Tools { compiler: gcc, linker: szc.as_os_str(), first: &[] };
-            build_with(&plain, program, variant, &builds.plain)?;
-            build_with(&moving, program, variant, &builds.moving)?;
+            build_with(&plain, &plain, program, variant, &builds.plain)?;
+            build_with(&moving, &plain, program, variant, &builds.moving)?;
         }
     }
     Ok(builds)
@@ -75,8 +75,10 @@ impl Tools<'_> {
     }
 }
 
+/// `plain`: who builds libraries that szc is not to build.
 fn build_with(
     tools: &Tools<'_>,
+    plain: &Tools<'_>,
     program: &Program,
     variant: &Variant,
     image: &Path,
@@ -97,6 +99,7 @@ fn build_with(
             own.push(format!("-Wl,-soname,{}", library.file_name().display()).into());
             own.extend(library.words.iter().map(OsString::from));
             own.extend(linked.iter().cloned());
+            let tools = if library.plain { plain } else { tools };
             tools.make(&[&library.source], &own, &file)?;
             if variant.strip {
                 run(Command::new("strip").arg("-s").arg(&file))?;

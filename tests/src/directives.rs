@@ -6,6 +6,7 @@
 //! //#With: helper.s                              more sources, from the same directory
 //! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these words; $HERE is
 //!                                                the source's directory
+//! //#PlainLibrary: a.c                           the same, but szc does not build it
 //! //#Plugin: b.c                                 b.so, which the program opens by that name
 //! //#Exit: 3          //#Signal: 11              how it ends; default: exit code 0
 //! //#Movable: 5       //#Epochs: 10              least numbers in the log at 1 ms; default: 1, 1
@@ -58,6 +59,8 @@ pub struct Library {
     pub words: Vec<String>,
     /// The program is linked to it.
     pub linked: bool,
+    /// The plain compiler builds it for both programs.
+    pub plain: bool,
 }
 
 impl Library {
@@ -72,7 +75,8 @@ impl Library {
         let here = source.parent().unwrap_or(Path::new(".")).display().to_string();
         let mut words = value.split_whitespace().map(|word| word.replace("$HERE", &here));
         let name = words.next().ok_or("a library needs a source")?;
-        Ok(Self { source: source.with_file_name(name), words: words.collect(), linked })
+        let source = source.with_file_name(name);
+        Ok(Self { source, words: words.collect(), linked, plain: false })
     }
 }
 
@@ -182,6 +186,10 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
                 program.with.extend(value.split_whitespace().map(|n| source.with_file_name(n)));
             }
             "Library" => program.libraries.push(Library::read(value, source, true)?),
+            "PlainLibrary" => {
+                let library = Library::read(value, source, true)?;
+                program.libraries.push(Library { plain: true, ..library });
+            }
             "Plugin" => program.libraries.push(Library::read(value, source, false)?),
             "Adopted" => program.adopted = count()?,
             "Exit" => program.ending = Ending::Code(number()?),

@@ -31,11 +31,16 @@ pub struct Header {
     pub base_low: u32,
     /// Link-time address of the image's lowest byte, high half.
     pub base_high: u32,
+    /// See the constants of this type.
+    pub flags: u32,
 }
 
 impl Header {
-    /// Size of the encoded record: magic, version and thirteen words.
-    pub const BYTES: usize = 8 + 4 + 13 * 4;
+    /// Size of the encoded record: magic, version and fourteen words.
+    pub const BYTES: usize = 8 + 4 + 14 * 4;
+
+    /// Code of the image that is no movable function goes on on other stacks, as far as the link step can see.
+    pub const FLAG_SWITCHES_STACKS: u32 = 1;
 
     /// Link-time address of the image's lowest byte.
     #[must_use]
@@ -83,10 +88,11 @@ impl Header {
             table_count: word(10)?,
             base_low: word(11)?,
             base_high: word(12)?,
+            flags: word(13)?,
         })
     }
 
-    fn words(&self) -> [u32; 13] {
+    fn words(&self) -> [u32; 14] {
         [
             self.total_bytes,
             self.movable_count,
@@ -101,6 +107,7 @@ impl Header {
             self.table_count,
             self.base_low,
             self.base_high,
+            self.flags,
         ]
     }
 }
@@ -139,6 +146,9 @@ impl Movable {
     /// Copies may have a frame of another size: its description follows the function's tables in the field
     /// stream.
     pub const FLAG_FRAME: u32 = 2;
+
+    /// The function goes on on other stacks, as far as the link step can see.
+    pub const FLAG_SWITCHES_STACKS: u32 = 4;
 
     /// Where in the flags the code of a [`FixedFrame`] lies.
     const FIXED_FRAME_SHIFT: u32 = 8;
@@ -256,7 +266,8 @@ mod tests {
 
     #[test]
     fn records_survive_a_round_trip() {
-        let header = Header { total_bytes: 9, base_high: 7, names_bytes: 3, ..Header::default() };
+        let header =
+            Header { total_bytes: 9, base_high: 7, names_bytes: 3, flags: 1, ..Header::default() };
         assert_eq!(Header::read(&header.encode()), Ok(header));
         let movable = Movable {
             start: 1,

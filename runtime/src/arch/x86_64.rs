@@ -7,6 +7,7 @@ mod debugger;
 pub mod entry;
 mod heap;
 pub mod pads;
+mod stack_switch;
 mod thread_word;
 mod weak;
 
@@ -14,6 +15,7 @@ use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
 pub use heap::{copy_words, prefetch, zero_grains};
+pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
 pub use thread_word::{heap_slot, set_heap_slot, set_shown_context, shown_context};
 pub use weak::{
     WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,

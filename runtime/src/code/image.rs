@@ -23,6 +23,8 @@ const _: () = assert!(SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES);
 #[derive(Clone, Copy)]
 pub struct Image {
     base: usize,
+    /// Bytes from there to the end of the image.
+    loaded_bytes: usize,
     table: Table<'static>,
     /// The table's records, decoded once: an epoch reads each of them several times.
     functions: *mut Movable,
@@ -63,6 +65,7 @@ impl Image {
         let pad_state = arch::pads::state_offset();
         let image = Self {
             base,
+            loaded_bytes: loaded_bytes(base),
             table,
             functions,
             saved,
@@ -164,6 +167,11 @@ impl Image {
         // SAFETY: a movable function has room for the jump; the caller's promise.
         let found = unsafe { (at as *const [u8; szc_abi::ENTRY_JUMP_BYTES]).read_unaligned() };
         entry_jump(at, self.pointers as usize) == Some(found)
+    }
+
+    /// Whether an address lies in the image.
+    pub fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.base) < self.loaded_bytes
     }
 
     /// Number of movable functions.

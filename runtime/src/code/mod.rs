@@ -39,10 +39,11 @@ use image::{Image, RedirectFailed};
 use origin::Locator;
 pub use plan::{Plan, Prepared};
 use pristine::Pristine;
+use reclaim::stacks::{self, Blocked};
 pub use refused::Refused;
 use region::Region;
 use slot::{Frames, Shape, Slot};
-use szc_abi::PLACEMENT_GRAIN_BYTES;
+use szc_abi::{Header, PLACEMENT_GRAIN_BYTES};
 use table::MappedTable;
 
 /// Most slots of old epochs that lead to the current one at a time.
@@ -84,6 +85,9 @@ impl Code {
         shape: Shape,
     ) -> Result<Self, Refused> {
         let table = mapped.table;
+        if table.header().flags & Header::FLAG_SWITCHES_STACKS != 0 {
+            stacks::block(Blocked::Switches);
+        }
         if table.movable_count() == 0 {
             return Err(Refused::NothingMovable);
         }

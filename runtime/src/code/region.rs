@@ -8,6 +8,7 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::layout;
+use super::reclaim::stacks::{self, Blocked};
 use super::slot::{self, Order};
 use crate::arch::{
     self,
@@ -235,6 +236,10 @@ impl Region {
                 self.write_copy(image, arena, member, &record);
                 let slot = image.slot(member);
                 bytes += u64::from(slot.bytes + slot.spare_bytes());
+                if record.flags & Movable::FLAG_SWITCHES_STACKS != 0 {
+                    // Nobody has been in it yet, so that no stack but the threads' holds references.
+                    stacks::block(Blocked::Switches);
+                }
                 self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
                 // SAFETY: each function is pushed once, so the array has room; as `offset`.
                 unsafe {

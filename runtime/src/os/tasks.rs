@@ -116,7 +116,12 @@ pub fn decimal(digits: &[u8]) -> Option<u64> {
 }
 
 fn hexadecimal(word: &[u8]) -> Option<usize> {
-    number(word.strip_prefix(b"0x")?, 16).map(|value| value as usize)
+    hexadecimal_digits(word.strip_prefix(b"0x")?).map(|value| value as usize)
+}
+
+/// The number that hexadecimal digits stand for.
+pub fn hexadecimal_digits(digits: &[u8]) -> Option<u64> {
+    number(digits, 16)
 }
 
 fn number(digits: &[u8], base: u64) -> Option<u64> {

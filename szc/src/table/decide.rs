@@ -10,6 +10,7 @@ use super::emit::Emitter;
 use super::frame::{Fitted, Resizable};
 use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
+use super::stack_switch;
 use super::survey::{Function, Survey};
 use szc_abi::{ENTRY_JUMP_BYTES, Field, FixedFrame, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
 
@@ -20,6 +21,8 @@ pub struct Decision {
     pub movable: Vec<MovableFunction>,
     /// Functions that stay, by address.
     pub pinned: Vec<PinnedFunction>,
+    /// Code that stays switches stacks.
+    pub switches_in_place: bool,
 }
 
 /// A function that may move. Offsets in the image are from its link base.
@@ -33,6 +36,8 @@ pub struct MovableFunction {
     pub size: u32,
     /// The program can read label addresses of the function as data.
     pub labels_escape: bool,
+    /// The function goes on on other stacks.
+    pub switches_stacks: bool,
     /// Index of the next function of its unit.
     pub unit_next: u32,
     /// What to patch, by offset.
@@ -82,6 +87,9 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
 
+/// How names begin of the unwinder's functions, which go back to older frames of the same stack.
+const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
+
 /// Decides for all functions of an image, whose prepared frames are `fitted`.
 #[must_use]
 pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
@@ -96,7 +104,12 @@ pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
     let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
     let (tables, pins, frames) = (&found.tables, &pins.reasons, &fitted.frames);
-    Emitter { image, frames, survey: &survey, tables, pins }.emit(&dependencies)
+    let switches = stack_switch::find(image, &survey, |index| {
+        matches!(pins[index], Some(Reason::Runtime | Reason::CLibrary))
+            || survey.functions[index].names.iter().any(|name| name.starts_with(UNWINDER_PREFIX))
+    });
+    let switches = &switches;
+    Emitter { image, frames, survey: &survey, tables, pins, switches }.emit(&dependencies)
 }
 
 /// If the user of this pair stays, the target must stay: its middle is entered from there.

@@ -5,6 +5,7 @@ use super::decode::OperandKind;
 use super::frame::Resizable;
 use super::jump_tables::Table;
 use super::read::Image;
+use super::stack_switch::Switches;
 use super::survey::{Function, Survey};
 use std::collections::{BTreeMap, HashMap};
 use szc_abi::{Field, FieldKind, FixedFrame, Reason, TableTarget};
@@ -17,6 +18,7 @@ pub(super) struct Emitter<'a, 'data> {
     pub(super) tables: &'a [Table],
     /// Why each function of the survey stays, if it does.
     pub(super) pins: &'a [Option<Reason>],
+    pub(super) switches: &'a Switches,
 }
 
 impl Emitter<'_, '_> {
@@ -40,9 +42,15 @@ impl Emitter<'_, '_> {
             }
         }
         let units = units(self.survey.functions.len(), dependencies, &indices);
-        let mut decision = Decision { movable: Vec::new(), pinned: Vec::new() };
+        let mut decision = Decision {
+            movable: Vec::new(),
+            pinned: Vec::new(),
+            switches_in_place: self.switches.outside,
+        };
         for (index, function) in self.survey.functions.iter().enumerate() {
+            let switches_stacks = self.switches.functions.contains(&index);
             if let Some(reason) = self.pins[index] {
+                decision.switches_in_place |= switches_stacks;
                 decision.pinned.push(PinnedFunction {
                     name: function.names[0].to_vec(),
                     start: function.start.wrapping_sub(self.image.link_base),
@@ -53,6 +61,7 @@ impl Emitter<'_, '_> {
             }
             let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
             let mut movable = self.movable(index, function, own_tables, &indices, units[index]);
+            movable.switches_stacks = switches_stacks;
             let alone = Some(movable.unit_next) == indices[index];
             movable.frame = self.frames.get(&function.start).map(|frame| {
                 if movable.labels_escape {
@@ -81,6 +90,7 @@ impl Emitter<'_, '_> {
             start: self.image_offset(function.start),
             size: self.image_offset(function.end) - self.image_offset(function.start),
             labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
+            switches_stacks: false,
             unit_next,
             fields: self.fields(index, function, own_tables, indices),
             tables: own_tables

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use szc_abi::{FixedFrame, Movable, Reason, TABLE_SECTION, Table};
+use szc_abi::{FixedFrame, Header, Movable, Reason, TABLE_SECTION, Table};
 
 /// Shows which functions of a program may move, and why the others stay
 #[derive(Debug, Parser)]
@@ -58,6 +58,10 @@ pub struct Report {
     pub padded_by_copies: usize,
     /// Number of other functions that the compiler prepared for that, by reason.
     pub fixed_frames_by_reason: BTreeMap<String, usize>,
+    /// Names of movable functions that go on on other stacks: once one is entered, no copies are freed.
+    pub stack_switches: Vec<String>,
+    /// Code that stays does so: no copies are freed.
+    pub stack_switches_in_place: bool,
     /// Places patched in copies.
     pub fields: u32,
     /// Jump tables that copies get.
@@ -177,10 +181,14 @@ fn summarize(
     let mut functions = Vec::new();
     let mut by_reason = BTreeMap::new();
     let (mut movable_bytes, mut pinned_bytes) = (0, 0);
+    let mut stack_switches = Vec::new();
     let (mut padded_by_copies, mut fixed_frames_by_reason) = (0, BTreeMap::new());
     for function in (0..table.movable_count()).filter_map(|index| table.movable(index)) {
         movable_bytes += u64::from(function.size);
         padded_by_copies += usize::from(function.has_frame());
+        if function.flags & Movable::FLAG_SWITCHES_STACKS != 0 {
+            stack_switches.push(name(function.name_at));
+        }
         if let Some(reason) = function.fixed_frame() {
             *fixed_frames_by_reason.entry(reason.text().to_owned()).or_insert(0) += 1;
         }
@@ -223,6 +231,8 @@ fn summarize(
         padded: padded.len(),
         padded_by_copies,
         fixed_frames_by_reason,
+        stack_switches,
+        stack_switches_in_place: table.header().flags & Header::FLAG_SWITCHES_STACKS != 0,
         fields: table.header().field_count,
         jump_tables: table.header().table_count,
         pinned_by_reason: by_reason,
@@ -281,6 +291,12 @@ fn text(report: &Report, list: bool) -> String {
     );
     for (reason, count) in &report.fixed_frames_by_reason {
         let _ = writeln!(out, "    {count:>6}  none: {reason}");
+    }
+    for name in &report.stack_switches {
+        let _ = writeln!(out, "  switches stacks {name}");
+    }
+    if report.stack_switches_in_place {
+        let _ = writeln!(out, "  switches stacks code that stays");
     }
     if list {
         for function in &report.functions {

@@ -14,6 +14,7 @@ pub mod inspect;
 mod jump_tables;
 pub mod read;
 mod relocation;
+mod stack_switch;
 mod survey;
 mod switch;
 pub mod write;

@@ -59,6 +59,8 @@ pub struct Survey<'data> {
     pub branches: Vec<OutwardBranch>,
     /// Addresses of code that absolute relocations outside functions name.
     pub stray_targets: Vec<u64>,
+    /// Ranges of code that belongs to no function and may set the stack pointer to something new.
+    pub gaps_that_set_stack_pointer: Vec<(u64, u64)>,
 }
 
 impl<'data> Survey<'data> {
@@ -73,6 +75,7 @@ impl<'data> Survey<'data> {
             references: Vec::new(),
             branches: Vec::new(),
             stray_targets: Vec::new(),
+            gaps_that_set_stack_pointer: Vec::new(),
         };
         for index in 0..survey.functions.len() {
             survey.survey_function(image, index);
@@ -166,6 +169,9 @@ impl<'data> Survey<'data> {
             let decoded = decode_function(start, bytes);
             self.collect_operands(&decoded.operands, None, (start, end));
             self.check_relocations(image, &decoded, None, (start, end));
+            if decoded.sets_stack_pointer {
+                self.gaps_that_set_stack_pointer.push((start, end));
+            }
         }
     }
 

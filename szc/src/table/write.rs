@@ -64,6 +64,7 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
         table_count: word(table_count)?,
         base_low: u32::try_from(base_low)?,
         base_high: u32::try_from(base_high)?,
+        flags: if decision.switches_in_place { Header::FLAG_SWITCHES_STACKS } else { 0 },
     };
     Ok([&header.encode()[..], &movable, &pinned, &fields, &names].concat())
 }
@@ -95,7 +96,8 @@ fn flags(function: &MovableFunction) -> u32 {
         Some(Err(reason)) => Movable::fixed_frame_flags(*reason),
         None => 0,
     };
-    labels | frame
+    let switches = if function.switches_stacks { Movable::FLAG_SWITCHES_STACKS } else { 0 };
+    labels | frame | switches
 }
 
 fn rules_bytes(function: &MovableFunction) -> Result<u32> {

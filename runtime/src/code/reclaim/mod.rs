@@ -6,6 +6,7 @@
 //! on meanwhile, and are asked to wait at the gate only if they do not come to rest by themselves.
 
 mod copies;
+mod foreign;
 pub mod gate;
 pub mod home;
 pub mod look;
@@ -19,6 +20,7 @@ use crate::os::{self, tasks};
 use crate::state::CODE;
 use copies::Extent;
 use core::sync::atomic::{AtomicU64, Ordering};
+use foreign::ForeignCode;
 use look::{Copies, Evidence};
 use stacks::Blocked;
 
@@ -66,6 +68,7 @@ pub struct Reclaimer {
     pending_count: usize,
     directory: &'static mut [u8],
     words: &'static mut [u64],
+    foreign: ForeignCode,
     pause_ns: u64,
     next_pause_ns: u64,
 }
@@ -86,6 +89,7 @@ impl Reclaimer {
             pending_count: 0,
             directory: array(DIRECTORY_BYTES)?,
             words: array(STACK_WORDS)?,
+            foreign: ForeignCode::new()?,
             pause_ns: SHORTEST_PAUSE_NS,
             next_pause_ns: 0,
         })
@@ -99,11 +103,15 @@ impl Reclaimer {
                 self.begin();
             }
             if self.cycle.is_some() {
+                if let Err(reason) = self.foreign.read_on(self.words) {
+                    stacks::block(reason);
+                }
                 self.look();
                 if self.pending_count > 0 && os::monotonic_ns() >= self.next_pause_ns {
                     self.pause();
                 }
-                if self.pending_count == 0 && stacks::blocked().is_none() {
+                let done = self.pending_count == 0 && self.foreign.is_read();
+                if done && stacks::blocked().is_none() {
                     self.end(separate);
                 }
             }
@@ -129,6 +137,9 @@ impl Reclaimer {
                 self.pending[..count].copy_from_slice(&self.known[..count]);
                 self.pending_count = count;
                 self.cycle = extents;
+                if let Err(reason) = self.foreign.list(self.directory) {
+                    stacks::block(reason);
+                }
             }
             // Threads come and go, or there are too many: another time.
             None => CODE.with(Images::abandon_cycle),
@@ -240,6 +251,7 @@ impl Drop for Reclaimer {
         if self.cycle.is_some() {
             CODE.with(Images::abandon_cycle);
         }
+        self.foreign.free();
         let Self { extents, known, pending, directory, words, .. } = self;
         // SAFETY: mappings of `array`, which are not used any more.
         unsafe {

@@ -29,16 +29,22 @@ pub enum Blocked {
     Hidden,
     /// The program has installed a seccomp filter.
     Filter,
+    /// Code that switches stacks has been entered, or may be at any time.
+    Switches,
+    /// Code that szc did not link holds an instruction that may switch stacks.
+    ForeignSwitches,
 }
 
 impl Blocked {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Contexts,
         Self::InnerStack,
         Self::ForeignStack,
         Self::Child,
         Self::Hidden,
         Self::Filter,
+        Self::Switches,
+        Self::ForeignSwitches,
     ];
 
     /// What a person reads.
@@ -50,6 +56,8 @@ impl Blocked {
             Self::Child => "a process shares memory with the program (clone, _Fork)",
             Self::Hidden => "the kernel does not tell where threads are",
             Self::Filter => "the program has installed a seccomp filter",
+            Self::ForeignSwitches => "a library may switch stacks by its own instructions",
+            Self::Switches => "the program switches stacks by its own instructions",
         }
     }
 }

@@ -1,0 +1,194 @@
+//! Looks for code that switches stacks where the link step could not: in libraries that szc did not build, and in
+//! images without a table.
+//!
+//! A stack that such code has left refers to layouts that nobody sees. So no cycle ends before all code that was
+//! mapped after its begin has been read once. Some of it is read in each interval, so that little is asked of the
+//! caches at a time.
+
+use super::super::images::Images;
+use super::array;
+use super::stacks::Blocked;
+use crate::arch::{SWITCH_BYTES_BEHIND, switches_stacks};
+use crate::os::mappings::{self, CodeMapping};
+use crate::os::{self, tasks};
+use crate::state::CODE;
+
+/// Most mappings of code that are looked at.
+const MAX_MAPPINGS: usize = 1024;
+
+/// Bytes that are read in an interval.
+const BYTES_AT_A_TIME: usize = 1 << 20;
+
+/// How file names begin of what comes with the C library and the compiler. Their functions that set the stack
+/// pointer go back to an older frame of the same stack, or the runtime knows of their stacks (`makecontext`).
+const KNOWN: [&[u8]; 6] =
+    [b"ld-linux", b"ld-2.", b"libc.so.", b"libc-2.", b"libpthread", b"libgcc_s"];
+
+/// One mapping.
+#[derive(Clone, Copy)]
+struct Seen {
+    range: (usize, usize),
+    file: [u64; 3],
+    /// Up to here it has been read.
+    read_to: usize,
+    /// It was there when the last list was made.
+    listed: u32,
+}
+
+/// What is known about the code of others.
+pub struct ForeignCode {
+    seen: &'static mut [Seen],
+    count: usize,
+}
+
+impl ForeignCode {
+    /// Nothing yet. Nothing at all if there is not enough memory.
+    pub fn new() -> Option<Self> {
+        Some(Self { seen: array(MAX_MAPPINGS)?, count: 0 })
+    }
+
+    /// Makes the list of all code that is mapped now. `buffer` is scratch memory.
+    ///
+    /// # Errors
+    /// Some of it cannot be looked at.
+    pub fn list(&mut self, buffer: &mut [u8]) -> Result<(), Blocked> {
+        for seen in &mut self.seen[..self.count] {
+            seen.listed = 0;
+        }
+        let mut noted = Ok(());
+        mappings::for_each_code(buffer, |mapping| noted = noted.and(self.note(mapping)))
+            .map_err(|_| Blocked::Hidden)?;
+        let mut index = 0;
+        while index < self.count {
+            if self.seen[index].listed == 0 {
+                // Something else may be mapped there next time.
+                self.count -= 1;
+                self.seen[index] = self.seen[self.count];
+            } else {
+                index += 1;
+            }
+        }
+        noted
+    }
+
+    fn note(&mut self, mapping: &CodeMapping<'_>) -> Result<(), Blocked> {
+        let (range, file) = (mapping.range, mapping.file);
+        let name = mapping.path.rsplit(|&byte| byte == b'/').next().unwrap_or(&[]);
+        if KNOWN.iter().any(|known| name.starts_with(known))
+            || CODE.with(|images| images.has_table_at(range.0))
+        {
+            return Ok(());
+        }
+        let mut all = self.seen[..self.count].iter_mut();
+        if let Some(seen) = all.find(|seen| seen.range == range && seen.file == file) {
+            seen.listed = 1;
+            return Ok(());
+        }
+        let new = self.seen.get_mut(self.count).filter(|_| mapping.readable);
+        let new = new.ok_or(Blocked::ForeignSwitches)?;
+        *new = Seen { range, file, read_to: range.0, listed: 1 };
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Reads some of what has not been read. `words` is scratch memory.
+    ///
+    /// # Errors
+    /// There is an instruction that may switch stacks.
+    pub fn read_on(&mut self, words: &mut [u64]) -> Result<(), Blocked> {
+        let mut left = BYTES_AT_A_TIME;
+        for seen in &mut self.seen[..self.count] {
+            while seen.read_to < seen.range.1 && left > 0 {
+                let rest = seen.range.1 - seen.read_to;
+                let count = words.len().min(rest.div_ceil(8));
+                let bytes = match tasks::read_memory(seen.read_to, &mut words[..count]) {
+                    Ok(bytes) => bytes.min(rest),
+                    // It is gone, or its file has become shorter.
+                    Err(_) => 0,
+                };
+                // SAFETY: words are bytes.
+                let code = unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), bytes) };
+                if switches_stacks(code) {
+                    return Err(Blocked::ForeignSwitches);
+                }
+                // The last bytes again, in front of what follows them.
+                seen.read_to +=
+                    if bytes < rest { bytes.saturating_sub(SWITCH_BYTES_BEHIND) } else { rest };
+                if bytes <= SWITCH_BYTES_BEHIND {
+                    seen.read_to = seen.range.1;
+                }
+                left = left.saturating_sub(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether everything on the list has been read.
+    pub fn is_read(&self) -> bool {
+        self.seen[..self.count].iter().all(|seen| seen.read_to >= seen.range.1)
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self) {
+        // SAFETY: a mapping of `array`, which is not used any more.
+        unsafe { os::unmap(self.seen.as_mut_ptr().cast(), size_of_val(self.seen)) };
+    }
+}
+
+impl Images {
+    /// Whether an address lies in an image whose table is in use, and which stays.
+    fn has_table_at(&mut self, address: usize) -> bool {
+        (0..self.slots()).any(|slot| {
+            let closing = self.library_mut(slot).is_some_and(|library| library.closing);
+            !closing && self.code_mut(slot).is_some_and(|code| code.image().contains(address))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_switches_stacks_is_found_in_a_mapping_of_a_file() {
+        // mov %rdi, %rsp; ret, across the end of the first reading.
+        let mut code = vec![0x90u8; 3 * 4096];
+        let words = &mut [0u64; 512];
+        let at = words.len() * 8 - 2;
+        let switch = [0x48, 0x89, 0xfc, 0xc3];
+        let read = |code: &[u8], words: &mut [u64]| {
+            let mut foreign = ForeignCode::new().unwrap();
+            let start = code.as_ptr() as usize;
+            let range = (start, start + code.len());
+            let mapping = CodeMapping { range, file: [0; 3], readable: true, path: b"/a.so" };
+            assert_eq!((foreign.note(&mapping), foreign.note(&mapping)), (Ok(()), Ok(())));
+            assert_eq!(foreign.count, 1);
+            let found = foreign.read_on(words);
+            assert_eq!(foreign.is_read(), found.is_ok());
+            foreign.free();
+            found
+        };
+        assert_eq!(read(&code, words), Ok(()));
+        code[at..at + switch.len()].copy_from_slice(&switch);
+        assert_eq!(read(&code, words), Err(Blocked::ForeignSwitches));
+    }
+
+    #[test]
+    fn the_code_of_this_test_is_on_the_list_and_the_c_library_is_not() {
+        let mut foreign = ForeignCode::new().unwrap();
+        assert_eq!(foreign.list(&mut vec![0; 1 << 16]), Ok(()));
+        let listed = |foreign: &ForeignCode, address: usize| {
+            let mut ranges = foreign.seen[..foreign.count].iter().map(|seen| seen.range);
+            ranges.any(|(start, end)| (start..end).contains(&address))
+        };
+        unsafe extern "C" {
+            fn getpid() -> i32;
+        }
+        assert!(listed(&foreign, ForeignCode::new as *const () as usize));
+        assert!(!listed(&foreign, getpid as *const () as usize));
+        let count = foreign.count;
+        assert_eq!(foreign.list(&mut vec![0; 1 << 16]), Ok(()));
+        assert_eq!(foreign.count, count);
+        foreign.free();
+    }
+}
