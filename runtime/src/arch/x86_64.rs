@@ -38,6 +38,7 @@ pub mod nr {
     pub const MLOCKALL: usize = 151;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
+    pub const PREAD64: usize = 17;
     pub const PWRITE64: usize = 18;
     pub const GETPID: usize = 39;
     pub const EXIT: usize = 60;

@@ -39,12 +39,22 @@ impl File {
 
     /// Size in bytes (`st_size` of `fstat(2)`).
     pub fn size(&self) -> Result<usize, Errno> {
-        let mut stat = [0u64; 18]; // struct stat has 144 bytes; st_size is the word at 48
+        Ok(self.stat()?[6] as usize)
+    }
+
+    /// Inode number (`st_ino` of `fstat(2)`).
+    pub fn inode(&self) -> Result<u64, Errno> {
+        Ok(self.stat()?[1])
+    }
+
+    /// `struct stat` in words.
+    fn stat(&self) -> Result<[u64; 18], Errno> {
+        let mut stat = [0u64; 18]; // it has 144 bytes; st_ino is the word at 8, st_size that at 48
         // SAFETY: the buffer is as large as struct stat.
         check(unsafe {
             syscall(nr::FSTAT, [self.0 as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0])
         })?;
-        Ok(stat[6] as usize)
+        Ok(stat)
     }
 
     /// Reads up to the buffer's length.
@@ -52,6 +62,13 @@ impl File {
         let arguments = [self.0 as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
         // SAFETY: the buffer is valid for writing.
         check(unsafe { syscall(nr::READ, arguments) })
+    }
+
+    /// Reads up to the buffer's length, from an offset on.
+    pub fn read_at(&self, buffer: &mut [u64], offset: usize) -> Result<usize, Errno> {
+        let (to, bytes) = (buffer.as_mut_ptr() as usize, size_of_val(buffer));
+        // SAFETY: the buffer is valid for writing.
+        check(unsafe { syscall(nr::PREAD64, [self.0 as usize, to, bytes, offset, 0, 0]) })
     }
 
     /// Writes all bytes, or as many as the file takes.

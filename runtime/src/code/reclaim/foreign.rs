@@ -3,15 +3,16 @@
 //!
 //! A stack that such code has left refers to layouts that nobody sees. So no cycle ends before all code that was
 //! mapped after its begin has been read once. Some of it is read in each interval, so that little is asked of the
-//! caches at a time.
+//! caches at a time; and from the files, because pages of a mapping that are read become memory of the program.
 
 use super::super::images::Images;
 use super::array;
 use super::stacks::Blocked;
 use crate::arch::{SWITCH_BYTES_BEHIND, switches_stacks};
 use crate::os::mappings::{self, CodeMapping};
-use crate::os::{self, tasks};
+use crate::os::{self, File, tasks};
 use crate::state::CODE;
+use core::ffi::CStr;
 
 /// Most mappings of code that are looked at.
 const MAX_MAPPINGS: usize = 1024;
@@ -24,11 +25,17 @@ const BYTES_AT_A_TIME: usize = 1 << 20;
 const KNOWN: [&[u8]; 6] =
     [b"ld-linux", b"ld-2.", b"libc.so.", b"libc-2.", b"libpthread", b"libgcc_s"];
 
+/// Longest path, with the NUL behind it, that is kept.
+const PATH_BYTES: usize = 256;
+
 /// One mapping.
 #[derive(Clone, Copy)]
 struct Seen {
     range: (usize, usize),
+    /// As in [`CodeMapping`].
     file: [u64; 3],
+    /// Filled up with NUL; empty if the path was too long.
+    path: [u8; PATH_BYTES],
     /// Up to here it has been read.
     read_to: usize,
     /// It was there when the last list was made.
@@ -86,7 +93,11 @@ impl ForeignCode {
         }
         let new = self.seen.get_mut(self.count).filter(|_| mapping.readable);
         let new = new.ok_or(Blocked::ForeignSwitches)?;
-        *new = Seen { range, file, read_to: range.0, listed: 1 };
+        let mut path = [0; PATH_BYTES];
+        if let Some(kept) = path[..PATH_BYTES - 1].get_mut(..mapping.path.len()) {
+            kept.copy_from_slice(mapping.path);
+        }
+        *new = Seen { range, file, path, read_to: range.0, listed: 1 };
         self.count += 1;
         Ok(())
     }
@@ -97,11 +108,13 @@ impl ForeignCode {
     /// There is an instruction that may switch stacks.
     pub fn read_on(&mut self, words: &mut [u64]) -> Result<(), Blocked> {
         let mut left = BYTES_AT_A_TIME;
-        for seen in &mut self.seen[..self.count] {
+        let unread = |seen: &&mut Seen| seen.read_to < seen.range.1;
+        for seen in self.seen[..self.count].iter_mut().filter(unread) {
+            let file = if left > 0 { seen.open() } else { None };
             while seen.read_to < seen.range.1 && left > 0 {
                 let rest = seen.range.1 - seen.read_to;
                 let count = words.len().min(rest.div_ceil(8));
-                let bytes = match tasks::read_memory(seen.read_to, &mut words[..count]) {
+                let bytes = match seen.read(file.as_ref(), &mut words[..count]) {
                     Ok(bytes) => bytes.min(rest),
                     // It is gone, or its file has become shorter.
                     Err(_) => 0,
@@ -132,6 +145,26 @@ impl ForeignCode {
     pub fn free(&mut self) {
         // SAFETY: a mapping of `array`, which is not used any more.
         unsafe { os::unmap(self.seen.as_mut_ptr().cast(), size_of_val(self.seen)) };
+    }
+}
+
+impl Seen {
+    /// The file, if it is still found by its path.
+    fn open(&self) -> Option<File> {
+        let path = CStr::from_bytes_until_nul(&self.path).ok()?;
+        let file = File::open(path, os::OPEN_READ).ok()?;
+        (file.inode() == Ok(self.file[2])).then_some(file)
+    }
+
+    /// Reads on, in the file or else in memory. Returns how many bytes.
+    fn read(&self, file: Option<&File>, words: &mut [u64]) -> Result<usize, os::Errno> {
+        match file {
+            Some(file) => {
+                let inside = self.read_to - self.range.0;
+                file.read_at(words, self.file[0] as usize + inside)
+            }
+            None => tasks::read_memory(self.read_to, words),
+        }
     }
 }
 
