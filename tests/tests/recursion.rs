@@ -105,7 +105,7 @@ fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_
     for optimization in OPTIMIZATIONS {
         for frames in FRAMES {
             let words = [&[optimization], frames].concat();
-            text += &failures(&words.join(" "), &builds(&words, &[]), 3);
+            text += &failures(&words.join(" "), &builds(&words, &[]), 2);
         }
     }
     assert!(text.is_empty(), "{text}");
