@@ -15,12 +15,12 @@
 //! of thread-local storage for libraries would call a function at each entry, or need a piece of
 //! the memory that the loader keeps for such variables of libraries.
 
-use crate::llvm::{Block, Builder, Function, GlobalShape, Integer, Module, Value};
+use crate::llvm::{Block, Builder, Function, GlobalShape, Integer, Module, RoomShape, Value};
 use crate::mode::Mode;
 use crate::plan::Site;
 use szc_abi::stack::{
     PAD_GRAIN_BYTES, PAD_STATE_OFFSET_SYMBOL, PAD_STATE_SYMBOL, PAD_TABLE_BYTES, PAD_TABLE_SYMBOL,
-    PAD_TABLES_SECTION, PadState, RESIZABLE_BYTES,
+    PAD_TABLES_SECTION, PadState, RESIZABLE_BYTES, ROOM_MARK,
 };
 
 /// Alignment of tables, in bytes: that of cache lines.
@@ -43,13 +43,14 @@ fn keep_unguarded(function: Function) {
 pub(crate) fn make_resizable(function: Function, sites: &[Site]) {
     keep_unguarded(function);
     let build = Builder::new(function);
-    let room = build.frame_room(function, RESIZABLE_BYTES);
+    let shape = if function.keeps_frame_pointer() { RoomShape::Lowest } else { RoomShape::Highest };
+    let room = build.frame_room(function, RESIZABLE_BYTES, shape);
     for &site in sites {
         let at = match site {
             Site::Entry(first) | Site::Later(first, _) => first,
             Site::Edge(from, to) => Block::between(from, to).terminator(),
         };
-        build.hold(&room, at);
+        build.hold(&room, ROOM_MARK, at);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::CODE;
-use crate::{arch, code, fork, handlers, heap, maintenance, os, stack, symbols};
+use crate::{arch, code, fork, handlers, heap, maintenance, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -85,7 +85,11 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     };
     // Frames that get their pads from copies need copies also where code is not to be randomized.
     let wants_copies = settings.code || (facts.stack && stack::has_resizable_frames());
-    let copies = wants_copies && !arch::keeps_code();
+    let may_copy = wants_copies && !arch::keeps_code();
+    let copies = may_copy && !unwind::is_hidden();
+    if may_copy && !copies {
+        facts.refused = Some(Refused::HiddenSearch.text());
+    }
     let shape = Shape {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },

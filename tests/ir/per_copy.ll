@@ -5,7 +5,7 @@
 target triple = "x86_64-pc-linux-gnu"
 declare i32 @callee(i32)
 ; CHECK-LABEL: define i32 @plain(
-; CHECK: alloca [18 x i64]
+; CHECK: alloca [144 x i8], align 8
 ; CHECK: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
 ; CHECK-NOT: szc_pad
 ; CODE-LABEL: plain:
@@ -15,6 +15,37 @@ declare i32 @callee(i32)
 define i32 @plain(i32 %x) {
   %r = call i32 @callee(i32 %x)
   %s = add i32 %r, 1
+  ret i32 %s
+}
+; With a frame pointer the room lies behind all variables, and a store says where; also if a protector sorts them.
+; CHECK-LABEL: define i32 @pointed(
+; CHECK: alloca i32
+; CHECK: [[ROOM:%.*]] = alloca { i64, i64, {{.*}} }, align 8
+; CHECK: store volatile i32 2053348919, ptr [[ROOM]]
+; CHECK-NOT: szc_pad
+; CODE-LABEL: pointed:
+; CODE: subq $176, %rsp
+; CODE: %fs:40, [[GUARD:%r..]]
+; CODE: movq [[GUARD]], -8(%rbp)
+; CODE: movl $2053348919, -168(%rbp)
+; CODE: __stack_chk_fail
+declare void @fills(ptr, ptr)
+define i32 @pointed(i32 %x) sspreq "frame-pointer"="all" {
+  %array = alloca [8 x i8]
+  %own = alloca i32
+  call void @fills(ptr %array, ptr %own)
+  %s = load i32, ptr %own
+  ret i32 %s
+}
+; Without one the room lies below nothing but the guard.
+; CODE-LABEL: guarded:
+; CODE: movq %{{r..}}, 160(%rsp)
+; CODE: prefetcht1 16(%rsp)
+define i32 @guarded(i32 %x) ssp {
+  %array = alloca [8 x i8]
+  %own = alloca i32
+  call void @fills(ptr %array, ptr %own)
+  %s = load i32, ptr %own
   ret i32 %s
 }
 ; CHECK-LABEL: define i32 @variable(

@@ -1,6 +1,6 @@
 //! `llvm::IRBuilder`: the instructions that a pad is made of.
 
-use super::{Block, Function, Instruction, metadata};
+use super::{Block, Function, Instruction, Kind, metadata};
 use llvm_sys::core::{
     LLVMArrayType2, LLVMBuildAdd, LLVMBuildAlloca, LLVMBuildArrayAlloca, LLVMBuildBr,
     LLVMBuildCall2, LLVMBuildCondBr, LLVMBuildGEP2, LLVMBuildICmp, LLVMBuildIntToPtr,
@@ -10,7 +10,7 @@ use llvm_sys::core::{
     LLVMGetModuleContext, LLVMGlobalGetValueType, LLVMInt8TypeInContext, LLVMInt32TypeInContext,
     LLVMInt64TypeInContext, LLVMLookupIntrinsicID, LLVMPointerTypeInContext,
     LLVMPositionBuilderAtEnd, LLVMPositionBuilderBefore, LLVMSetAlignment, LLVMSetMetadata,
-    LLVMSetOrdering, LLVMVoidTypeInContext,
+    LLVMSetOrdering, LLVMSetVolatile, LLVMStructTypeInContext, LLVMVoidTypeInContext,
 };
 use llvm_sys::prelude::{LLVMBuilderRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMIntPredicate};
@@ -36,11 +36,29 @@ pub(crate) enum Integer {
 
 /// Room in a frame.
 #[derive(Debug)]
-pub(crate) struct FrameRoom(LLVMValueRef);
+pub(crate) struct FrameRoom {
+    start: LLVMValueRef,
+    shape: RoomShape,
+}
+
+/// Where code generation is to put room in a frame: beside the end from which nothing else is addressed, so that it
+/// can be taken out again without changing the place of anything that a debugger is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoomShape {
+    /// Next to the caller's frame, below nothing but the stack protector's guard: what a frame without a frame pointer
+    /// holds is addressed from its other end. The protector sorts arrays of bytes there.
+    Highest,
+    /// Behind all variables, where a frame pointer is what they are addressed from. So it is no array, and what says
+    /// where it lies must not look like taking its address: both would make the protector sort it before variables.
+    Lowest,
+}
 
 /// The address space of pointers relative to the thread pointer, `%fs` (LLVM's code generator
 /// documentation, "X86 Address Spaces").
 const THREAD_SPACE: u32 = 257;
+
+/// Alignment of room in a frame, in bytes: with less, variables would have other places than without it.
+const ROOM_ALIGNMENT: u32 = 8;
 
 /// Appends instructions without a place in the source to a block.
 #[derive(Debug)]
@@ -252,36 +270,69 @@ impl Builder {
     }
 
     /// Room for so many bytes in the function's frame, a multiple of 8, that nothing uses yet.
-    pub(crate) fn frame_room(&self, function: Function, bytes: u32) -> FrameRoom {
-        let first = function.blocks().next().and_then(|entry| entry.instructions().next());
-        let first = first.expect("a function with a body has an instruction");
+    pub(crate) fn frame_room(&self, function: Function, bytes: u32, shape: RoomShape) -> FrameRoom {
+        let entry = function.blocks().next().expect("a function with a body has a block");
+        let last_variable = entry.instructions().filter(|at| at.kind() == Kind::Alloca).last();
+        let behind_variables = last_variable.and_then(Instruction::next);
+        let first = entry.instructions().next();
+        let at = match shape {
+            RoomShape::Highest => first,
+            // Without optimization variables lie in this order.
+            RoomShape::Lowest => behind_variables.or(first),
+        };
+        let at = at.expect("a block has an instruction");
         // SAFETY: builder, instruction, context and what is made of it here are live.
         unsafe {
-            LLVMPositionBuilderBefore(self.builder, first.raw());
-            let kind = LLVMArrayType2(self.integer(Integer::Word), u64::from(bytes / 8));
-            FrameRoom(LLVMBuildAlloca(self.builder, kind, c"".as_ptr()))
+            LLVMPositionBuilderBefore(self.builder, at.raw());
+            let kind = match shape {
+                RoomShape::Highest => LLVMArrayType2(self.integer(Integer::Byte), u64::from(bytes)),
+                RoomShape::Lowest => {
+                    let count = bytes / ROOM_ALIGNMENT;
+                    let mut words = vec![self.integer(Integer::Word); count as usize];
+                    LLVMStructTypeInContext(self.context, words.as_mut_ptr(), count, 0)
+                }
+            };
+            let start = LLVMBuildAlloca(self.builder, kind, c"".as_ptr());
+            LLVMSetAlignment(start, ROOM_ALIGNMENT);
+            FrameRoom { start, shape }
         }
     }
 
     /// Makes the function need the room in front of an instruction, and says where it lies, by an instruction that
-    /// changes nothing: a prefetch (into all levels but the first). Assembly would do without one, but not every
-    /// compiler can read assembly: flang cannot.
-    pub(crate) fn hold(&self, room: &FrameRoom, at: Instruction) {
+    /// changes nothing: a prefetch (into all levels but the first), or a store of `mark` to where nobody looks. Assembly
+    /// would do without one, but not every compiler can read assembly: flang cannot.
+    pub(crate) fn hold(&self, room: &FrameRoom, mark: u32, at: Instruction) {
+        // SAFETY: builder, instruction, values and context are live.
+        unsafe {
+            LLVMPositionBuilderBefore(self.builder, at.raw());
+            match room.shape {
+                RoomShape::Highest => self.prefetch(room.start),
+                RoomShape::Lowest => {
+                    let mark = LLVMConstInt(LLVMInt32TypeInContext(self.context), mark.into(), 0);
+                    let stored = LLVMBuildStore(self.builder, mark, room.start);
+                    LLVMSetVolatile(stored, 1);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The pointer must be a live one.
+    unsafe fn prefetch(&self, pointer: LLVMValueRef) {
         const NAME: &str = "llvm.prefetch";
         /// For reading, into the second level, of data.
         const HOW: [u64; 3] = [0, 2, 1];
         const OPERANDS: u32 = 4;
-        // SAFETY: builder, instruction, values and context are live; the intrinsic is overloaded by the kind of
-        // pointer, and takes it and three numbers.
+        // SAFETY: builder, values and context are live; the intrinsic is overloaded by the kind of pointer, and takes it
+        // and three numbers.
         unsafe {
-            LLVMPositionBuilderBefore(self.builder, at.raw());
             let id = LLVMLookupIntrinsicID(NAME.as_ptr().cast(), NAME.len());
             let mut kind = LLVMPointerTypeInContext(self.context, 0);
             let declared = LLVMGetIntrinsicDeclaration(self.module, id, &raw mut kind, 1);
             let signature = LLVMGlobalGetValueType(declared);
             let number = |value| LLVMConstInt(LLVMInt32TypeInContext(self.context), value, 0);
             let [access, locality, cache] = HOW.map(number);
-            let mut operands = [room.0, access, locality, cache];
+            let mut operands = [pointer, access, locality, cache];
             let (first, count) = (operands.as_mut_ptr(), OPERANDS);
             LLVMBuildCall2(self.builder, signature, declared, first, count, c"".as_ptr());
         }

@@ -150,6 +150,12 @@ impl Function {
         })
     }
 
+    /// Whether it is to have a frame pointer if it calls anything.
+    pub(crate) fn keeps_frame_pointer(&self) -> bool {
+        let wanted = self.text_attribute("frame-pointer");
+        wanted.is_some_and(|wanted| wanted != "none" && wanted != "reserved")
+    }
+
     /// Whether a garbage collector looks at its frames.
     pub(crate) fn is_collected(self) -> bool {
         // SAFETY: the function is live.

@@ -13,7 +13,7 @@ mod metadata;
 mod module;
 
 pub(crate) use block::Block;
-pub(crate) use builder::{Builder, Integer, Value};
+pub(crate) use builder::{Builder, Integer, RoomShape, Value};
 pub(crate) use function::Function;
 pub(crate) use global::GlobalShape;
 pub(crate) use instruction::{Callee, Instruction, Kind, Width};

@@ -81,9 +81,28 @@ const _: () = assert!(
 );
 
 /// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer take 4
-/// bytes and not one. Nothing uses them but prefetches whose operand says where they lie, so the link step takes
-/// both out again.
+/// bytes and not one. Nothing uses them but prefetches, or stores of [`ROOM_MARK`], whose operand says where they lie,
+/// so the link step takes both out again.
 pub const RESIZABLE_BYTES: u32 = 144;
+
+/// What is stored in the bytes added to a frame with a frame pointer, to say where they lie. (A program that stores
+/// the same number in a variable on the stack has frames that keep their size.)
+pub const ROOM_MARK: u32 = 0x7a63_9e37;
+
+/// How much of the stack a frame may take, if it gets no pad, of what it takes without szc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Growth {
+    /// At most half as much again.
+    Half,
+    /// At most twice as much: a dynamic frame needs a frame pointer, so that the smallest has 32 bytes instead of 16.
+    Twice,
+    /// At most ten times as much: the room that the compiler pass has added to the smallest frame is still there.
+    Tenfold,
+}
+
+// Of 16 bytes, the smallest frame that calls anything.
+const _: () = assert!(16 + RESIZABLE_BYTES <= 10 * 16);
 
 /// What the compiler says about one function.
 ///
@@ -112,6 +131,28 @@ impl FunctionRecord {
     /// The function's frame may have another size in a copy, as far as the compiler knows: the stack pointer moves
     /// by constants of 4 bytes, and nothing above the frame is reached by an address that is computed.
     pub const FLAG_RESIZABLE: u16 = 2;
+
+    /// Set by the link step: without a pad, the frame takes at most half as much again as it would without szc.
+    pub const FLAG_TIGHT: u16 = 4;
+
+    /// Set by the link step in records of resizable frames: it takes at most twice as much.
+    pub const FLAG_TWICE: u16 = 8;
+
+    /// Offset of the flags in the encoded record.
+    pub const FLAGS_AT: u64 = 8;
+
+    /// How much larger the frame can be than without szc, without a pad.
+    #[must_use]
+    pub fn growth(&self) -> Growth {
+        let has = |flag: u16| self.flags & flag != 0;
+        if has(Self::FLAG_TIGHT) || !has(Self::FLAG_PADDED | Self::FLAG_RESIZABLE) {
+            Growth::Half
+        } else if has(Self::FLAG_PADDED | Self::FLAG_TWICE) {
+            Growth::Twice
+        } else {
+            Growth::Tenfold
+        }
+    }
 
     /// Encodes the record.
     #[must_use]

@@ -20,6 +20,8 @@ pub enum Refused {
     Memory,
     /// The processor compares return addresses with a stack of its own.
     ShadowStack,
+    /// The unwinder would not find copies.
+    HiddenSearch,
     /// A library's: exceptions would be looked for in a place that knows no copies.
     OwnUnwinder,
 }
@@ -43,6 +45,9 @@ impl Refused {
             Self::Text => "the kernel does not allow writing to /proc/self/mem",
             Self::Memory => "not enough memory",
             Self::ShadowStack => "the program runs with a shadow stack (CET)",
+            Self::HiddenSearch => {
+                "the program hides _Unwind_Find_FDE from the unwinder, by a version script perhaps"
+            }
             Self::OwnUnwinder => {
                 "the program has an unwinder of its own, which libraries do not use"
             }

@@ -6,6 +6,7 @@
 
 use super::api;
 use crate::arch::{self, WeakSymbol};
+use crate::next::shown_symbol;
 use core::arch::global_asm;
 use core::ffi::c_int;
 
@@ -55,6 +56,16 @@ pub fn is_own_malloc() -> bool {
     // SAFETY: as above.
     let own = unsafe { szc_rt_own_allocator[0] };
     arch::weak_symbol(WeakSymbol::Malloc) == own
+}
+
+/// Whether the image hides these functions from libraries, by a version script for example: those have the C
+/// library's, and would free blocks of the wrong heap.
+pub fn are_hidden() -> bool {
+    let shown = |name, symbol| {
+        let own = arch::weak_symbol(symbol);
+        shown_symbol(name).is_none_or(|address| address == own)
+    };
+    !shown(c"malloc", WeakSymbol::Malloc) || !shown(c"realloc", WeakSymbol::Realloc)
 }
 
 extern "C" fn malloc(bytes: usize) -> *mut u8 {

@@ -108,6 +108,10 @@ pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'sta
             "the program brings its own allocator"
         }));
     }
+    if exports::are_hidden() {
+        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+        return Some(Err("the program hides malloc from libraries, by a version script perhaps"));
+    }
     if !begin(Plan { seed, base, max_entries: shuffle }) {
         leave(seed);
         return Some(Err("no thread-specific data for the ends of threads"));

@@ -67,6 +67,7 @@ fn adopt(wanted: &Wanted, found: &Found<'_>) -> Option<usize> {
     };
     let image = code.as_ref().map(|code| *code.image());
     let padded = wanted.stack && give_pads(found, seed);
+    stack::expect_frames_of(found.image.functions, found.image.functions_end);
     let library = Library {
         base: found.base,
         image: found.image,

@@ -220,7 +220,7 @@ unsafe extern "C" fn szc_rt_stack_prlimit64(
         return fail(Errno(-result as i32));
     }
     if resource == LIMIT_STACK_BYTES && !new.is_null() {
-        room::limit_was_set();
+        room::reserve_was_raised();
     }
     0
 }

@@ -14,9 +14,9 @@ use crate::library;
 use crate::os::LIMIT_ADDRESS_BYTES;
 use crate::os::limits::limit;
 use crate::rng::{Purpose, Stream};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use pads::Tables;
-use szc_abi::stack::FunctionRecord;
+use szc_abi::stack::{FunctionRecord, Growth};
 
 /// What the log says about the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,9 @@ static REFILLS: AtomicU64 = AtomicU64::new(0);
 /// The seed, written at start, before there are other threads.
 static SEED: AtomicU64 = AtomicU64::new(0);
 
+/// The largest [`Growth`] of a frame, of the program and of libraries so far. It only grows.
+static GROWTH: AtomicU8 = AtomicU8::new(0);
+
 /// Where a thread starts in its pad table; the main thread is number 0, the others count from 1 in
 /// the order in which they were created.
 fn first_pad(number: u64) -> u8 {
@@ -59,6 +62,7 @@ pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
         return false;
     }
     SEED.store(seed, Ordering::Relaxed);
+    GROWTH.store(growth_of(records()) as u8, Ordering::Relaxed);
     if pads {
         Tables::of_image().fill(seed, 0);
     }
@@ -117,25 +121,58 @@ pub fn has_resizable_frames() -> bool {
     with_flags(FunctionRecord::FLAG_RESIZABLE) > 0
 }
 
-/// Number of functions of the program with any of these flags.
-fn with_flags(flags: u16) -> u64 {
+/// How much larger than without szc a frame may be that gets no pad.
+pub fn growth() -> Growth {
+    match GROWTH.load(Ordering::Relaxed) {
+        0 => Growth::Half,
+        1 => Growth::Twice,
+        _ => Growth::Tenfold,
+    }
+}
+
+/// A library is there with functions between these addresses: threads that begin from now on, and the main one, have
+/// stacks for its frames, too.
+pub fn expect_frames_of(functions: usize, functions_end: usize) {
+    let bytes = functions_end.saturating_sub(functions);
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: the linker's bounds of a section that is loaded and that nobody writes.
+    let records = unsafe { core::slice::from_raw_parts(functions as *const u8, bytes) };
+    let growth = growth_of(records) as u8;
+    if GROWTH.fetch_max(growth, Ordering::Relaxed) < growth {
+        room::reserve_was_raised();
+    }
+}
+
+/// The program's records.
+fn records() -> &'static [u8] {
     let sections = sections();
     let bytes = sections.functions_end as usize - sections.functions as usize;
     if bytes == 0 {
-        return 0;
+        return &[];
     }
     // SAFETY: the linker's bounds of a section that is loaded and that nobody writes.
-    let records = unsafe { core::slice::from_raw_parts(sections.functions, bytes) };
-    count(records, flags)
+    unsafe { core::slice::from_raw_parts(sections.functions, bytes) }
+}
+
+/// Number of functions of the program with any of these flags.
+fn with_flags(flags: u16) -> u64 {
+    count(records(), flags)
 }
 
 /// Number of encoded records with any of these flags.
 fn count(records: &[u8], flags: u16) -> u64 {
-    records
-        .chunks_exact(FunctionRecord::BYTES)
-        .filter_map(FunctionRecord::read)
-        .filter(|record| record.flags & flags != 0)
-        .count() as u64
+    decode(records).filter(|record| record.flags & flags != 0).count() as u64
+}
+
+/// The largest growth of a frame.
+fn growth_of(records: &[u8]) -> Growth {
+    decode(records).map(|record| record.growth()).max().unwrap_or(Growth::Half)
+}
+
+fn decode(records: &[u8]) -> impl Iterator<Item = FunctionRecord> + '_ {
+    records.chunks_exact(FunctionRecord::BYTES).filter_map(FunctionRecord::read)
 }
 
 /// Whether the program's address space is limited; then none of it is spent on room for threads.
@@ -154,6 +191,16 @@ mod tests {
         assert_eq!(count(&records, 3), 2);
         assert_eq!(count(&records, 2), 1);
         assert_eq!(count(&[], 3), 0);
+    }
+
+    #[test]
+    fn one_frame_that_may_be_larger_is_what_stacks_are_made_for() {
+        let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
+        assert_eq!(growth_of(&[]), Growth::Half);
+        assert_eq!(growth_of(&[record(0), record(5), record(6)].concat()), Growth::Half);
+        assert_eq!(growth_of(&[record(1), record(6)].concat()), Growth::Twice);
+        assert_eq!(growth_of(&[record(10), record(6)].concat()), Growth::Twice);
+        assert_eq!(growth_of(&[record(1), record(2), record(6)].concat()), Growth::Tenfold);
     }
 
     #[test]

@@ -4,16 +4,15 @@
 //! end of the stack ─┬─ arguments, environment
 //!                   │  room: frames get pads (up to 64 MiB)
 //!              low ─┤
-//!                   │  reserve: three times the limit, for frames without pads
+//!                   │  reserve: three times the limit or more, for frames without pads
 //!           lowest ─┴─ the kernel extended the mapping down to here
 //! ```
 //!
 //! The kernel lets a stack grow up to the soft limit, which the program sees and its children
 //! inherit. So the limit is raised for one moment, in which the kernel is made to touch the lowest
 //! page: the mapping then has its full length, costs memory only where it is used, and ends like
-//! any stack: an overflow is a SIGSEGV. A padded frame without a pad is still larger than a plain
-//! one, because a dynamic stack needs a frame pointer: 32 bytes instead of 16 for the smallest. Hence
-//! the reserve.
+//! any stack: an overflow is a SIGSEGV. A frame without a pad can still be larger than a plain
+//! one (`szc_abi::stack::Growth`). Hence the reserve.
 //!
 //! If the hard limit forbids that, the stack is extended as far as the limit goes, and memory is
 //! mapped below it.
@@ -22,6 +21,7 @@
 //! the stack. Where the limit is 1 GiB or more, or there is none, the kernel extends the stack as
 //! it goes.
 
+use super::growth;
 use super::region::{self, Region};
 use crate::arch::{
     self,
@@ -36,7 +36,7 @@ use crate::os::{
 };
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use szc_abi::stack::PadState;
+use szc_abi::stack::{Growth, PadState};
 
 /// Most bytes in which frames get pads: about 32,000 frames.
 const MAX_ROOM_BYTES: usize = 64 << 20;
@@ -44,8 +44,11 @@ const MAX_ROOM_BYTES: usize = 64 << 20;
 /// Less room than this is not worth having: about 500 frames.
 const MIN_ROOM_BYTES: usize = 1 << 20;
 
-/// The reserve in units of the stack limit.
+/// The reserve in units of the stack limit: more than frames grow.
 const RESERVE_LIMITS: usize = 3;
+
+/// The same if there are frames of which the link step could not take the room out again.
+const ROOMY_RESERVE_LIMITS: usize = 11;
 
 /// From this limit on, the room is a small part of it and the mapping is left as it is.
 const AMPLE_LIMIT_BYTES: usize = 1 << 30;
@@ -168,9 +171,18 @@ fn sizes(reserve_bytes: usize, address_space_bytes: usize) -> impl Iterator<Item
         .filter(move |&bytes| bytes <= most)
 }
 
+/// The reserve that this stack limit asks for, in bytes.
+fn reserve_bytes(limits: Limits) -> usize {
+    let times = match growth() {
+        Growth::Half | Growth::Twice => RESERVE_LIMITS,
+        Growth::Tenfold => ROOMY_RESERVE_LIMITS,
+    };
+    (limits.soft as usize).next_multiple_of(PAGE_BYTES) * times
+}
+
 /// Makes room below `end` and says how much.
 fn find_room(end: usize, file: usize, limits: Limits) -> Option<usize> {
-    let reserve = (limits.soft as usize).next_multiple_of(PAGE_BYTES) * RESERVE_LIMITS;
+    let reserve = reserve_bytes(limits);
     let sizes = || sizes(reserve, limit(LIMIT_ADDRESS_BYTES));
     if let Some(room) = sizes().find(|room| extend(end - room - reserve, limits)) {
         return Some(room);
@@ -247,9 +259,9 @@ fn mapping_end(file: usize) -> Option<usize> {
     limits::is_unmapped(end).then_some(end)
 }
 
-/// After the program has set its stack limit: a higher limit needs a larger reserve. Without it the
-/// main thread's further frames get no pads.
-pub fn limit_was_set() {
+/// After the reserve has become larger: the program has set its stack limit, or frames may grow by more. If it cannot be
+/// had the main thread's further frames get no pads.
+pub fn reserve_was_raised() {
     if PROCESS.load(Ordering::Relaxed) != os::process_id() {
         return;
     }
@@ -260,7 +272,7 @@ pub fn limit_was_set() {
     if main.is_null() || limits.soft >= AMPLE_LIMIT_BYTES as u64 {
         return;
     }
-    let reserve = (limits.soft as usize).next_multiple_of(PAGE_BYTES) * RESERVE_LIMITS;
+    let reserve = reserve_bytes(limits);
     let wanted = LOW.load(Ordering::Relaxed) & !(PAGE_BYTES - 1);
     let wanted = wanted.saturating_sub(reserve);
     if wanted >= lowest {

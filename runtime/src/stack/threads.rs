@@ -1,27 +1,31 @@
 //! Threads with pads: larger stacks, and a state of their own that is set before their first frame.
 //!
 //! A thread's stack is larger than the program asked for: the room on top, and more for frames
-//! without pads, which may be larger than plain ones. How much more is a compromise: glibc keeps 40
+//! without pads, which may be larger than plain ones. How much more depends on how much larger: glibc keeps 40
 //! MiB of stacks of ended threads for new ones, five of the default size of 8 MiB, three with what
-//! is added here. (**Measured**: with twice the size, of which two fit, a program that creates and
-//! joins three threads over and over takes twice its time.)
+//! is added here if frames grow by half at most. (**Measured**: with twice the size, of which two fit, a program that
+//! creates and joins three threads over and over takes twice its time.)
 //!
 //! The program's start routine reaches the new thread through a slot of a small pool, which the
 //! thread gives back at once. If anything is missing (a free slot, memory, a definition of libc's)
 //! the thread is made as the program said, without pads.
 
 use super::region::{self, Region};
-use super::{address_space_is_limited, first_pad};
+use super::{address_space_is_limited, first_pad, growth};
 use crate::arch::pads::{stack_pointer, thread_start};
 use crate::next::Next;
 use crate::os::{PAGE_BYTES, null};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use szc_abi::stack::Growth;
 
 /// Bytes of a thread's stack in which frames get pads: about 600 frames.
 const ROOM_BYTES: usize = 1280 << 10;
 
-/// A stack of up to this many bytes is doubled; a larger one grows by half, and at least by this.
+/// What one pad, the resolver and a signal handler need below the deepest frame.
+const MARGIN_BYTES: usize = 64 << 10;
+
+/// A stack of up to this many bytes is at least doubled; a larger one grows by half, and at least by this.
 const DOUBLED_BYTES: usize = 2 << 20;
 
 /// Threads that are being created at the same time and get pads.
@@ -192,7 +196,7 @@ impl Larger {
             if get_size(&raw const larger.attributes, &raw mut bytes) != 0 {
                 return None;
             }
-            let wanted = larger_bytes(bytes)?;
+            let wanted = larger_bytes(bytes, growth())?;
             (set_size(&raw mut larger.attributes, wanted) == 0).then_some(larger)
         }
     }
@@ -211,10 +215,15 @@ impl Drop for Larger {
     }
 }
 
-/// Bytes of the stack of a thread that asked for this many.
-fn larger_bytes(own: usize) -> Option<usize> {
-    let reserve = (own / 2).max(own.min(DOUBLED_BYTES));
-    own.checked_add(reserve)?.checked_add(ROOM_BYTES)?.checked_next_multiple_of(PAGE_BYTES)
+/// Bytes of the stack of a thread that asked for this many, if frames may grow so much.
+fn larger_bytes(own: usize, growth: Growth) -> Option<usize> {
+    let reserve = match growth {
+        Growth::Half => (own / 2).max(own.min(DOUBLED_BYTES)),
+        Growth::Twice => own,
+        Growth::Tenfold => own.checked_mul(9)?,
+    };
+    let added = reserve.checked_add(ROOM_BYTES + MARGIN_BYTES)?;
+    own.checked_add(added)?.checked_next_multiple_of(PAGE_BYTES)
 }
 
 /// Start routine and argument, as they come back in two registers.
@@ -245,12 +254,17 @@ mod tests {
 
     #[test]
     fn a_larger_stack_has_the_room_and_a_reserve_and_three_of_the_default_size_fit_into_40_mib() {
-        assert_eq!(larger_bytes(16_384), Some(ROOM_BYTES + 32_768));
-        assert_eq!(larger_bytes(16_385), Some(ROOM_BYTES + 36_864));
-        assert_eq!(larger_bytes(3 << 20), Some(ROOM_BYTES + (5 << 20)));
-        assert_eq!(larger_bytes(8 << 20), Some(ROOM_BYTES + (12 << 20)));
-        assert!(3 * larger_bytes(8 << 20).unwrap() <= 40 << 20);
-        assert_eq!(larger_bytes(usize::MAX - 4096), None);
+        const MORE: usize = ROOM_BYTES + MARGIN_BYTES;
+        let by_half = |own| larger_bytes(own, Growth::Half);
+        assert_eq!(by_half(16_384), Some(MORE + 32_768));
+        assert_eq!(by_half(16_385), Some(MORE + 36_864));
+        assert_eq!(by_half(3 << 20), Some(MORE + (5 << 20)));
+        assert_eq!(by_half(8 << 20), Some(MORE + (12 << 20)));
+        assert!(3 * by_half(8 << 20).unwrap() <= 40 << 20);
+        assert_eq!(larger_bytes(8 << 20, Growth::Twice), Some(MORE + (16 << 20)));
+        assert_eq!(larger_bytes(8 << 20, Growth::Tenfold), Some(MORE + (80 << 20)));
+        assert_eq!(larger_bytes(usize::MAX / 5, Growth::Tenfold), None);
+        assert_eq!(by_half(usize::MAX - 4096), None);
     }
 
     #[test]

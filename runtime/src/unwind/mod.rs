@@ -5,6 +5,8 @@ mod names;
 mod rules;
 mod walk;
 
+pub use rules::is_hidden;
+
 use crate::next::{next_symbol, symbol_in};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -7,8 +7,9 @@
 
 use super::OfUnwinder;
 use crate::arch;
+use crate::next::shown_symbol;
 use crate::state::LOCATORS;
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 
 /// `struct dwarf_eh_bases` of libgcc's `unwind-dw2-fde.h`.
 #[repr(C)]
@@ -19,6 +20,9 @@ pub struct Bases {
 }
 
 type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
+
+/// What the unwinder asks.
+const NAME: &CStr = c"_Unwind_Find_FDE";
 
 /// Stands in for `_Unwind_Find_FDE`.
 ///
@@ -48,9 +52,16 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
     }
 }
 
+/// Whether the image hides this search from the unwinder, by a version script for example.
+pub fn is_hidden() -> bool {
+    let own = szc_rt_find_fde as *const () as usize;
+    let shown = || shown_symbol(NAME).is_none_or(|address| address == own);
+    arch::weak_find_fde() == 0 && !shown()
+}
+
 /// The unwinder's own search: statically linked, or the next one in the order of loading.
 fn real() -> Option<FindFde> {
-    static SHARED: OfUnwinder = OfUnwinder::new(c"_Unwind_Find_FDE");
+    static SHARED: OfUnwinder = OfUnwinder::new(NAME);
     let linked = arch::weak_find_fde();
     let address = if linked != 0 { linked } else { SHARED.get()? };
     // SAFETY: the symbol of that name has this type.

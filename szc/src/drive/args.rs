@@ -50,6 +50,8 @@ pub struct Facts {
     pub verbose: bool,
     /// The image is a shared library.
     pub shared: bool,
+    /// A file says what the image shows to libraries.
+    pub hides_symbols: bool,
     /// Libraries are linked statically, some at least.
     pub static_libraries: bool,
     /// All libraries are linked statically.
@@ -172,6 +174,7 @@ pub fn classify(given: Vec<OsString>) -> Invocation {
     facts.shared |= linker.shared;
     facts.static_libraries |= linker.static_libraries;
     facts.relocatable |= linker.relocatable;
+    facts.hides_symbols |= linker.hides_symbols;
     if let Some(output) = linker.output {
         facts.output = Some(output.into());
     }

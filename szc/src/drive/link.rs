@@ -6,7 +6,7 @@ use super::compile::command;
 use super::features::{Feature, Request};
 use super::parts::{Clang, Language, find_own};
 use super::runtime_object::Part;
-use super::{plugin, runtime_object};
+use super::{plugin, runtime_object, shown};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -239,7 +239,17 @@ pub(super) fn link(
         })
         .transpose()?;
     let object_path = object.as_ref().map(tempfile::NamedTempFile::path);
-    let additions = additions(clang, facts, request, object_path)?;
+    let mut additions = additions(clang, facts, request, object_path)?;
+    let runtime = object_path.filter(|_| part_for(facts, request) == Some(Part::Runtime));
+    let shown = match runtime {
+        Some(object) if facts.hides_symbols && !facts.fully_static => shown::script(facts, object)?,
+        _ => None,
+    };
+    if let Some(script) = &shown {
+        let mut word = OsString::from("--version-script=");
+        word.push(script.path());
+        additions.extend(["-Xlinker".into(), word]);
+    }
     if !request.includes(Feature::Code) {
         let status = run(clang, &invocation.for_clang(&additions))?;
         return Ok(exit_code(status));

@@ -19,9 +19,11 @@ enum Effect {
     Relocatable,
     Shared,
     Static,
+    /// Takes a file that says what the image shows to libraries.
+    Hides,
 }
 
-use Effect::{Output, Relocatable, Shared, Static, TakesNext};
+use Effect::{Hides, Output, Relocatable, Shared, Static, TakesNext};
 
 /// Spellings without dashes. One letter goes with one dash, a longer name with one or two.
 static TABLE: &[(&str, Effect)] = &[
@@ -80,7 +82,7 @@ static TABLE: &[(&str, Effect)] = &[
     ("plugin", TakesNext),
     ("plugin-opt", TakesNext),
     ("reproduce", TakesNext),
-    ("retain-symbols-file", TakesNext),
+    ("retain-symbols-file", Hides),
     ("rpath", TakesNext),
     ("rpath-link", TakesNext),
     ("script", TakesNext),
@@ -91,7 +93,7 @@ static TABLE: &[(&str, Effect)] = &[
     ("trace-symbol", TakesNext),
     ("u", TakesNext),
     ("undefined", TakesNext),
-    ("version-script", TakesNext),
+    ("version-script", Hides),
     ("wrap", TakesNext),
     ("y", TakesNext),
     ("z", TakesNext),
@@ -107,6 +109,7 @@ pub(super) struct Reader {
     pub(super) relocatable: bool,
     pub(super) shared: bool,
     pub(super) static_libraries: bool,
+    pub(super) hides_symbols: bool,
 }
 
 /// Whether a word stays in a link that retains relocations.
@@ -136,6 +139,11 @@ impl Reader {
             Some(Shared) => self.shared = true,
             Some(Static) => self.static_libraries = true,
             Some(effect @ (Output | TakesNext)) => self.expects_value = Some(effect),
+            Some(Hides) => {
+                self.hides_symbols = true;
+                // The file may follow behind `=`.
+                self.expects_value = (!word.contains(&b'=')).then_some(Hides);
+            }
         }
         Verdict::Stays
     }
@@ -155,7 +163,12 @@ fn effect_of(word: &[u8]) -> Option<Effect> {
         Some(_) => return None,
         None => name,
     };
-    TABLE.iter().find(|(spelling, _)| spelling.as_bytes() == name).map(|(_, effect)| *effect)
+    let known = |name: &[u8]| TABLE.iter().find(|(spelling, _)| spelling.as_bytes() == name);
+    if let Some((_, effect)) = known(name) {
+        return Some(*effect);
+    }
+    let (before, _) = name.split_at(name.iter().position(|&byte| byte == b'=')?);
+    known(before).map(|(_, effect)| *effect).filter(|&effect| effect == Hides)
 }
 
 #[cfg(test)]
@@ -203,6 +216,22 @@ mod tests {
         assert_eq!(read(&["-o", "x"]).0.output, Some(OsString::from("x")));
         assert!(read(&["-shared"]).0.shared);
         assert!(read(&["--relocatable"]).0.relocatable);
+    }
+
+    #[test]
+    fn files_that_hide_symbols_are_noticed_in_each_spelling() {
+        for words in [
+            &["--version-script=x.map"][..],
+            &["-version-script", "x.map", "-shared"],
+            &["--retain-symbols-file", "-r", "-shared"],
+        ] {
+            let (reader, _) = read(words);
+            assert!(reader.hides_symbols && !reader.relocatable, "{words:?}");
+            assert_eq!(reader.shared, words.contains(&"-shared"), "{words:?}");
+        }
+        assert!(
+            !read(&["--defsym=version-script=1", "-o=x", "--version-scripts=x"]).0.hides_symbols
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod parts;
 mod plugin;
 mod response;
 mod runtime_object;
+mod shown;
 
 pub use parts::Language;
 

@@ -7,6 +7,10 @@ use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord, Stay};
 /// One record, with the function it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
+    /// Address of its flags.
+    pub flags_at: u64,
+    /// [`FunctionRecord::flags`].
+    pub flags: u16,
     /// Address of the function's entry.
     pub entry: u64,
     /// It pads its frame itself.
@@ -29,6 +33,8 @@ fn known((address, bytes): (u64, &[u8])) -> Option<Known> {
     let record = FunctionRecord::read(bytes)?;
     // Linkers pad sections with zeros.
     (record.entry != 0).then(|| Known {
+        flags_at: address + FunctionRecord::FLAGS_AT,
+        flags: record.flags,
         entry: address.wrapping_add_signed(i64::from(record.entry)),
         padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
         resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
@@ -46,6 +52,8 @@ mod tests {
         assert_eq!(
             known((0x2000, &record.encode())),
             Some(Known {
+                flags_at: 0x2008,
+                flags: 1,
                 entry: 0x1f00,
                 padded: true,
                 resizable: false,

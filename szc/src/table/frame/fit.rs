@@ -3,11 +3,13 @@
 
 use super::Resizable;
 use super::flow::StackFlow;
+use super::growth;
 use super::rules::Rewrite;
 use crate::table::compiler;
 use crate::table::read::Image;
 use std::collections::HashMap;
 use szc_abi::FixedFrame;
+use szc_abi::stack::Growth;
 use szc_abi::unwind::Frames;
 
 /// Bytes of the image to be replaced.
@@ -23,7 +25,7 @@ pub struct Change {
 #[derive(Debug, Default)]
 pub struct Fitted {
     /// What takes the added room out of the image. Frames that cannot be resized, or do not end with the room, keep
-    /// it.
+    /// it; the records of functions say which, so that the runtime can make up for it.
     pub changes: Vec<Change>,
     /// By address of the function, its frame with the room taken out, or why it keeps its size.
     pub frames: HashMap<u64, Result<Resizable, FixedFrame>>,
@@ -33,7 +35,7 @@ pub struct Fitted {
 #[must_use]
 pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
     let mut fitted = Fitted::default();
-    for known in compiler::records(image).filter(|known| known.resizable) {
+    for known in compiler::records(image).filter(|known| known.resizable || known.padded) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
         let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
             continue;
@@ -42,22 +44,41 @@ pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
         let Some(bytes) = section.and_then(|s| s.bytes(function.address, function.size)) else {
             continue;
         };
-        let frame = of_function(function.address, bytes, unwind);
-        let frame = frame.map(|(changes, frame)| {
-            fitted.changes.extend(changes);
-            frame
-        });
-        fitted.frames.insert(function.address, frame);
+        let mut has_room = known.resizable;
+        if known.resizable {
+            let frame = of_function(function.address, bytes, unwind).map(|fit| {
+                fitted.changes.extend(fit.changes);
+                has_room &= !fit.is_exact;
+                fit.frame
+            });
+            fitted.frames.insert(function.address, frame);
+        }
+        let growth = if has_room {
+            growth::with_room(bytes)
+        } else if known.padded {
+            growth::with_frame_pointer(bytes)
+        } else {
+            Growth::Half
+        };
+        if let Some(flag) = growth::flag(growth) {
+            let bytes = (known.flags | flag).to_le_bytes().to_vec();
+            fitted.changes.push(Change { address: known.flags_at, bytes });
+        }
     }
     fitted
 }
 
-/// The changes for one function, all of them or none, and its frame behind them.
-fn of_function(
-    start: u64,
-    code: &[u8],
-    unwind: Option<&Frames<'_>>,
-) -> Result<(Vec<Change>, Resizable), FixedFrame> {
+/// What is to be done about one function.
+struct Fit {
+    /// All of them or none.
+    changes: Vec<Change>,
+    /// Its frame behind them.
+    frame: Resizable,
+    /// The frame is as large as without szc.
+    is_exact: bool,
+}
+
+fn of_function(start: u64, code: &[u8], unwind: Option<&Frames<'_>>) -> Result<Fit, FixedFrame> {
     let flow = StackFlow::of(start, code)?;
     let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
     let frame = Rewrite::only_frame(start, code.len() as u64, unwind)?;
@@ -68,7 +89,8 @@ fn of_function(
     };
     let rules = rewrite.filter(Rewrite::depends_on_size).map(|rewrite| rewrite.finish(slack));
     let rules = rules.transpose()?;
-    Ok((changes, Resizable { sites: flow.sites, rules }))
+    let frame = Resizable { sites: flow.sites, rules };
+    Ok(Fit { changes, frame, is_exact: slack > 0 })
 }
 
 fn changes(
@@ -90,6 +112,12 @@ fn changes(
         let bytes = smaller.to_le_bytes().to_vec();
         changes.push(Change { address: start + u64::from(site), bytes });
     }
+    for shift in &flow.shifts {
+        let at = shift.at as usize;
+        let distance = i32::from_le_bytes(code.get(at..at + 4)?.try_into().ok()?);
+        let bytes = distance.checked_add(shift.by)?.to_le_bytes().to_vec();
+        changes.push(Change { address: start + u64::from(shift.at), bytes });
+    }
     for &(address, length, offset) in rewrite.map_or(&[][..], Rewrite::originals) {
         let smaller = offset.checked_sub(flow.slack.into())?;
         changes.push(Change { address, bytes: leb128(smaller, length)? });
@@ -104,6 +132,7 @@ fn nop(bytes: usize) -> Option<&'static [u8]> {
         5 => Some(&[0x0f, 0x1f, 0x44, 0x00, 0x00]),
         7 => Some(&[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00]),
         8 => Some(&[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]),
+        10 => Some(&[0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]),
         _ => None,
     }
 }

@@ -14,16 +14,19 @@
 //! a frame pointer, if such addresses mean nothing but arguments of calls, at the frame's very end.
 
 mod moves;
+mod room;
 #[cfg(test)]
 mod tests;
 mod uses;
 
 use iced_x86::{
-    ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
-    Mnemonic, OpKind, Register,
+    Code, ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction,
+    InstructionInfoFactory, Mnemonic, OpKind, Register,
 };
+use room::Access;
+pub use room::Shift;
 use szc_abi::FixedFrame;
-use szc_abi::stack::RESIZABLE_BYTES;
+use szc_abi::stack::{RESIZABLE_BYTES, ROOM_MARK};
 
 /// Bytes of a pointer.
 const WORD: i64 = 8;
@@ -49,6 +52,8 @@ pub struct StackFlow {
     pub sites: Vec<u32>,
     /// Bytes that nothing uses: by so much the frame can shrink.
     pub slack: u32,
+    /// What changes, beside the sites, if it does.
+    pub shifts: Vec<Shift>,
     /// The instructions that say so: offsets and bytes.
     pub markers: Vec<(u32, usize)>,
     /// By address.
@@ -95,21 +100,44 @@ struct Walk {
     steps: Vec<Step>,
     /// Indices of those still to be followed, with what is known there.
     open: Vec<(usize, Point)>,
+    /// Indices of those with what is known there, in the order of their finding.
+    reached: Vec<usize>,
+    /// What is known at indirect jumps, each once.
+    at_indirect_jumps: Vec<Point>,
+    sites: Vec<u32>,
+    markers: Vec<(u32, usize)>,
+    /// Everything in the frame that is reached by the stack or the frame pointer.
+    accesses: Vec<Access>,
+    facts: Facts,
+    info: InstructionInfoFactory,
+}
+
+/// What is known of the function as a whole.
+#[derive(Clone, Copy)]
+struct Facts {
     /// Depth above the part that can grow, and its bytes.
     part: Option<(i64, i64)>,
-    sites: Vec<u32>,
+    /// `Point::frame_pointer` where that part is taken.
+    frame_pointer: Option<i64>,
     /// Depth of the end, towards the entry, of what nothing uses.
     room: Option<i64>,
-    markers: Vec<(u32, usize)>,
-    /// Least distance of anything that is reached by the stack pointer from the top of the part that can
-    /// grow: of its end towards the entry.
-    least_below: i64,
     /// Largest depth that is reached by the frame pointer.
     deepest_by_frame_pointer: i64,
     /// Least depth that is reached by the stack pointer where there is a frame pointer.
     highest_argument: i64,
     uses_frame_pointer: bool,
-    info: InstructionInfoFactory,
+    /// The frame pointer goes elsewhere, so that not all that is reached by it is known.
+    frame_pointer_leaks: bool,
+}
+
+/// How much was known when something was assumed.
+struct Known {
+    facts: Facts,
+    reached: usize,
+    at_indirect_jumps: usize,
+    sites: usize,
+    markers: usize,
+    accesses: usize,
 }
 
 impl Walk {
@@ -129,14 +157,20 @@ impl Walk {
             end: start + bytes.len() as u64,
             steps,
             open: Vec::new(),
-            part: None,
+            reached: Vec::new(),
+            at_indirect_jumps: Vec::new(),
             sites: Vec::new(),
-            room: None,
             markers: Vec::new(),
-            least_below: i64::MAX,
-            deepest_by_frame_pointer: 0,
-            highest_argument: i64::MAX,
-            uses_frame_pointer: false,
+            accesses: Vec::new(),
+            facts: Facts {
+                part: None,
+                frame_pointer: None,
+                room: None,
+                deepest_by_frame_pointer: 0,
+                highest_argument: i64::MAX,
+                uses_frame_pointer: false,
+                frame_pointer_leaks: false,
+            },
             info: InstructionInfoFactory::new(),
         })
     }
@@ -147,24 +181,65 @@ impl Walk {
         self.follow()
     }
 
-    /// What no branch leads to is entered by a switch or by the unwinder, with the whole frame taken. If that is
-    /// wrong, what follows contradicts it: a frame is given back that is not there, or returned with.
+    /// What no branch leads to is entered by a switch or by the unwinder, with the whole frame taken, or else as one of
+    /// the indirect jumps leaves it. If that is wrong, what follows contradicts it: a frame is given back that is not
+    /// there, or returned with.
     fn enter_otherwise(&mut self) -> Result<(), FixedFrame> {
-        let Some((above, bytes)) = self.part else { return Err(FixedFrame::NoSite) };
-        let mut points = self.steps.iter().filter_map(|step| step.point);
-        let frame_pointer = points.find(|point| point.resized).and_then(|p| p.frame_pointer);
-        let whole = Point { depth: above + bytes, resized: true, frame_pointer };
         let is_fill = |step: &Step| {
             let mnemonic = step.instruction.mnemonic();
             matches!(mnemonic, Mnemonic::Nop | Mnemonic::Int3 | Mnemonic::Ud2)
         };
         for index in 0..self.steps.len() {
             if self.steps[index].point.is_none() && !is_fill(&self.steps[index]) {
-                self.reach(index, whole)?;
-                self.follow()?;
+                self.enter_at(index)?;
             }
         }
-        Ok(())
+        if self.facts.part.is_some() { Ok(()) } else { Err(FixedFrame::NoSite) }
+    }
+
+    /// Follows the code from an instruction on, by the first of the possible states that nothing contradicts.
+    fn enter_at(&mut self, index: usize) -> Result<(), FixedFrame> {
+        let Facts { part, frame_pointer, .. } = self.facts;
+        let whole =
+            part.map(|(above, bytes)| Point { depth: above + bytes, resized: true, frame_pointer });
+        let possible: Vec<Point> =
+            whole.into_iter().chain(self.at_indirect_jumps.iter().copied()).collect();
+        let mut reason = None;
+        for point in possible {
+            let known = self.known();
+            match self.reach(index, point).and_then(|()| self.follow()) {
+                Ok(()) => return Ok(()),
+                Err(contradiction) => {
+                    reason.get_or_insert(contradiction);
+                    self.forget(&known);
+                }
+            }
+        }
+        Err(reason.unwrap_or(FixedFrame::NoSite))
+    }
+
+    fn known(&self) -> Known {
+        Known {
+            facts: self.facts,
+            reached: self.reached.len(),
+            at_indirect_jumps: self.at_indirect_jumps.len(),
+            sites: self.sites.len(),
+            markers: self.markers.len(),
+            accesses: self.accesses.len(),
+        }
+    }
+
+    /// Takes back what was found since.
+    fn forget(&mut self, known: &Known) {
+        self.facts = known.facts;
+        for index in self.reached.drain(known.reached..) {
+            self.steps[index].point = None;
+        }
+        self.at_indirect_jumps.truncate(known.at_indirect_jumps);
+        self.sites.truncate(known.sites);
+        self.markers.truncate(known.markers);
+        self.accesses.truncate(known.accesses);
+        self.open.clear();
     }
 
     fn reach(&mut self, index: usize, point: Point) -> Result<(), FixedFrame> {
@@ -174,6 +249,7 @@ impl Walk {
             Some(_) => Err(FixedFrame::Ambiguous),
             None => {
                 step.point = Some(point);
+                self.reached.push(index);
                 self.open.push((index, point));
                 Ok(())
             }
@@ -219,7 +295,13 @@ impl Walk {
         match flow {
             FlowControl::Return => leaves(after),
             // Another function behind the frame's end, or a switch, whose cases are found later.
-            FlowControl::IndirectBranch | FlowControl::UnconditionalBranch => Ok(()),
+            FlowControl::IndirectBranch => {
+                if !self.at_indirect_jumps.contains(&after) {
+                    self.at_indirect_jumps.push(after);
+                }
+                Ok(())
+            }
+            FlowControl::UnconditionalBranch => Ok(()),
             FlowControl::Exception => Ok(()),
             FlowControl::Call | FlowControl::IndirectCall if index + 1 == self.steps.len() => {
                 Ok(())
@@ -245,12 +327,12 @@ impl Walk {
         if let Some(target) = self.moves_by_constant(instruction, point)? {
             return self.move_to(instruction, offsets, point, target);
         }
-        self.look(instruction, point)?;
+        self.look(instruction, offsets, point)?;
         let mut after = point;
         match instruction.mnemonic() {
             Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushfq | Mnemonic::Popfq => {
                 after.depth -= i64::from(instruction.stack_pointer_increment());
-                if self.part.is_some_and(|(above, _)| point.resized && after.depth < above) {
+                if self.facts.part.is_some_and(|(above, _)| point.resized && after.depth < above) {
                     return Err(FixedFrame::Unusual);
                 }
                 if instruction.mnemonic() == Mnemonic::Pop
@@ -266,7 +348,7 @@ impl Walk {
                     && instruction.op1_register() == Register::RSP
                     && !point.resized =>
             {
-                self.uses_frame_pointer = true;
+                self.facts.uses_frame_pointer = true;
                 after.frame_pointer = Some(point.depth);
             }
             _ => {}
@@ -275,11 +357,13 @@ impl Walk {
     }
 
     fn finish(mut self) -> Result<StackFlow, FixedFrame> {
-        let part = self.part.ok_or(FixedFrame::NoSite)?;
-        if self.uses_frame_pointer && self.highest_argument < self.deepest_by_frame_pointer {
+        let part = self.facts.part.ok_or(FixedFrame::NoSite)?;
+        if self.facts.uses_frame_pointer
+            && self.facts.highest_argument < self.facts.deepest_by_frame_pointer
+        {
             return Err(FixedFrame::Ambiguous);
         }
-        let shrinks = self.room.is_some_and(|room| self.ends_with_room(part, room));
+        let removal = self.facts.room.and_then(|room| self.without_room(part, room));
         self.sites.sort_unstable();
         self.sites.dedup();
         let is_call = |step: &Step| {
@@ -289,7 +373,8 @@ impl Walk {
         let known = |step: &Step| Some((step.instruction.ip(), step.point?));
         Ok(StackFlow {
             sites: self.sites,
-            slack: if shrinks { RESIZABLE_BYTES } else { 0 },
+            slack: if removal.is_some() { RESIZABLE_BYTES } else { 0 },
+            shifts: removal.unwrap_or_default(),
             markers: self.markers,
             calls: self.steps.iter().filter(|step| is_call(step)).filter_map(known).collect(),
             points: self.steps.iter().filter_map(known).collect(),
@@ -297,26 +382,15 @@ impl Walk {
     }
 }
 
-impl Walk {
-    /// Whether the frame ends, on either side, with the room that nothing uses: then it can be left out, and all
-    /// else keeps its distance from the stack pointer, or from the frame pointer.
-    fn ends_with_room(&self, (above, bytes): (i64, i64), room: i64) -> bool {
-        let behind = room + i64::from(RESIZABLE_BYTES);
-        let deepest = above + bytes;
-        if self.uses_frame_pointer {
-            let arguments = self.highest_argument != i64::MAX;
-            !arguments
-                && (0..GRAIN).contains(&(deepest - behind))
-                && self.deepest_by_frame_pointer <= room
-        } else {
-            (0..GRAIN).contains(&(room - above)) && above.saturating_add(self.least_below) >= behind
+/// Whether this is the instruction by which the compiler pass says where the frame has room that nothing uses.
+#[must_use]
+pub fn is_marker(instruction: &Instruction) -> bool {
+    let base = instruction.memory_base();
+    let says = match instruction.code() {
+        Code::Mov_rm32_imm32 => base == Register::RBP && instruction.immediate32() == ROOM_MARK,
+        code => {
+            code.mnemonic() == Mnemonic::Prefetcht1 && matches!(base, Register::RSP | Register::RBP)
         }
-    }
-}
-
-/// Whether this is the prefetch by which the compiler pass says where the frame has room that nothing uses.
-fn is_marker(instruction: &Instruction) -> bool {
-    instruction.mnemonic() == Mnemonic::Prefetcht1
-        && instruction.memory_index() == Register::None
-        && matches!(instruction.memory_base(), Register::RSP | Register::RBP)
+    };
+    says && instruction.memory_index() == Register::None
 }

@@ -11,6 +11,7 @@
 
 mod fit;
 mod flow;
+mod growth;
 mod rules;
 
 pub use fit::{Change, Fitted, fit};

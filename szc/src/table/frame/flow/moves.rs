@@ -62,7 +62,7 @@ impl Walk {
             return Err(FixedFrame::Unusual);
         }
         if point.resized {
-            let Some((above, _)) = self.part else { return Err(FixedFrame::Unusual) };
+            let Some((above, _)) = self.facts.part else { return Err(FixedFrame::Unusual) };
             if depth <= above {
                 after.resized = false;
                 // What gives the frame back adds to the stack pointer.
@@ -82,10 +82,11 @@ impl Walk {
         let takes = depth >= point.depth && instruction.code() == Code::Sub_rm64_imm32;
         if takes {
             let part = (point.depth, depth - point.depth);
-            if *self.part.get_or_insert(part) != part {
+            if *self.facts.part.get_or_insert(part) != part {
                 return Err(FixedFrame::Ambiguous);
             }
             after.resized = true;
+            self.facts.frame_pointer = after.frame_pointer;
             self.add_site(instruction, offsets)?;
         }
         Ok(after)
@@ -114,7 +115,7 @@ impl Walk {
             _ => point.frame_pointer.ok_or(FixedFrame::Unusual)? - distance,
         };
         let end = lowest - i64::from(RESIZABLE_BYTES);
-        if !point.resized || *self.room.get_or_insert(end) != end {
+        if !point.resized || *self.facts.room.get_or_insert(end) != end {
             return Err(FixedFrame::Ambiguous);
         }
         let at = u32::try_from(instruction.ip() - self.start).map_err(|_| FixedFrame::Unusual)?;

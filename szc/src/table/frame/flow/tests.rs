@@ -37,22 +37,79 @@ fn constants_that_take_and_give_back_a_frame_are_sites() {
     assert_eq!(found.calls().map(|(address, _)| address).collect::<Vec<_>>(), [START + 8]);
 }
 
+/// `mov %rax, disp32(%rsp)`.
+fn store(distance: u32) -> Vec<u8> {
+    [&[0x48, 0x89, 0x84, 0x24][..], &distance.to_le_bytes()].concat()
+}
+
+/// `lea disp32(%rsp), %rax`.
+fn address(distance: u32) -> Vec<u8> {
+    [&[0x48, 0x8d, 0x84, 0x24][..], &distance.to_le_bytes()].concat()
+}
+
+/// A function with a frame of 208 bytes and this body.
+fn frame(body: &[&[u8]]) -> StackFlow {
+    let (take, give_back) = (take(208), give_back(208));
+    flow(&[&[&take[..]], body, &[CALL, &give_back[..], RETURN]].concat()).unwrap()
+}
+
 #[test]
 fn a_frame_shrinks_if_the_room_lies_at_its_upper_end() {
-    let (take, give_back) = (take(160), give_back(160));
+    assert_eq!(frame(&[]).slack, 0);
+    for body in [&[&marker(64)[..]][..], &[&marker(64), &store(56)], &[&marker(64), &address(64)]] {
+        let found = frame(body);
+        assert_eq!((found.slack, &found.shifts[..]), (RESIZABLE_BYTES, &[][..]), "{body:x?}");
+    }
+    // What is used there is no room.
+    assert_eq!(frame(&[&marker(64), &store(64)]).slack, 0);
+}
+
+#[test]
+fn the_guard_above_the_room_comes_nearer() {
+    let found = frame(&[&marker(56), &address(8), &store(200)]);
+    let at = 7 + 8 + 8 + 4;
+    let shift = Shift { at, by: -144 };
+    assert_eq!((found.slack, &found.shifts[..]), (RESIZABLE_BYTES, &[shift][..]));
+    // Whose address is computed may be of something above or below.
+    assert_eq!(frame(&[&marker(56), &address(200)]).slack, 0);
+    // Something above the room that nobody is seen to use may be used by what is computed.
+    assert_eq!(frame(&[&marker(40), &address(8), &store(200)]).slack, 0);
+    let both = frame(&[&marker(40), &address(8), &store(200), &store(192)]);
+    assert_eq!((both.slack, both.shifts.len()), (RESIZABLE_BYTES, 2));
+}
+
+#[test]
+fn what_is_kept_behind_the_room_comes_nearer_to_the_frame_pointer() {
+    const ENTER: &[u8] = &[0x55, 0x48, 0x89, 0xe5]; // push %rbp; mov %rsp, %rbp
+    const POP_RBP: &[u8] = &[0x5d];
+    let by = |opcode: &[u8], distance: i32| [opcode, &distance.to_le_bytes()].concat();
+    let spill = |distance| by(&[0x48, 0x89, 0x85], distance); // mov %rax, d(%rbp)
+    let lea = |distance| by(&[0x48, 0x8d, 0x85], distance);
+    let mark = |distance| [by(&[0xc7, 0x85], distance), ROOM_MARK.to_le_bytes().to_vec()].concat();
     let frame = |body: &[&[u8]]| {
-        let parts = [&[&take[..]], body, &[&give_back[..], RETURN]].concat();
-        flow(&parts).unwrap().slack
+        let (take, give_back) = (take(176), give_back(176));
+        let ends = [&give_back[..], POP_RBP, RETURN];
+        flow(&[&[ENTER, &take[..]][..], body, &[CALL], &ends].concat()).unwrap()
     };
-    let store = |distance: u32| {
-        [&[0x48, 0x89, 0x84, 0x24][..], &distance.to_le_bytes()].concat() // mov %rax, d(%rsp)
-    };
-    assert_eq!(frame(&[CALL]), 0);
-    assert_eq!(frame(&[&marker(16), CALL]), RESIZABLE_BYTES);
-    assert_eq!(frame(&[&marker(16), &store(8), CALL]), RESIZABLE_BYTES);
-    // What lies at the upper end would come to lie where the frame is gone.
-    assert_eq!(frame(&[&marker(16), &store(16), CALL]), 0);
-    assert_eq!(frame(&[&marker(0), &store(152), CALL]), 0);
+    let spilled = frame(&[&mark(-160), &lea(-16), &spill(-168), &spill(-176)]);
+    let shifts: Vec<_> =
+        [4 + 7 + 10 + 7 + 3, 4 + 7 + 10 + 7 + 7 + 3].map(|at| Shift { at, by: 144 }).into();
+    assert_eq!((spilled.slack, spilled.shifts), (RESIZABLE_BYTES, shifts));
+    assert_eq!(spilled.markers, [(11, 10)]);
+    // Nobody is seen to use what lies behind, or its address is computed, or the frame pointer goes elsewhere.
+    assert_eq!(frame(&[&mark(-160), &lea(-16)]).slack, 0);
+    assert_eq!(frame(&[&mark(-160), &lea(-168), &spill(-168), &spill(-176)]).slack, 0);
+    let copy = &[0x48, 0x89, 0xe8]; // mov %rbp, %rax
+    assert_eq!(frame(&[&mark(-160), copy, &spill(-168), &spill(-176)]).slack, 0);
+}
+
+#[test]
+fn what_an_indirect_jump_leads_to_may_have_no_frame_yet() {
+    const JUMP: &[u8] = &[0xff, 0xe0]; // jmp *%rax
+    let (take, give_back) = (take(160), give_back(160));
+    let found = flow(&[JUMP, RETURN, &take, &marker(16), CALL, &give_back, RETURN]).unwrap();
+    assert_eq!((found.sites, found.slack), (vec![6, 26], RESIZABLE_BYTES));
+    assert_eq!(flow(&[JUMP, RETURN, POP_RBX, RETURN]).err(), Some(FixedFrame::Unusual));
 }
 
 #[test]

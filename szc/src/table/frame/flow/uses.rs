@@ -1,7 +1,8 @@
 //! What instructions reach by the stack and frame pointers, where they do not move them.
 
+use super::room::{Access, Base};
 use super::{Point, Walk};
-use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{ConstantOffsets, Instruction, Mnemonic, OpAccess, OpKind, Register};
 use szc_abi::FixedFrame;
 
 /// A memory operand relative to the stack or frame pointer.
@@ -12,6 +13,8 @@ struct Reach {
     bytes: i64,
     /// The instruction computes the address, or adds something to it.
     computed: bool,
+    /// Offset in the function of the distance, if it has 4 bytes.
+    site: Option<u32>,
 }
 
 impl Walk {
@@ -19,8 +22,17 @@ impl Walk {
     pub(super) fn look(
         &mut self,
         instruction: &Instruction,
+        offsets: &ConstantOffsets,
         point: Point,
     ) -> Result<(), FixedFrame> {
+        let site = (offsets.displacement_size() == 4).then(|| {
+            let at = instruction.ip() - self.start + offsets.displacement_offset() as u64;
+            u32::try_from(at).map_err(|_| FixedFrame::Unusual)
+        });
+        let site = site.transpose()?;
+        let is_frame = |register: Register| {
+            point.frame_pointer.is_some() && register.full_register() == Register::RBP
+        };
         let is_stack = |register: Register| register.full_register() == Register::RSP;
         let implicit = matches!(
             instruction.mnemonic(),
@@ -39,10 +51,14 @@ impl Walk {
                     let sets_frame_pointer =
                         copies && !point.resized && instruction.op0_register() == Register::RBP;
                     if copies && point.resized {
-                        self.reach_by_stack(point, Reach { from: 0, bytes: 0, computed: true })?;
+                        let reach = Reach { from: 0, bytes: 0, computed: true, site: None };
+                        self.reach_by_stack(point, reach)?;
                     } else if !sets_frame_pointer {
                         return Err(FixedFrame::Unusual);
                     }
+                }
+                OpKind::Register if is_frame(instruction.op_register(operand)) => {
+                    self.facts.frame_pointer_leaks |= instruction.mnemonic() != Mnemonic::Pop;
                 }
                 OpKind::Memory => {
                     let indexed = instruction.memory_index() != Register::None;
@@ -54,7 +70,9 @@ impl Walk {
                             instruction.memory_size().size() as i64
                         },
                         computed: takes_address || indexed,
+                        site,
                     };
+                    self.facts.frame_pointer_leaks |= is_frame(instruction.memory_index());
                     if is_stack(instruction.memory_index()) {
                         return Err(FixedFrame::Unusual);
                     }
@@ -89,17 +107,17 @@ impl Walk {
             // Above the part that can grow nothing moves; but an address that is kept could be compared with one below.
             return if reach.computed { Err(FixedFrame::Above) } else { Ok(()) };
         }
-        let Some((above, _)) = self.part else { return Err(FixedFrame::Unusual) };
+        let Some((above, _)) = self.facts.part else { return Err(FixedFrame::Unusual) };
         let end = point.depth - reach.from - reach.bytes;
         if end < above {
             return Err(FixedFrame::Above);
         }
-        self.least_below = self.least_below.min(end - above);
+        self.note(Base::StackPointer, point.depth, reach);
         if point.frame_pointer.is_some() {
             if reach.computed {
                 return Err(FixedFrame::Unusual);
             }
-            self.highest_argument = self.highest_argument.min(end);
+            self.facts.highest_argument = self.facts.highest_argument.min(end);
         }
         Ok(())
     }
@@ -109,8 +127,16 @@ impl Walk {
         if reach.from > 0 && reach.computed {
             return Err(FixedFrame::Above);
         }
-        self.deepest_by_frame_pointer = self.deepest_by_frame_pointer.max(at - reach.from);
+        let lowest = at - reach.from;
+        self.facts.deepest_by_frame_pointer = self.facts.deepest_by_frame_pointer.max(lowest);
+        self.note(Base::FramePointer, at, reach);
         Ok(())
+    }
+
+    fn note(&mut self, base: Base, base_depth: i64, reach: Reach) {
+        let Reach { from, bytes, computed, site } = reach;
+        let lowest = base_depth - from;
+        self.accesses.push(Access { base, lowest, end: lowest - bytes, computed, site });
     }
 }
 

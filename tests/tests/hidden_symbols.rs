@@ -1,0 +1,117 @@
+//! Programs whose version script hides all but what it names: libraries find szc's `malloc` and the unwinder
+//! szc's search all the same, or the program does without randomized heap and code.
+
+use std::path::Path;
+use szc_tests::directives::Ending;
+use szc_tests::run::run;
+use szc_tests::tools::{Place, szcxx};
+
+/// Takes blocks from the C library and gives them back, and throws, for 60 ms.
+const PROGRAM: &str = r#"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <time.h>
+static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e3 + t.tv_nsec / 1e6; }
+__attribute__((noinline)) static int deeper(int depth)
+{
+    std::string own(30, 'x');
+    if (depth == 0)
+        throw std::string(40, 'y');
+    return deeper(depth - 1) + (int)own.size();
+}
+__attribute__((noinline)) static size_t thrown(int depth)
+{
+    try {
+        return deeper(depth);
+    } catch (const std::string &text) {
+        return text.size() + depth;
+    }
+}
+int main()
+{
+    size_t sum = 0, rounds = 0;
+    for (double end = now() + 60; rounds == 0 || now() < end; rounds++) {
+        char *copy = strdup("a copy by the C library"), *printed = nullptr;
+        sum += strlen(copy);
+        free(copy);
+        if (asprintf(&printed, "%d", 12345) != 5)
+            return 2;
+        sum += strlen(printed);
+        free(printed);
+        sum += thrown(10);
+    }
+    printf("%zu\n", sum / rounds);
+    return 0;
+}
+"#;
+
+const SCRIPTS: [(&str, &str); 3] = [
+    ("anonymous.map", "{ global: main; local: *; };\n"),
+    ("named.map", "VERSION_1 { global: main; local: *; };\n"),
+    ("retained", "main\n"),
+];
+
+const WORDS: [&str; 3] = [
+    "-Wl,--version-script=anonymous.map",
+    "-Wl,--version-script,named.map",
+    "-Wl,--retain-symbols-file=retained",
+];
+
+fn place() -> Place {
+    let place = Place::with("x.cpp", PROGRAM);
+    SCRIPTS.iter().for_each(|(name, text)| place.write(name, text));
+    place
+}
+
+fn build(place: &Place, words: &[&str]) -> String {
+    let mut command = place.command(szcxx());
+    let output = command.args(words).args(["-O2", "x.cpp", "-o", "prog"]).output().expect("starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{words:?}: {said}");
+    said
+}
+
+fn log_of(image: &Path, title: &str) -> szc_tests::records::Log {
+    let outcome = run(image, &[("SZC_SEED", "3"), ("SZC_INTERVAL_MS", "1")], &[]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{title}: {}{}", outcome.text(), outcome.stderr);
+    assert_eq!(outcome.text(), "78\n", "{title}");
+    outcome.log.expect("a log")
+}
+
+#[test]
+fn lld_shows_what_libraries_must_find_whatever_a_version_script_hides() {
+    let place = place();
+    for words in WORDS.iter().chain(&["-Wl,--exclude-libs,ALL", "-fvisibility=hidden"]) {
+        assert_eq!(build(&place, &[words]), "", "{words}");
+        let log = log_of(&place.path.join("prog"), words);
+        assert!(
+            log.randomize.code && log.randomize.heap && log.randomize.stack,
+            "{words}: {log:?}"
+        );
+        assert!(log.relocations > 10, "{words}: {log:?}");
+    }
+}
+
+#[test]
+fn with_another_linker_a_program_does_without_what_its_libraries_do_not_find() {
+    let place = place();
+    let said = build(&place, &["-fuse-ld=bfd", WORDS[0]]);
+    assert!(said.contains("--version-script") && said.contains("malloc"), "{said}");
+    let log = log_of(&place.path.join("prog"), "bfd");
+    assert!(!log.randomize.code && !log.randomize.heap, "{log:?}");
+    let reasons = [log.code_refused, log.heap_refused].map(Option::unwrap_or_default);
+    assert!(reasons.iter().all(|reason| reason.contains("hides")), "{reasons:?}");
+}
+
+#[test]
+fn a_program_whose_script_names_what_libraries_must_find_is_randomized_by_any_linker() {
+    let place = place();
+    let names = "main; malloc; calloc; realloc; free; memalign; aligned_alloc; posix_memalign; valloc; pvalloc; \
+                 malloc_usable_size; _Unwind_Find_FDE";
+    place.write("names.map", &format!("{{ global: {names}; local: *; }};\n"));
+    build(&place, &["-fuse-ld=bfd", "-rdynamic", "-Wl,--version-script=names.map"]);
+    let log = log_of(&place.path.join("prog"), "bfd");
+    assert!(log.randomize.code && log.randomize.heap, "{log:?}");
+}

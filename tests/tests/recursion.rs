@@ -1,0 +1,163 @@
+//! Any recursion that fits without szc fits with it: in builds with every option that makes frames look
+//! differently, at the depth where the plain program has used 7.5 of its 8 MiB, on the main thread and on others.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use szc_tests::build::{moving, plain};
+use szc_tests::directives::Ending;
+use szc_tests::run::{Outcome, run};
+
+/// What the plain program uses, of [`STACK_BYTES`].
+const USED_BYTES: f64 = 7.5 * MIB;
+const STACK_BYTES: &str = "8388608";
+const MIB: f64 = 1_048_576.0;
+
+/// Bytes that the plain program may use before its first frame of the recursion, and what a thread's
+/// bookkeeping takes.
+const FRAMES_ABOVE_BYTES: f64 = 16_384.0;
+
+const OPTIMIZATIONS: [&str; 6] = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"];
+
+const FRAMES: [&[&str]; 7] = [
+    &[],
+    &["-fstack-protector"],
+    &["-fstack-protector-strong"],
+    &["-fstack-protector-all"],
+    &["-fno-omit-frame-pointer"],
+    &["-fno-omit-frame-pointer", "-fstack-protector-strong"],
+    &["-fomit-frame-pointer", "-fstack-protector-all"],
+];
+
+/// The program built twice.
+struct Builds {
+    _place: tempfile::TempDir,
+    plain: PathBuf,
+    moving: PathBuf,
+}
+
+fn builds(words: &[&str], randomizations: &[&str]) -> Builds {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack/depths.c");
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let words = [&["-pthread"], words].concat();
+    let plain = plain(&source, &words, place.path());
+    let moving = moving(&source, &[&words[..], randomizations].concat(), place.path());
+    Builds { _place: place, plain, moving }
+}
+
+/// What each call takes of the stack, by shape.
+fn bytes_of_calls(image: &Path, settings: &[(&str, &str)]) -> Vec<(String, f64)> {
+    let outcome = run(image, settings, &["bytes"]);
+    assert_eq!(outcome.ending, Ending::Code(0), "{}{}", outcome.text(), outcome.stderr);
+    let text = outcome.text();
+    let pairs = text.lines().map(|line| line.split_once(' ').expect("a pair"));
+    pairs.map(|(shape, bytes)| (shape.to_owned(), bytes.parse().expect("a number"))).collect()
+}
+
+/// Words that send the program down until the plain one has used so many bytes.
+fn as_deep_as(used_bytes: f64, calls: &[(String, f64)], stack: &str) -> Vec<String> {
+    let mut words = vec![stack.to_owned()];
+    for (shape, bytes) in calls {
+        assert!(*bytes >= 16.0, "{shape} takes {bytes} bytes: it is no recursion");
+        words.push(shape.clone());
+        words.push(format!("{:.0}", ((used_bytes - FRAMES_ABOVE_BYTES) / bytes).floor()));
+    }
+    words
+}
+
+/// Runs the program after commands of the shell.
+fn after(commands: &str, image: &Path, settings: &[(&str, &str)], words: &[String]) -> Outcome {
+    let script = format!("{commands}; exec \"$0\" \"$@\"");
+    let image = image.display().to_string();
+    let mut all = vec!["-c", &script, &image];
+    all.extend(words.iter().map(String::as_str));
+    run(Path::new("/bin/sh"), settings, &all)
+}
+
+/// What is wrong with the depths that a build reaches, as a text.
+fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
+    let calls = bytes_of_calls(&builds.plain, &[]);
+    let mut text = String::new();
+    let small = 0.5 * MIB;
+    for (stack, used) in
+        [("main", USED_BYTES), (STACK_BYTES, USED_BYTES), ("524288", small / 8.0 * 7.5)]
+    {
+        let words = as_deep_as(used, &calls, stack);
+        let limit = "ulimit -Ss 8192";
+        let expected = after(limit, &builds.plain, &[], &words);
+        assert_eq!(expected.ending, Ending::Code(0), "{title}: plain {stack}\n{}", expected.text());
+        for seed in 1..=seeds {
+            let interval = ["500", "1", "20"][seed as usize % 3];
+            let seed = seed.to_string();
+            let settings = [("SZC_SEED", seed.as_str()), ("SZC_INTERVAL_MS", interval)];
+            let found = after(limit, &builds.moving, &settings, &words);
+            if found.ending != expected.ending || found.stdout != expected.stdout {
+                let last = found.text().lines().last().unwrap_or_default().to_owned();
+                let _ = writeln!(text, "{title}, {stack}, seed {seed}: {:?}, {last}", found.ending);
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_kind_of_frame() {
+    let mut text = String::new();
+    for optimization in OPTIMIZATIONS {
+        for frames in FRAMES {
+            let words = [&[optimization], frames].concat();
+            text += &failures(&words.join(" "), &builds(&words, &[]), 2);
+        }
+    }
+    assert!(text.is_empty(), "{text}");
+}
+
+#[test]
+fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
+    let mut text = String::new();
+    for words in [
+        &["-O2", "-Rstack"][..],
+        &["-O0", "-Rstack"],
+        &["-O2", "-fstack-protector-all", "-Rstack"],
+        &["-O2", "-Rall", "-Rstack=per-call"],
+        &["-O2", "-Rall", "-Rstack=per-function"],
+        &["-O1", "-Rcode"],
+        &["-O2", "-flto"],
+        &["-O2", "-fno-pie", "-no-pie"],
+        &["-O2", "-g", "-gdwarf-5"],
+        &["-O0", "-g", "-fstack-protector-strong"],
+        &["-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"],
+        &["-O2", "-ffunction-sections", "-fuse-ld=lld", "-Wl,--gc-sections,--icf=all"],
+    ] {
+        let (of_szc, of_both): (Vec<&str>, Vec<&str>) =
+            words.iter().partition(|word| word.starts_with("-R"));
+        text += &failures(&words.join(" "), &builds(&of_both, &of_szc), 3);
+    }
+    assert!(text.is_empty(), "{text}");
+}
+
+#[test]
+fn frames_of_originals_are_as_large_as_without_szc() {
+    // The first five get their pads from tables, which takes a frame pointer; the others have an array above the room.
+    let others = [
+        "taking_eight",
+        "any_number",
+        "sized_here",
+        "aligned",
+        "returning",
+        "jumping",
+        "bytes_300",
+    ];
+    for optimization in OPTIMIZATIONS {
+        for frames in FRAMES {
+            let words = [&[optimization], frames].concat();
+            let builds = builds(&words, &[]);
+            let still = [("SZC_CODE", "0"), ("SZC_STACK", "0")];
+            let plain = bytes_of_calls(&builds.plain, &[]);
+            let found = bytes_of_calls(&builds.moving, &still);
+            for ((shape, plain), (_, found)) in plain.iter().zip(&found) {
+                let larger = others.contains(&shape.as_str());
+                assert!(found <= plain || larger, "{words:?} {shape}: {plain}, with szc {found}");
+            }
+        }
+    }
+}
