@@ -55,9 +55,12 @@ impl Compiler {
     /// # Errors
     /// When one of them cannot be read.
     fn add_to(&self, key: Key) -> Result<Key> {
+        self.add_content(key.with(&self.words).with(self.path.as_os_str().as_encoded_bytes()))
+    }
+
+    fn add_content(&self, key: Key) -> Result<Key> {
         let file = self.path.canonicalize().context("the compiler is gone")?;
-        let mut key = key.with(&self.words).with(self.path.as_os_str().as_encoded_bytes());
-        key = key.with(hash::of_file(&file)?);
+        let mut key = key.with(hash::of_file(&file)?);
         let folder = file.parent().unwrap_or_else(|| Path::new("/"));
         let is_part = |path: &PathBuf| {
             let name = file_name(path);
@@ -111,6 +114,16 @@ impl Toolchain {
     /// When there is none.
     pub fn linker(&self, language: Language) -> Result<Option<Compiler>> {
         self.link.as_ref().map(|link| relative(link, language)).transpose()
+    }
+
+    /// Twelve digits that tell the files of the compiler for C from those of another build, wherever they lie.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn digest(&self) -> Result<String> {
+        let mut digits = self.c.add_content(Key::default())?.digits();
+        digits.truncate(12);
+        Ok(digits)
     }
 
     /// Whether programs are randomized.

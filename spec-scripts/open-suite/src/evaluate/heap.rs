@@ -22,7 +22,7 @@ const FEW_ADDRESSES: &str = "16667";
 pub struct HeapRandomness {
     /// Where.
     pub machine: Machine,
-    /// The version of the sources of szc.
+    /// The version of the sources that evaluate.
     pub commit: Option<String>,
     /// The words behind `heap-randomness`.
     pub options: Vec<String>,

@@ -32,8 +32,11 @@ pub struct Evaluation {
     pub size: String,
     /// Runs of each configuration that were asked for.
     pub runs: u32,
-    /// The version of the sources of szc, if they are in a git repository.
+    /// The version of the sources that evaluate, if they are in a git repository.
     pub commit: Option<String>,
+    /// Which build of szc it was: [`crate::toolchain::Toolchain::digest`].
+    #[serde(default)]
+    pub build: Option<String>,
     /// What was compared, in the order of `programs`.
     pub configurations: Vec<ConfigurationRecord>,
 }

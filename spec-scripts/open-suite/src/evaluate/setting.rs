@@ -33,8 +33,10 @@ pub struct Setting<'a> {
     pub toolchain: Toolchain,
     /// szc, as a laboratory.
     pub szc: PathBuf,
-    /// The version of the sources of szc, if they are in a git repository.
+    /// The version of the sources that evaluate, if they are in a git repository.
     pub commit: Option<String>,
+    /// Tells this build of szc from others.
+    pub build: String,
     /// Where samples go.
     pub results: PathBuf,
     /// The same, as what is in it.
@@ -71,6 +73,7 @@ impl<'a> Setting<'a> {
             suite_file: file.canonicalize().context("cannot find the suite")?,
             cache: shared,
             jobserver: Jobserver::new(options.jobs.map_or(processors, usize::from))?,
+            build: toolchain.digest()?,
             toolchain,
             commit: commit(&suite.folder),
             archive: Archive::new(&results),

@@ -43,6 +43,7 @@ pub fn ready<'a>(setting: &Setting<'a>, step: Step, program: &'a Program) -> Res
             size: setting.options.size.name().to_owned(),
             runs: setting.options.runs(step),
             commit: setting.commit.clone(),
+            build: Some(setting.build.clone()),
             configurations: Vec::new(),
         },
     };

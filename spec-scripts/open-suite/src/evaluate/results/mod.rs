@@ -98,7 +98,9 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
         }
         Step::Memory => {
             let rows = rows()?;
-            table::origin(&rows) + &ratios::table(&rows, NONE, &RANDOMIZED, &Metric::Rss)
+            let unit = &ratios::MIB;
+            table::origin(&rows)
+                + &ratios::table_with_reference(&rows, NONE, &RANDOMIZED, &Metric::Rss, unit)
         }
         Step::SizeAndBuildTime => sizes::section(&rows()?),
         Step::HeapRandomness => heap::section(super::heap::results(archive)?.as_ref()),

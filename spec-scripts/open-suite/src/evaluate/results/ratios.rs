@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use szc::measure::metric::Metric;
-use szc::measure::sample::block_log_ratios;
+use szc::measure::sample::{block_log_ratios, values_of};
 use szc::stats::describe::{mean, median};
 use szc::stats::fixed::{CONFIDENCE, t_interval};
 
@@ -32,13 +32,59 @@ fn cell(logs: &[f64]) -> Option<String> {
     Some(format!("{:.3} ({:.3} to {:.3})", middle.exp(), least.exp(), greatest.exp()))
 }
 
+/// A unit for values of the reference.
+pub struct Unit {
+    name: &'static str,
+    /// What the metric's own unit is divided by.
+    divisor: f64,
+}
+
+/// Mebibytes, of a metric in bytes.
+pub const MIB: Unit = Unit { name: "MiB", divisor: 1_048_576.0 };
+
 /// The table of one metric, a column for each configuration, with what its cells are.
 pub fn table(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric) -> String {
-    let mut table = Table::new(&[&["program"], columns].concat());
+    any_table(rows, reference, columns, metric, None)
+}
+
+/// The same, with what the reference takes in the first column.
+pub fn table_with_reference(
+    rows: &[Row],
+    reference: &str,
+    columns: &[&str],
+    metric: &Metric,
+    unit: &Unit,
+) -> String {
+    any_table(rows, reference, columns, metric, Some(unit))
+}
+
+/// "3.2": the median of all runs of a configuration.
+fn absolute(
+    measured: &Measured,
+    configuration: &str,
+    metric: &Metric,
+    unit: &Unit,
+) -> Option<String> {
+    let place = measured.evaluation.configurations.iter().position(|one| one.name == configuration);
+    let values = values_of(&measured.file.runs, place?, metric);
+    Some(format!("{:.1}", median(&values)? / unit.divisor))
+}
+
+fn any_table(
+    rows: &[Row],
+    reference: &str,
+    columns: &[&str],
+    metric: &Metric,
+    unit: Option<&Unit>,
+) -> String {
+    let first = unit.map(|unit| format!("{reference}, {}", unit.name));
+    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    let mut table = Table::new(&[&["program"], &first[..], columns].concat());
     let logs = |row: &Row, column: &str| log_ratios(row.measured()?, reference, column, metric);
     for row in rows {
-        let cells = columns.iter().map(|column| cell(&logs(row, column)?)).collect();
-        table.add_program(row, cells);
+        let first = unit.map(|unit| absolute(row.measured()?, reference, metric, unit));
+        let ratios = columns.iter().map(|column| cell(&logs(row, column)?));
+        table.add_program(row, first.into_iter().chain(ratios).collect());
     }
     // One number for each program that has all columns.
     let whole: Vec<&Row> = rows
@@ -51,7 +97,8 @@ pub fn table(rows: &[Row], reference: &str, columns: &[&str], metric: &Metric) -
         };
         let line = |name: &str, cell: &dyn Fn(&str) -> Option<String>| -> Vec<String> {
             let cells = columns.iter().map(|column| cell(column).unwrap_or_default());
-            std::iter::once(name.to_owned()).chain(cells).collect()
+            let first = unit.map(|_| String::new());
+            std::iter::once(name.to_owned()).chain(first).chain(cells).collect()
         };
         table.add(&line("**median of programs**", &|column| {
             Some(format!("**{:.3}**", median(&of_programs(column, median))?.exp()))

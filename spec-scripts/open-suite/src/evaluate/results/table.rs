@@ -73,8 +73,11 @@ pub fn origin(rows: &[Row]) -> String {
     };
     let size = all(&|place| measured[place].evaluation.size.clone()).join(" and ");
     let days = all(&|place| measured[place].file.created.chars().take(10).collect());
-    let commits =
-        all(&|place| measured[place].evaluation.commit.clone().unwrap_or("unknown".to_owned()));
+    let versions = all(&|place| {
+        let evaluation = &measured[place].evaluation;
+        let known = |text: &Option<String>| text.clone().unwrap_or("unknown".to_owned());
+        format!("{} (build {})", known(&evaluation.commit), known(&evaluation.build))
+    });
     let machines = all(&|place| machine(&measured[place].file.machine));
     format!(
         "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; szc {}; {}.\n\n",
@@ -84,7 +87,7 @@ pub fn origin(rows: &[Row]) -> String {
             [day] => day.clone(),
             several => format!("{} to {}", several[0], several[several.len() - 1]),
         },
-        commits.join(", "),
+        versions.join(", "),
         machines.join("; and on another machine: "),
     )
 }

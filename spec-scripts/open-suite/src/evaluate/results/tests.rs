@@ -61,6 +61,7 @@ fn measured(step: Step, times: &[&[f64]]) -> State {
         size: "full".to_owned(),
         runs: 30,
         commit: Some("c0ffee".to_owned()),
+        build: Some("decaf".to_owned()),
         configurations: records.collect(),
     };
     let file = json::parse(file.to_string().as_bytes()).unwrap();
@@ -93,7 +94,7 @@ fn ratios_are_those_of_the_blocks_and_the_suite_is_their_median() {
     };
     let rows = [row("one", state(1.2)), row("two", state(1.4)), row("three", state(1.3))];
     let text = overhead(&rows);
-    assert!(text.starts_with("n = 3 of 3 programs; 12 runs of each configuration, workloads of size full; 2026-01-02; szc c0ffee; Z80, virtual machine"), "{text}");
+    assert!(text.starts_with("n = 3 of 3 programs; 12 runs of each configuration, workloads of size full; 2026-01-02; szc c0ffee (build decaf); Z80, virtual machine"), "{text}");
     let first = "1.000 (1.000 to 1.000) | 1.100 (1.100 to 1.100) | 1.200 (1.200 to 1.200) | 0.800 (0.800 to 0.800) |";
     assert_eq!(line(&text, "one"), first);
     assert_eq!(
@@ -104,8 +105,10 @@ fn ratios_are_those_of_the_blocks_and_the_suite_is_their_median() {
     // Against link order everything is a quarter more.
     let (_, second) = text.split_once("random link order").unwrap();
     assert!(line(second, "one").ends_with("| 1.500 (1.500 to 1.500) |"), "{second}");
-    let memory = ratios::table(&rows, NONE, &RANDOMIZED, &Metric::Rss);
-    assert!(line(&memory, "two").starts_with("3.000 (3.000 to 3.000) | 4.000"), "{memory}");
+    let memory = ratios::table_with_reference(&rows, NONE, &RANDOMIZED, &Metric::Rss, &ratios::MIB);
+    assert!(memory.starts_with("| program | none, MiB | code |"), "{memory}");
+    assert!(line(&memory, "two").starts_with("1.0 | 3.000 (3.000 to 3.000) | 4.000"), "{memory}");
+    assert!(line(&memory, "**median of programs**").starts_with(" | **"), "{memory}");
 }
 
 #[test]
