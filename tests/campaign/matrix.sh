@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # Every test program below tests/programs with each randomization alone and all together, at
 # intervals of 1, 20 and 500 ms and once: each run must behave as the program built by clang does.
+# Four builds of each: one for all three randomizations, of which two or none are switched off by
+# SZC_CODE=0, SZC_STACK=0, SZC_HEAP=0; and one with each of -Rcode, -Rstack and -Rheap alone. The two
+# ways differ: pads of a program whose code may move come from its copies, also with SZC_CODE=0; with
+# -Rstack they come from tables and no code is ever copied.
 #
 #   tests/campaign/matrix.sh [--seeds N] [--programs TEXT]
 #
-# --seeds N        layouts for each of the 16 settings (default 20)
+# --seeds N        layouts for each of the 28 settings (default 20)
 # --programs TEXT  only programs whose name contains the text
 #
-# Takes about an hour. The last lines say how many runs there were; exit code 1 if one misbehaved,
+# Takes about two hours. The last lines say how many runs there were; exit code 1 if one misbehaved,
 # with the command that repeats it.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh

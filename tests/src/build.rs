@@ -16,11 +16,16 @@ pub struct Builds {
 }
 
 /// Builds `program` in `directory` as `variant` says, and its libraries with it: those of the plain
-/// program by the plain compiler, those of the other by szc.
+/// program by the plain compiler, those of the other by szc, which gets `words` of its own in front.
 ///
 /// # Errors
 /// The command that failed and what it said.
-pub fn build(program: &Program, variant: &Variant, directory: &Path) -> Result<Builds, String> {
+pub fn build(
+    program: &Program,
+    variant: &Variant,
+    words: &[&str],
+    directory: &Path,
+) -> Result<Builds, String> {
     let builds = Builds { plain: directory.join("plain"), moving: directory.join("moving") };
     let cxx = program.is_cxx();
     let szc = if cxx { szcxx() } else { szc() };
@@ -33,14 +38,14 @@ pub fn build(program: &Program, variant: &Variant, directory: &Path) -> Result<B
                 linker: clang.as_ref(),
                 first: &["-fuse-ld=lld"],
             };
-            let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: &[] };
+            let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: words };
             build_with(&plain, &plain, program, variant, &builds.plain)?;
             build_with(&moving, &plain, program, variant, &builds.moving)?;
         }
         Compiler::Gcc => {
             let gcc = OsStr::new(if cxx { "g++" } else { "gcc" });
             let plain = Tools { compiler: gcc, linker: gcc, first: &[] };
-            let moving = Tools { compiler: gcc, linker: szc.as_os_str(), first: &[] };
+            let moving = Tools { compiler: gcc, linker: szc.as_os_str(), first: words };
             build_with(&plain, &plain, program, variant, &builds.plain)?;
             build_with(&moving, &plain, program, variant, &builds.moving)?;
         }
@@ -52,8 +57,8 @@ pub fn build(program: &Program, variant: &Variant, directory: &Path) -> Result<B
 struct Tools<'a> {
     compiler: &'a OsStr,
     linker: &'a OsStr,
-    /// Words in front of all others.
-    first: &'static [&'static str],
+    /// Words of the linker's in front of all others.
+    first: &'a [&'a str],
 }
 
 impl Tools<'_> {

@@ -3,8 +3,8 @@
 //!
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
 //! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first
-//! build of each with n seeds for each randomization alone and all together, at each of four intervals
-//! (`tests/campaign/matrix.sh`).
+//! build of each with n seeds for each randomization alone and all together, at each of four intervals, and
+//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`).
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,11 +33,14 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .collect();
     assert!(!programs.is_empty(), "no program is called {wanted}");
     let whole_matrix = number_in("SZC_TEST_MATRIX").is_some();
-    let cases: Vec<(&Program, usize)> = programs
+    let cases: Vec<Case> = programs
         .iter()
         .flat_map(|program| {
             let builds = if whole_matrix { 1 } else { program.variants.len() };
-            (0..builds).map(move |index| (program, index))
+            let case = move |variant_index| Case { program, variant_index, alone: None };
+            let alone = if whole_matrix { &BUILT_ALONE[..] } else { &[] };
+            let alone = alone.iter().map(move |alone| Case { alone: Some(alone), ..case(0) });
+            (0..builds).map(case).chain(alone)
         })
         .collect();
     let next = AtomicUsize::new(0);
@@ -46,9 +49,8 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some(&(program, index)) = cases.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    if let Err(failure) = check(program, index) {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(failure) = check(case) {
                         failures.lock().expect("no worker panicked").push(failure);
                     }
                 }
@@ -66,12 +68,53 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
     );
 }
 
-fn check(program: &Program, index: usize) -> Result<(), String> {
-    let variant = &program.variants[index];
-    let title = format!("{} [{}]", program.name(), variant.text);
+/// One build of a program.
+struct Case<'a> {
+    program: &'a Program,
+    variant_index: usize,
+    /// It is built with this randomization only.
+    alone: Option<&'static Alone>,
+}
+
+/// A randomization that a program can be built for alone.
+struct Alone {
+    /// The driver's word for it.
+    word: &'static str,
+    /// What would switch the others off.
+    others: &'static [&'static str],
+}
+
+const BUILT_ALONE: [Alone; 3] = [
+    Alone { word: "-Rcode", others: ALONE[0] },
+    // Pads by tables: no copies take them.
+    Alone { word: "-Rstack", others: ALONE[1] },
+    Alone { word: "-Rheap", others: ALONE[2] },
+];
+
+impl Case<'_> {
+    fn variant(&self) -> &Variant {
+        &self.program.variants[self.variant_index]
+    }
+
+    /// Words that only szc gets.
+    fn words(&self) -> Vec<&'static str> {
+        self.alone.iter().map(|alone| alone.word).collect()
+    }
+
+    /// Whether the program is built for what a variable switches off.
+    fn has(&self, variable: &str) -> bool {
+        self.alone.is_none_or(|alone| !alone.others.contains(&variable))
+    }
+}
+
+fn check(case: &Case<'_>) -> Result<(), String> {
+    let (program, variant) = (case.program, case.variant());
+    let words = case.words();
+    let alone = words.iter().map(|word| format!("{word} ")).collect::<String>();
+    let title = format!("{} [{alone}{}]", program.name(), variant.text);
     let place = tempfile::tempdir().expect("a temporary directory");
-    let builds =
-        build(program, variant, place.path()).map_err(|error| format!("{title}: {error}"))?;
+    let builds = build(program, variant, &words, place.path())
+        .map_err(|error| format!("{title}: {error}"))?;
     let expected = run(&builds.plain, &[], &[]);
     if expected.ending != program.ending {
         return Err(format!(
@@ -82,9 +125,9 @@ fn check(program: &Program, index: usize) -> Result<(), String> {
             expected.stderr
         ));
     }
-    for settings in all_settings(index) {
-        check_run(program, &builds, &expected, &settings, ATTEMPTS).map_err(|difference| {
-            format!("{title}: {difference}\n{}", reproduction(program, variant, &settings))
+    for settings in all_settings(case) {
+        check_run(case, &builds, &expected, &settings, ATTEMPTS).map_err(|difference| {
+            format!("{title}: {difference}\n{}", reproduction(case, &settings))
         })?;
     }
     Ok(())
@@ -108,10 +151,12 @@ const INTERVALS: [(&str, &str); 4] = [
     ("SZC_ONCE", "1"),
 ];
 
-/// Every randomization, every interval, with so many seeds.
-fn matrix(seeds: u64) -> Vec<Vec<(&'static str, String)>> {
+/// Every randomization that is built, every interval, with so many seeds.
+fn matrix(case: &Case<'_>, seeds: u64) -> Vec<Vec<(&'static str, String)>> {
     let mut all = Vec::new();
-    for off in ALONE {
+    // What is built alone needs nothing switched off.
+    let offs = if case.alone.is_some() { &ALONE[3..] } else { &ALONE[..] };
+    for &off in offs {
         for (name, value) in INTERVALS {
             all.extend((1..=seeds).map(|seed| {
                 let mut settings = vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())];
@@ -125,9 +170,9 @@ fn matrix(seeds: u64) -> Vec<Vec<(&'static str, String)>> {
 
 /// All randomizations at fast epochs with several seeds; the slower ways, and each randomization alone,
 /// for a program's first variant only.
-fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
+fn all_settings(case: &Case<'_>) -> Vec<Vec<(&'static str, String)>> {
     if let Some(seeds) = number_in("SZC_TEST_MATRIX") {
-        return matrix(seeds);
+        return matrix(case, seeds);
     }
     let seeds = number_in("SZC_TEST_SEEDS").unwrap_or(2);
     let setting = |seed: u64, name, value: &str| {
@@ -142,7 +187,7 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
         })
         .collect();
     all.push(setting(101, "SZC_INTERVAL_MS", "0"));
-    if variant_index == 0 {
+    if case.variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));
         all.push(setting(103, "SZC_ONCE", "1"));
         for (seed, off) in (104..).zip(&ALONE[..3]) {
@@ -155,12 +200,13 @@ fn all_settings(variant_index: usize) -> Vec<Vec<(&'static str, String)>> {
 }
 
 fn check_run(
-    program: &Program,
+    case: &Case<'_>,
     builds: &Builds,
     expected: &Outcome,
     settings: &Settings,
     attempts: u32,
 ) -> Result<(), String> {
+    let program = case.program;
     let borrowed: Vec<(&str, &str)> =
         settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let found = run(&builds.moving, &borrowed, &[]);
@@ -181,7 +227,7 @@ fn check_run(
         return Ok(());
     }
     let log = found.log.ok_or("it wrote no log")?;
-    let on = |name| !borrowed.contains(&(name, "0"));
+    let on = |name| case.has(name) && !borrowed.contains(&(name, "0"));
     let moved =
         log.randomize.code && log.relocations > 0 && log.functions.movable >= program.movable;
     if on("SZC_CODE") != moved {
@@ -206,7 +252,7 @@ fn check_run(
     if fast && log.epochs < program.epochs {
         // Other work on the machine can keep the maintenance task from running.
         return if attempts > 1 {
-            check_run(program, builds, expected, settings, attempts - 1)
+            check_run(case, builds, expected, settings, attempts - 1)
         } else {
             Err(format!("too few epochs: {log:?}"))
         };
@@ -228,9 +274,11 @@ fn difference(expected: &str, found: &str) -> String {
     }
 }
 
-fn reproduction(program: &Program, variant: &Variant, settings: &Settings) -> String {
+fn reproduction(case: &Case<'_>, settings: &Settings) -> String {
+    let (program, variant) = (case.program, case.variant());
     let driver = if program.is_cxx() { "szc++" } else { "szc" };
     let words = variant.words.join(" ");
+    let driver = [&[driver], &case.words()[..]].concat().join(" ");
     let sources: Vec<String> = std::iter::once(&program.source)
         .chain(&program.with)
         .map(|path| path.display().to_string())
