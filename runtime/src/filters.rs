@@ -26,9 +26,11 @@ pub fn may_be_there() -> bool {
     SETTLED.load(Ordering::Acquire)
 }
 
+/// libc's syscall(2).
+pub static SYSCALL: Next = Next::new(c"syscall");
+
 /// Before syscall(2). Where to go on.
 pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> usize {
-    static NEXT: Next = Next::new(c"syscall");
     if fork::makes_child(number, first, second) {
         return fork::announced_syscall as *const () as usize;
     }
@@ -40,7 +42,7 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
     if installs {
         settle();
     }
-    NEXT.get().unwrap_or(0)
+    SYSCALL.get().unwrap_or(0)
 }
 
 /// Before prctl(2). Where to go on.

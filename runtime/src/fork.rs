@@ -9,7 +9,6 @@ use crate::code::reclaim;
 use crate::filters;
 use crate::library;
 use crate::maintenance;
-use crate::next::Next;
 use crate::os;
 use crate::report;
 use crate::stack;
@@ -79,9 +78,8 @@ pub extern "C" fn announced_syscall(
     fourth: usize,
     fifth: usize,
 ) -> isize {
-    static NEXT: Next = Next::new(c"syscall");
     type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
-    let Some(next) = NEXT.get() else { return -1 };
+    let Some(next) = filters::SYSCALL.get() else { return -1 };
     // SAFETY: the address of libc's function; both calls take at most five arguments.
     let next: Syscall = unsafe { core::mem::transmute(next) };
     prepare();

@@ -11,13 +11,13 @@ pub fn next_symbol(name: &CStr) -> usize {
     symbol_of(next, name)
 }
 
-/// Address of the symbol that libraries find: the first definition of those that images show each other. Nothing
-/// where images do not look for symbols, as in static programs.
-pub fn shown_symbol(name: &CStr) -> Option<usize> {
+/// Whether libraries find another definition of a symbol than the one at `own`, or none: the first of those that images
+/// show each other. Never where images do not look for symbols, as in static programs.
+pub fn is_hidden(name: &CStr, own: usize) -> bool {
     const ANY_IMAGE: *mut c_void = core::ptr::null_mut(); // RTLD_DEFAULT
     // Every image with a loader has a libc that shows this one.
-    let is_dynamic = symbol_of(ANY_IMAGE, c"malloc") != 0;
-    is_dynamic.then(|| symbol_of(ANY_IMAGE, name))
+    let is_dynamic = || symbol_of(ANY_IMAGE, c"malloc") != 0;
+    symbol_of(ANY_IMAGE, name) != own && is_dynamic()
 }
 
 /// Address of a symbol in a library that is loaded, in whatever way; 0 if it is not.

@@ -6,7 +6,7 @@
 
 use super::api;
 use crate::arch::{self, WeakSymbol};
-use crate::next::shown_symbol;
+use crate::next;
 use core::arch::global_asm;
 use core::ffi::c_int;
 
@@ -61,11 +61,8 @@ pub fn is_own_malloc() -> bool {
 /// Whether the image hides these functions from libraries, by a version script for example: those have the C
 /// library's, and would free blocks of the wrong heap.
 pub fn are_hidden() -> bool {
-    let shown = |name, symbol| {
-        let own = arch::weak_symbol(symbol);
-        shown_symbol(name).is_none_or(|address| address == own)
-    };
-    !shown(c"malloc", WeakSymbol::Malloc) || !shown(c"realloc", WeakSymbol::Realloc)
+    let hidden = |name, symbol| next::is_hidden(name, arch::weak_symbol(symbol));
+    hidden(c"malloc", WeakSymbol::Malloc) || hidden(c"realloc", WeakSymbol::Realloc)
 }
 
 extern "C" fn malloc(bytes: usize) -> *mut u8 {

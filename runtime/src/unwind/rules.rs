@@ -7,7 +7,7 @@
 
 use super::OfUnwinder;
 use crate::arch;
-use crate::next::shown_symbol;
+use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_void};
 
@@ -55,8 +55,7 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
 /// Whether the image hides this search from the unwinder, by a version script for example.
 pub fn is_hidden() -> bool {
     let own = szc_rt_find_fde as *const () as usize;
-    let shown = || shown_symbol(NAME).is_none_or(|address| address == own);
-    arch::weak_find_fde() == 0 && !shown()
+    arch::weak_find_fde() == 0 && next::is_hidden(NAME, own)
 }
 
 /// The unwinder's own search: statically linked, or the next one in the order of loading.

@@ -110,7 +110,10 @@ impl ForeignCode {
         let mut left = BYTES_AT_A_TIME;
         let unread = |seen: &&mut Seen| seen.read_to < seen.range.1;
         for seen in self.seen[..self.count].iter_mut().filter(unread) {
-            let file = if left > 0 { seen.open() } else { None };
+            if left == 0 {
+                break;
+            }
+            let file = seen.open();
             while seen.read_to < seen.range.1 && left > 0 {
                 let rest = seen.range.1 - seen.read_to;
                 let count = words.len().min(rest.div_ceil(8));
