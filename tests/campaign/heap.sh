@@ -5,8 +5,8 @@
 #   tests/campaign/heap.sh memory [--seeds N] [--programs "..."]
 #   tests/campaign/heap.sh speed [--pairs N]
 #
-# torture   N random operations (default 100,000,000) of malloc's family on sizes up to 64 MiB and alignments up
-#           to 2 MiB, divided among bases and 1, 2, 4 and 8 threads, with the contents checked
+# torture   with each base N random operations (default 100,000,000) of malloc's family on sizes from 0 to 64 MiB and
+#           alignments up to 2 MiB, divided among runs with 1, 2, 4 and 8 threads, with the contents checked
 # memory    peak memory of SQLite, Lua and zstd over that with glibc's malloc, the median over N seeds
 #           (default 11); the limit is 1.35. And what a program that does nothing takes more: at most 1024 KiB
 # speed     CPU time of an allocation-bound program over that with glibc's malloc, with each base, in interleaved
@@ -64,7 +64,7 @@ torture() {
         shift 2
     done
     compile heap programs/heap/torture.c torture
-    local each=$((operations / 12))
+    local each=$((operations / 4))
     for base in "${BASES[@]}"; do
         for threads in 1 2 4 8; do
             SZC_HEAP_BASE=$base SZC_SEED=$seed "$RESULTS/torture" "$threads" "$each" "$seed" >/dev/null ||

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
-use szc_tests::build::moving;
+use szc_tests::build::{moving, plain};
 use szc_tests::directives::Ending;
 use szc_tests::run::{Outcome, run};
 
@@ -64,6 +64,89 @@ fn a_program_with_its_own_allocator_keeps_it_and_the_log_says_so() {
     assert_eq!(outcome.text(), "text 1\n");
     assert!(!log.randomize.heap && log.heap.is_none(), "{log:?}");
     assert!(log.heap_refused.as_ref().is_some_and(|why| why.contains("own allocator")), "{log:?}");
+}
+
+#[test]
+fn an_allocator_in_a_library_serves_as_without_szc() {
+    // It takes from a room of its own, and the program asks it how often.
+    let library = r#"
+        #include <stddef.h>
+        #include <string.h>
+        static char room[8 << 20] __attribute__((aligned(64)));
+        static size_t used, served;
+        size_t served_blocks(void) { return served; }
+        void *memalign(size_t alignment, size_t bytes)
+        {
+            if (alignment < 16)
+                alignment = 16;
+            size_t at = (used + 16 + alignment - 1) & -alignment;
+            if (at + bytes > sizeof room)
+                return NULL;
+            used = at + bytes, served++;
+            memcpy(room + at - 16, &bytes, sizeof bytes);
+            return room + at;
+        }
+        void *malloc(size_t bytes) { return memalign(16, bytes); }
+        void *calloc(size_t count, size_t bytes) { return memalign(16, count * bytes); }
+        void free(void *block) { if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap(); }
+        void *realloc(void *block, size_t bytes)
+        {
+            size_t before = 0;
+            if (block)
+                memcpy(&before, (char *)block - 16, sizeof before);
+            void *larger = malloc(bytes);
+            return block && larger ? memcpy(larger, block, before < bytes ? before : bytes) : larger;
+        }
+    "#;
+    let program = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        #pragma weak served_blocks
+        size_t served_blocks(void);
+        int main(void)
+        {
+            size_t before = served_blocks ? served_blocks() : 0;
+            char *text = malloc(100);
+            text = realloc(text, 200);
+            char *zeros = calloc(10, 10), *aligned = aligned_alloc(256, 256);
+            free(text), free(zeros), free(aligned);
+            printf("%zu\n", served_blocks ? served_blocks() - before : 0);
+            return 0;
+        }
+    "#;
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let write = |name: &str, text: &str| {
+        let file = place.path().join(name);
+        std::fs::write(&file, text).expect("writable");
+        file
+    };
+    let library = write("allocator.c", library);
+    let built = plain(&library, &["-O1", "-fno-builtin", "-fPIC", "-shared"], place.path());
+    // LD_PRELOAD takes a space for the end of a name.
+    let shared = place.path().join("liballocator.so");
+    std::fs::rename(built, &shared).expect("both are in one directory");
+    let alone = moving(&write("alone.c", program), &["-O1", "-fno-builtin"], place.path());
+    let shared = shared.to_str().expect("a plain path");
+    let words = ["-O1", "-fno-builtin", "-Wl,--no-as-needed", shared];
+    let other_place = tempfile::tempdir().expect("a temporary directory");
+    let linked = moving(&write("linked.c", program), &words, other_place.path());
+    for (image, settings) in [
+        (&linked, &[][..]),
+        (&linked, &[("SZC_HEAP", "0")]),
+        (&alone, &[("LD_PRELOAD", shared)]),
+        (&alone, &[("LD_PRELOAD", shared), ("SZC_HEAP", "0")]),
+    ] {
+        let outcome = run(image, settings, &[]);
+        let log = outcome.log_of_success();
+        assert_eq!(outcome.text(), "4\n", "{settings:?}");
+        assert!(!log.randomize.heap && log.heap.is_none(), "{log:?}");
+        let wanted = !settings.contains(&("SZC_HEAP", "0"));
+        let why = log.heap_refused.as_deref();
+        assert_eq!(why, wanted.then_some("a library brings another allocator"), "{settings:?}");
+    }
+    let outcome = run(&alone, &[], &[]);
+    assert!(outcome.log_of_success().randomize.heap);
+    assert_eq!(outcome.text(), "0\n");
 }
 
 #[test]

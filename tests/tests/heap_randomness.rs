@@ -12,9 +12,12 @@ const SEQUENCES: usize = 50;
 
 /// What a source's sequences say in the paper's six tests.
 fn six(source: &Source) -> Vec<Assessment> {
+    six_of_size(source, 64)
+}
+
+fn six_of_size(source: &Source, size_bytes: usize) -> Vec<Assessment> {
     static PROGRAMS: OnceLock<Programs> = OnceLock::new();
-    let sample =
-        Sample { addresses: addresses_for(SEQUENCES, BITS), size_bytes: 64, seed: 20_130_316 };
+    let sample = Sample { addresses: addresses_for(SEQUENCES, BITS), size_bytes, seed: 20_130_316 };
     let bits = PROGRAMS
         .get_or_init(Programs::build)
         .bits(source, &sample)
@@ -30,8 +33,12 @@ fn failed(results: &[Assessment]) -> Vec<&'static str> {
     results.iter().filter(|result| result.chance() < 1e-4).map(|result| result.test).collect()
 }
 
+fn shuffled(n: u32, pattern: Pattern) -> Source {
+    Source::Heap { base: "segregated".to_owned(), n, pattern }
+}
+
 fn heap(n: u32, pattern: Pattern) -> Vec<Assessment> {
-    six(&Source::Heap { base: "segregated".to_owned(), n, pattern })
+    six(&shuffled(n, pattern))
 }
 
 #[test]
@@ -56,6 +63,16 @@ fn fresh_blocks_of_the_shuffled_heap_pass_the_papers_six_tests() {
 fn reused_blocks_of_the_shuffled_heap_pass_the_papers_six_tests() {
     let results = heap(256, Pattern::Churn { live: 10_000 });
     assert_eq!(failed(&results), [""; 0], "{results:?}");
+}
+
+#[test]
+fn larger_blocks_pass_them_too() {
+    for (size_bytes, pattern) in
+        [(160, Pattern::Fresh), (1000, Pattern::Fresh), (1000, Pattern::Churn { live: 10_000 })]
+    {
+        let results = six_of_size(&shuffled(256, pattern), size_bytes);
+        assert_eq!(failed(&results), [""; 0], "{size_bytes} bytes: {results:?}");
+    }
 }
 
 #[test]

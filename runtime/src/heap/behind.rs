@@ -1,21 +1,41 @@
 //! The allocator that the program has without szc: where heap randomization is switched off, or another
-//! malloc was linked in, requests go there.
+//! malloc was linked in, requests go there. It is the C library's, or that of a library in front of it
+//! (`-ljemalloc`, `LD_PRELOAD`).
 
 use crate::arch::{self, WeakSymbol};
-use crate::next::Next;
+use crate::next::{Next, next_symbol};
 use crate::os;
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A function of the allocator: its name, the C library's own name for it, and where it is.
+struct Function {
+    name: &'static CStr,
+    libcs: WeakSymbol,
+    /// Its address in a library in front of the C library; 0 where there is none.
+    in_front: AtomicUsize,
+}
+
+static MALLOC: Function = Function::new(c"malloc", WeakSymbol::LibcMalloc);
+static FREE: Function = Function::new(c"free", WeakSymbol::LibcFree);
+static CALLOC: Function = Function::new(c"calloc", WeakSymbol::LibcCalloc);
+static REALLOC: Function = Function::new(c"realloc", WeakSymbol::LibcRealloc);
+static MEMALIGN: Function = Function::new(c"memalign", WeakSymbol::LibcMemalign);
+
+impl Function {
+    const fn new(name: &'static CStr, libcs: WeakSymbol) -> Self {
+        Self { name, libcs, in_front: AtomicUsize::new(0) }
+    }
+
+    fn address(&self) -> usize {
+        let in_front = self.in_front.load(Ordering::Relaxed);
+        if in_front == 0 { arch::weak_symbol(self.libcs) } else { in_front }
+    }
+}
 
 /// Whether there is one. Static programs whose malloc is the runtime's have none.
 pub fn exists() -> bool {
-    let all = [
-        WeakSymbol::LibcMalloc,
-        WeakSymbol::LibcFree,
-        WeakSymbol::LibcCalloc,
-        WeakSymbol::LibcRealloc,
-        WeakSymbol::LibcMemalign,
-    ];
-    all.into_iter().all(|symbol| arch::weak_symbol(symbol) != 0)
+    [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN].iter().all(|function| function.address() != 0)
 }
 
 /// Whether the program's malloc is the C library's: in a static program, whose C library's object was linked in for
@@ -25,9 +45,22 @@ pub fn is_linked_in() -> bool {
     malloc != 0 && malloc == arch::weak_symbol(WeakSymbol::Malloc)
 }
 
-/// malloc(3) of the C library.
+/// Looks for a library with an allocator in front of the C library, which serves from now on if there is one: each
+/// function by the next definition of its name, as without szc. Whether there is.
+pub fn finds_a_library() -> bool {
+    let next = next_symbol(MALLOC.name);
+    if next == 0 || next == arch::weak_symbol(WeakSymbol::LibcMalloc) {
+        return false;
+    }
+    for function in [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN] {
+        function.in_front.store(next_symbol(function.name), Ordering::Relaxed);
+    }
+    true
+}
+
+/// malloc(3) of that allocator.
 pub fn malloc(bytes: usize) -> *mut u8 {
-    let address = arch::weak_symbol(WeakSymbol::LibcMalloc);
+    let address = MALLOC.address();
     // SAFETY: `exists` was true: the address is that of a function of this type.
     unsafe {
         let malloc: unsafe extern "C" fn(usize) -> *mut u8 = core::mem::transmute(address);
@@ -35,9 +68,9 @@ pub fn malloc(bytes: usize) -> *mut u8 {
     }
 }
 
-/// calloc(3) of the C library.
+/// calloc(3) of that allocator.
 pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
-    let address = arch::weak_symbol(WeakSymbol::LibcCalloc);
+    let address = CALLOC.address();
     // SAFETY: as in `malloc`.
     unsafe {
         let calloc: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
@@ -45,9 +78,9 @@ pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
     }
 }
 
-/// memalign(3) of the C library.
+/// memalign(3) of that allocator.
 pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
-    let address = arch::weak_symbol(WeakSymbol::LibcMemalign);
+    let address = MEMALIGN.address();
     // SAFETY: as in `malloc`.
     unsafe {
         let memalign: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
@@ -55,12 +88,12 @@ pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
     }
 }
 
-/// free(3) of the C library.
+/// free(3) of that allocator.
 ///
 /// # Safety
 /// As free(3).
 pub unsafe fn free(pointer: *mut u8) {
-    let address = arch::weak_symbol(WeakSymbol::LibcFree);
+    let address = FREE.address();
     // SAFETY: as in `malloc`, and the caller's promise.
     unsafe {
         let free: unsafe extern "C" fn(*mut u8) = core::mem::transmute(address);
@@ -68,12 +101,12 @@ pub unsafe fn free(pointer: *mut u8) {
     }
 }
 
-/// realloc(3) of the C library.
+/// realloc(3) of that allocator.
 ///
 /// # Safety
 /// As realloc(3).
 pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
-    let address = arch::weak_symbol(WeakSymbol::LibcRealloc);
+    let address = REALLOC.address();
     // SAFETY: as in `malloc`, and the caller's promise.
     unsafe {
         let realloc: unsafe extern "C" fn(*mut u8, usize) -> *mut u8 =
@@ -99,7 +132,7 @@ pub unsafe fn current_realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
     }
 }
 
-/// malloc_usable_size(3) of the C library.
+/// malloc_usable_size(3) of that allocator.
 ///
 /// # Safety
 /// As malloc_usable_size(3).

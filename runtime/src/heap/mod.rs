@@ -67,7 +67,7 @@ pub enum Server {
     Boot = 0,
     /// The shuffled heap.
     Heap,
-    /// The C library's allocator.
+    /// The allocator that the program has without szc.
     Behind,
 }
 
@@ -108,6 +108,10 @@ pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'sta
             "the program brings its own allocator"
         }));
     }
+    if behind::finds_a_library() {
+        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+        return Some(Err("a library brings another allocator"));
+    }
     if exports::are_hidden() {
         SERVER.store(Server::Behind as u8, Ordering::Relaxed);
         return Some(Err("the program hides malloc from libraries, by a version script perhaps"));
@@ -122,7 +126,8 @@ pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'sta
 /// Leaves the heap to the allocator that the program has without szc. A static program whose malloc is
 /// the runtime's has no other; it gets the base allocator without a shuffle layer, and the reason.
 pub fn leave(seed: u64) -> Option<&'static str> {
-    if !exports::are_linked() || !exports::is_own_malloc() || behind::exists() {
+    let is_own = exports::are_linked() && exports::is_own_malloc();
+    if !is_own || behind::finds_a_library() || behind::exists() {
         SERVER.store(Server::Behind as u8, Ordering::Relaxed);
         return None;
     }

@@ -2,8 +2,9 @@
 //#Flags: -pthread
 //#Movable: 0
 //#Epochs: 0
-/* torture [THREADS [OPERATIONS [SEED]]]: random operations of malloc's family on blocks that all threads share, with
-   their contents checked: sizes up to 64 MiB, alignments up to 2 MiB. */
+/* torture [THREADS [OPERATIONS [SEED]]]: random operations of malloc's family on blocks that all threads share and
+   free for each other, with all contents checked: sizes from 0 to 64 MiB, alignments from 1 byte to 2 MiB. What is
+   known of a block lies beside it, so that blocks of 0 to 15 bytes are checked like others. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -12,25 +13,224 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define SLOTS 4096
-static _Atomic(void*) slots[SLOTS];
-static long operations; static uint64_t seed;
-typedef struct { size_t bytes; uint64_t tag; } Head;
-static uint64_t next(uint64_t*s){ uint64_t z=(*s+=0x9e3779b97f4a7c15u); z=(z^(z>>30))*0xbf58476d1ce4e5b9u; z=(z^(z>>27))*0x94d049bb133111ebu; return z^(z>>31); }
-static void fill(char*p,size_t n,uint64_t tag){ Head*h=(Head*)p; h->bytes=n; h->tag=tag; 
-  if(n<=4096) for(size_t i=sizeof*h;i<n;i++) p[i]=(char)(tag+i*7); else { for(size_t i=sizeof*h;i<n;i+=1021) p[i]=(char)(tag+i*7); p[n-1]=(char)(tag+(n-1)*7);} }
-static void check(char*p){ Head*h=(Head*)p; size_t n=h->bytes; uint64_t tag=h->tag; if(malloc_usable_size(p)<n) {fprintf(stderr,"usable %zu < %zu\n",malloc_usable_size(p),n); abort();}
-  if(n<=4096) { for(size_t i=sizeof*h;i<n;i++) if(p[i]!=(char)(tag+i*7)){fprintf(stderr,"corrupt at %zu of %zu\n",i,n);abort();} }
-  else { for(size_t i=sizeof*h;i<n;i+=1021) if(p[i]!=(char)(tag+i*7)){fprintf(stderr,"corrupt at %zu of %zu\n",i,n);abort();} if(p[n-1]!=(char)(tag+(n-1)*7)){fprintf(stderr,"corrupt end\n");abort();} } }
-static size_t size(uint64_t*s){ uint64_t r=next(s); size_t max; unsigned k=r%1000; if(k<800) max=512; else if(k<960) max=8192; else if(k<997) max=200000; else if (k<999||(r>>32)%16) max=1<<20; else max=64<<20; return sizeof(Head)+next(s)%(max-sizeof(Head)); }
-static void* run(void*a){ uint64_t s=seed*1000+(uintptr_t)a; size_t alloc=0;
-  for(long i=0;i<operations;i++){ unsigned at=next(&s)%SLOTS; char*p=atomic_exchange(&slots[at],NULL); unsigned what=next(&s)%16;
-    if(p){ check(p); if(what<10){ free(p); continue; } size_t n=size(&s); Head h=*(Head*)p; size_t old=h.bytes; char*q=realloc(p,n); if(!q) abort(); 
-        size_t keep=old<n?old:n; if(((Head*)q)->tag!=h.tag) abort(); if(keep>sizeof h&&keep<=4096&&q[keep-1]!=(char)(h.tag+(keep-1)*7)&&old<=4096) {fprintf(stderr,"realloc lost\n");abort();} p=q; fill(p,n,next(&s)); }
-    else { size_t n=size(&s); if(what<10) p=malloc(n); else if(what<13){ p=calloc(1,n); for(size_t j=0;j<n;j+=(n>4096?509:1)) if(p[j]) {fprintf(stderr,"calloc not zero\n");abort();} } else { size_t al=(size_t)1<<(next(&s)%22); if((next(&s)&15)&&al>8192) al=64; p=memalign(al,n); if((uintptr_t)p%al) abort(); }
-      if(!p) abort(); fill(p,n,next(&s)); }
-    p=atomic_exchange(&slots[at],p); if(p){ check(p); free(p);} }
-  return NULL; }
-int main(int c,char**v){ int t=c>1?atoi(v[1]):3; operations=c>2?atol(v[2]):60000; seed=c>3?atol(v[3]):1; int rounds=4; 
-  for(int r=0;r<rounds;r++){ pthread_t th[64]; long save=operations; operations=save/rounds/t; seed+=r; for(int i=0;i<t;i++) pthread_create(&th[i],NULL,run,(void*)(uintptr_t)i); for(int i=0;i<t;i++) pthread_join(th[i],NULL); operations=save; }
-  for(int i=0;i<SLOTS;i++){ char*p=slots[i]; if(p){check(p);free(p);} } puts("ok"); return 0; }
+
+/* Not in every C library; free stands for those that are missing. */
+#pragma weak free_sized
+#pragma weak free_aligned_sized
+#pragma weak cfree
+void free_sized(void *block, size_t bytes);
+void free_aligned_sized(void *block, size_t alignment, size_t bytes);
+void cfree(void *block);
+
+enum { SLOTS = 4096, ROUNDS = 4, MOST_THREADS = 64, DENSE = 4096, STRIDE = 1021 };
+
+typedef struct {
+    char *at;
+    size_t bytes, alignment; /* alignment 0: from a function that was told none */
+    uint64_t tag;            /* what the contents are made of */
+} Block;
+
+static struct {
+    atomic_flag taken;
+    Block block;
+} slots[SLOTS];
+
+static long operations;
+static uint64_t seed;
+
+static void fail(const char *what, size_t found, size_t of)
+{
+    fprintf(stderr, "%s: %zu of %zu\n", what, found, of);
+    abort();
+}
+
+/* SplitMix64. */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Exchanges what slot `at` holds with `block`. */
+static Block exchange(unsigned at, Block block)
+{
+    while (atomic_flag_test_and_set_explicit(&slots[at].taken, memory_order_acquire))
+        ;
+    Block before = slots[at].block;
+    slots[at].block = block;
+    atomic_flag_clear_explicit(&slots[at].taken, memory_order_release);
+    return before;
+}
+
+static char content(uint64_t tag, size_t i)
+{
+    return (char)(tag + i * 7);
+}
+
+/* All bytes of small blocks; of others one in STRIDE and the last. */
+static size_t step(size_t bytes)
+{
+    return bytes <= DENSE ? 1 : STRIDE;
+}
+
+static void fill(Block block)
+{
+    for (size_t i = 0; i < block.bytes; i += step(block.bytes))
+        block.at[i] = content(block.tag, i);
+    if (block.bytes)
+        block.at[block.bytes - 1] = content(block.tag, block.bytes - 1);
+}
+
+static void check(Block block)
+{
+    size_t usable = malloc_usable_size(block.at);
+    if (usable < block.bytes)
+        fail("usable bytes", usable, block.bytes);
+    if (block.alignment && (uintptr_t)block.at % block.alignment)
+        fail("alignment", (uintptr_t)block.at % block.alignment, block.alignment);
+    for (size_t i = 0; i < block.bytes; i += step(block.bytes))
+        if (block.at[i] != content(block.tag, i))
+            fail("other contents at", i, block.bytes);
+    if (block.bytes && block.at[block.bytes - 1] != content(block.tag, block.bytes - 1))
+        fail("other contents at the end", block.bytes - 1, block.bytes);
+}
+
+static size_t random_bytes(uint64_t *state)
+{
+    unsigned kind = next(state) % 1000;
+    size_t most = kind < 100 ? 16 : kind < 800 ? 512 : kind < 960 ? 8192 : kind < 997 ? 200000 : 1 << 20;
+    if (kind == 999 && next(state) % 16 == 0)
+        most = 64 << 20;
+    return next(state) % (most + 1);
+}
+
+/* Half of them up to 64 bytes, all powers of two up to 2 MiB; large ones seldom, because their blocks are as large. */
+static size_t random_alignment(uint64_t *state)
+{
+    unsigned bits = next(state) % 22;
+    return (size_t)1 << (bits > 13 && next(state) % 16 ? bits % 7 : bits);
+}
+
+static Block allocate(uint64_t *state)
+{
+    Block block = {NULL, random_bytes(state), 0, next(state)};
+    void *result = NULL;
+    switch (next(state) % 16) {
+    default:
+        block.at = malloc(block.bytes);
+        break;
+    case 10 ... 12:
+        block.at = calloc(block.bytes % 3 ? 1 : 3, block.bytes % 3 ? block.bytes : block.bytes / 3);
+        for (size_t i = 0; block.at && i < block.bytes; i += block.bytes <= DENSE ? 1 : 509)
+            if (block.at[i])
+                fail("calloc did not clear byte", i, block.bytes);
+        break;
+    case 13:
+        block.alignment = random_alignment(state);
+        block.at = memalign(block.alignment, block.bytes);
+        break;
+    case 14:
+        block.alignment = random_alignment(state);
+        block.at = aligned_alloc(block.alignment, block.bytes);
+        break;
+    case 15:
+        block.alignment = random_alignment(state);
+        if (block.alignment < sizeof(void *))
+            block.alignment = sizeof(void *);
+        if (posix_memalign(&result, block.alignment, block.bytes))
+            fail("posix_memalign", block.alignment, block.bytes);
+        block.at = result;
+        break;
+    }
+    if (!block.at)
+        fail("no memory", 0, block.bytes);
+    fill(block);
+    return block;
+}
+
+static void release(uint64_t *state, Block block)
+{
+    unsigned how = next(state) % 8;
+    if (how == 0 && cfree)
+        cfree(block.at);
+    else if (how == 1 && block.alignment && free_aligned_sized)
+        free_aligned_sized(block.at, block.alignment, block.bytes);
+    else if (how == 2 && !block.alignment && free_sized)
+        free_sized(block.at, block.bytes);
+    else
+        free(block.at);
+}
+
+static Block resize(uint64_t *state, Block block)
+{
+    size_t before = block.bytes;
+    /* realloc to no bytes frees. */
+    size_t after = random_bytes(state) + 1;
+    block.at = after % 5 ? realloc(block.at, after) : reallocarray(block.at, after / 5, 5);
+    if (!block.at)
+        fail("no memory", 0, after);
+    /* The contents that stay, at the places where `before` filled them. */
+    block.alignment = 0;
+    size_t kept = before < after ? before : after;
+    for (size_t i = 0; i < kept; i += step(before))
+        if (block.at[i] != content(block.tag, i))
+            fail("realloc lost byte", i, kept);
+    block.bytes = after;
+    block.tag = next(state);
+    fill(block);
+    return block;
+}
+
+static void *run(void *number)
+{
+    uint64_t state = seed * 1000 + (uintptr_t)number;
+    for (long i = 0; i < operations; i++) {
+        unsigned at = next(&state) % SLOTS;
+        Block block = exchange(at, (Block){0});
+        if (block.at) {
+            check(block);
+            if (next(&state) % 16 < 10) {
+                release(&state, block);
+                continue;
+            }
+            block = resize(&state, block);
+        } else {
+            block = allocate(&state);
+        }
+        block = exchange(at, block);
+        if (block.at) {
+            check(block);
+            release(&state, block);
+        }
+    }
+    return NULL;
+}
+
+int main(int count, char **words)
+{
+    int threads = count > 1 ? atoi(words[1]) : 3;
+    long all = count > 2 ? atol(words[2]) : 60000;
+    seed = count > 3 ? atol(words[3]) : 1;
+    if (threads < 1 || threads > MOST_THREADS)
+        return fprintf(stderr, "%d threads: 1 to %d are possible\n", threads, MOST_THREADS), 2;
+    operations = all / ROUNDS / threads;
+    for (int round = 0; round < ROUNDS; round++, seed++) {
+        pthread_t made[MOST_THREADS];
+        for (int i = 0; i < threads; i++)
+            if (pthread_create(&made[i], NULL, run, (void *)(uintptr_t)i))
+                fail("thread not created", i, threads);
+        for (int i = 0; i < threads; i++)
+            pthread_join(made[i], NULL);
+    }
+    for (unsigned at = 0; at < SLOTS; at++) {
+        Block block = exchange(at, (Block){0});
+        if (block.at) {
+            check(block);
+            free(block.at);
+        }
+    }
+    puts("ok");
+    return 0;
+}
