@@ -2,7 +2,7 @@
 # All tests: the workspace's own, and real programs in a short form (test size,
 # few seeds). The long forms are in tests/campaign/.
 #
-#   tests/run.sh [--seeds N]        N seeds per build of a real program (default 5)
+#   tests/run.sh [--seeds N]        N seeds per build of a real program (default 3)
 #
 # The last line counts what passed and what failed; exit code 1 if anything failed.
 set -euo pipefail
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../spec-scripts/lib.sh"
 LOGS=$PROJECT/test-results/run
 passed=0 failed=0
 
-seeds=5
+seeds=3
 case ${1:-} in
 '') ;;
 --seeds) seeds=${2:?--seeds needs a number} ;;

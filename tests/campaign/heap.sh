@@ -9,9 +9,9 @@
 #           alignments up to 2 MiB, divided among runs with 1, 2, 4 and 8 threads, with the contents checked
 # memory    peak memory of SQLite, Lua and zstd over that with glibc's malloc, the median over N seeds
 #           (default 11); the limit is 1.35. And what a program that does nothing takes more: at most 1024 KiB
-# speed     CPU time of an allocation-bound program over that with glibc's malloc, with each base, in interleaved
-#           pairs (default 15; the limit for segregated is 1.15; Lua is overhead.sh's to measure), and the rate of two
-#           threads over that of one, which should be 1.7 on two idle processors
+# speed     CPU time of two allocation-bound programs (one of our own; Lua that makes garbage) over that with glibc's
+#           malloc, with each base, in interleaved pairs (default 15; the limit for segregated is 1.15), and the rate of
+#           two threads over that of one, which should be 1.7 on two idle processors
 #
 # Exit code 1 if a limit is exceeded.
 set -euo pipefail
@@ -107,22 +107,36 @@ memory() {
     return "$above"
 }
 
+# against NAME PAIRS PLAIN SHUFFLED WORD...: CPU time of SHUFFLED over that of PLAIN, both with these words, with each base.
+against() {
+    local name=$1 pairs=$2 plain=$3 shuffled=$4 above=0 base pair off on limit
+    shift 4
+    for base in "${BASES[@]}"; do
+        for ((pair = 0; pair < pairs; pair++)); do
+            off=$(cpu_ms "$plain" "$@")
+            on=$(SZC_HEAP_BASE=$base SZC_SEED=$((pair + 1)) cpu_ms "$shuffled" "$@")
+            awk -v on="$on" -v off="$off" 'BEGIN { print on / off }'
+        done >"$RESULTS/$name.$base.pairs"
+        limit=inf
+        [[ $base != segregated ]] || limit=1.15
+        within "$(median <"$RESULTS/$name.$base.pairs")" "$limit" "$name, $base" || above=1
+    done
+    return "$above"
+}
+
 speed() {
-    local pairs=15 above=0 base pair off on
+    local pairs=15 above=0 words
     [[ ${1:-} != --pairs ]] || pairs=$2
     compile none campaign/programs/allocations.c allocations-plain
     compile heap campaign/programs/allocations.c allocations
-    heading "CPU time over that with glibc's malloc"
-    for base in "${BASES[@]}"; do
-        for ((pair = 0; pair < pairs; pair++)); do
-            off=$(cpu_ms "$RESULTS/allocations-plain" 100)
-            on=$(SZC_HEAP_BASE=$base SZC_SEED=$((pair + 1)) cpu_ms "$RESULTS/allocations" 100)
-            awk -v on="$on" -v off="$off" 'BEGIN { print on / off }'
-        done >"$RESULTS/$base.pairs"
-        local limit=inf
-        [[ $base != segregated ]] || limit=1.15
-        within "$(median <"$RESULTS/$base.pairs")" "$limit" "allocations, $base" || above=1
+    for words in none heap; do
+        SZC_BUILD=$words suite build lua --cc "$SZC" --flags=-O2
+        mapfile -t command < <(SZC_BUILD=$words suite words lua --cc "$SZC" --flags=-O2)
+        ln -sfn "${command[0]}" "$RESULTS/lua-$words"
     done
+    heading "CPU time over that with glibc's malloc"
+    against allocations "$pairs" "$RESULTS/allocations-plain" "$RESULTS/allocations" 100 || above=1
+    against lua "$pairs" "$RESULTS/lua-none" "$RESULTS/lua-heap" "$PROJECT/tests/campaign/programs/garbage.lua" 200 || above=1
     compile none campaign/programs/allocating-threads.c threads-plain
     compile heap campaign/programs/allocating-threads.c threads
     heading "Rate of two threads over that of one"

@@ -4,7 +4,8 @@
 # Four builds of each: one for all three randomizations, of which two or none are switched off by
 # SZC_CODE=0, SZC_STACK=0, SZC_HEAP=0; and one with each of -Rcode, -Rstack and -Rheap alone. The two
 # ways differ: pads of a program whose code may move come from its copies, also with SZC_CODE=0; with
-# -Rstack they come from tables and no code is ever copied.
+# -Rstack they come from tables and no code is ever copied. Then recursion as deep as without szc, at every
+# level of optimization with every kind of frame.
 #
 #   tests/campaign/matrix.sh [--seeds N] [--programs TEXT]
 #
@@ -30,4 +31,4 @@ done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 cd "$PROJECT"
 SZC_TEST_MATRIX=$seeds SZC_TEST_PROGRAM=$programs SZC=$SZC \
-    cargo test --package szc-tests --test programs -- --nocapture
+    cargo test --package szc-tests --test programs --test recursion -- --nocapture

@@ -101,10 +101,13 @@ fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
 
 #[test]
 fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_kind_of_frame() {
+    // What the levels above -O0 do to frames differs little: all kinds of frames at two levels, unless all are wanted.
+    let all = std::env::var_os("SZC_TEST_MATRIX").is_some();
     let mut text = String::new();
     for optimization in OPTIMIZATIONS {
-        for frames in FRAMES {
-            let words = [&[optimization], frames].concat();
+        let every = all || ["-O0", "-O2"].contains(&optimization);
+        for frames in FRAMES.iter().take(if every { FRAMES.len() } else { 2 }) {
+            let words = [&[optimization], *frames].concat();
             text += &failures(&words.join(" "), &builds(&words, &[]), 2);
         }
     }
