@@ -4,6 +4,7 @@
 
 use crate::arch;
 use crate::os::{self, Errno, File};
+use crate::symbols::elf;
 
 /// For whom the executable view is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Form {
     /// perf, which looks for names of code in memory without a file only, and takes memory objects for
     /// files.
     Perf,
+    /// Those who look for names and rules in the files that are mapped: a file, if one can be had.
+    File,
 }
 
 /// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there, and
@@ -34,8 +37,21 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
         os::leave_out_of_dumps(writable, bytes);
         return Ok((executable, writable));
     }
-    let file = File::memory(c"szc code", bytes)?;
     let shared = os::MAP_SHARED | os::MAP_NORESERVE;
+    if form == Form::File
+        && let Ok((written, named)) = elf::create(bytes)
+    {
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let writable =
+            unsafe { os::map(0, bytes, os::PROT_NONE, shared, written.descriptor(), 0)? };
+        let flags = shared | os::MAP_FIXED;
+        // SAFETY: the caller's promise.
+        let executable =
+            unsafe { os::map(start, bytes, os::PROT_NONE, flags, named.descriptor(), 0)? };
+        os::leave_out_of_dumps(writable, bytes);
+        return Ok((executable, writable));
+    }
+    let file = File::memory(c"szc code", bytes)?;
     // SAFETY: without MAP_FIXED nothing existing is touched.
     let writable = unsafe { os::map(0, bytes, os::PROT_NONE, shared, file.descriptor(), 0)? };
     // A core dump has the bytes from the other view.

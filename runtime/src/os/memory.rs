@@ -1,6 +1,6 @@
 //! Mappings of memory: `mmap(2)` and its relatives.
 
-use super::{Errno, check};
+use super::{EINVAL, Errno, check};
 use crate::arch::{nr, syscall};
 
 pub const PROT_NONE: usize = 0;
@@ -94,6 +94,17 @@ pub fn is_readable(start: usize, bytes: usize) -> bool {
         check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_read, 0, 0, 0]) }).is_ok()
     };
     populate(start, bytes) || !populate(own, PAGE_BYTES)
+}
+
+/// Whether a range of pages can be written (`MADV_POPULATE_WRITE`, Linux 5.14): a file's pages only while its disk has
+/// room for them. Older kernels do not tell, and then it can.
+pub fn is_writable(address: *mut u8, bytes: usize) -> bool {
+    let populate_write = 23;
+    let start = address as usize & !(PAGE_BYTES - 1);
+    let bytes = (address as usize + bytes).next_multiple_of(PAGE_BYTES) - start;
+    // SAFETY: changes only which pages are in memory.
+    let result = check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_write, 0, 0, 0]) });
+    !matches!(result, Err(error) if error != EINVAL)
 }
 
 /// Gives the memory of a private range back, which reads as zeros afterwards (`MADV_DONTNEED`).
