@@ -262,6 +262,7 @@ mod tests {
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
         assert_eq!(settings.symbols, Symbols::Debugger);
+        assert_eq!(one(c"SZC_SYMBOLS=elf").unwrap().symbols, Symbols::Files);
     }
 
     #[test]

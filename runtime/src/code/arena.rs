@@ -201,6 +201,7 @@ impl Arena {
         if self.is_breakable() {
             // What a debugger wrote to an earlier layout goes with it.
             let executable = self.address(place, 0) as *mut u8;
+            os::take_into_dumps(executable, self.place_bytes);
             // SAFETY: the pages of a place that no thread knows; they read as the object's again.
             unsafe { os::release_pages(executable, self.place_bytes) };
         }

@@ -60,7 +60,23 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
     let flags = kind | os::MAP_FIXED | os::MAP_NORESERVE;
     // SAFETY: the caller's promise.
     let executable = unsafe { os::map(start, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
+    if form == Form::Debugger {
+        let_dumps_hold(executable, bytes);
+    }
     Ok((executable, writable))
+}
+
+/// Makes it possible that core dumps hold parts of a private mapping of a memory object, just made: the kernel leaves out
+/// those mappings that nobody has ever written to (core(5)). None of it is in dumps yet.
+fn let_dumps_hold(executable: *mut u8, bytes: usize) {
+    let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE);
+    // SAFETY: nobody knows these addresses yet; what was written goes again, so that both views show the same.
+    unsafe {
+        if memory.is_ok_and(|memory| memory.write_at(&[0], executable as usize).is_ok()) {
+            os::release_pages(executable, os::PAGE_BYTES);
+        }
+    }
+    os::leave_out_of_dumps(executable, bytes);
 }
 
 /// Replaces the views by those of fresh memory, of which the first `open_bytes` are accessible and get their content

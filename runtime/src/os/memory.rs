@@ -77,6 +77,13 @@ pub fn leave_out_of_dumps(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_dump, 0, 0, 0]) };
 }
 
+/// Takes a range into core dumps again that was left out (`MADV_DODUMP`).
+pub fn take_into_dumps(address: *mut u8, bytes: usize) {
+    let do_dump = 17;
+    // SAFETY: changes only what a core dump holds.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, do_dump, 0, 0, 0]) };
+}
+
 /// Keeps a range in pages of the base size (`MADV_NOHUGEPAGE`).
 pub fn advise_small_pages(address: *mut u8, bytes: usize) {
     let no_huge_page = 15;
