@@ -38,6 +38,7 @@ NEEDED_BY_TESTS=(
     "git=git"
     "libc++-$LLVM-dev=/usr/lib/llvm-$LLVM/include/c++/v1/vector"
     "libc++abi-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libc++abi.so"
+    "linux-perf=perf"
     "mold=mold"
     "python3-dev=python3-config"
     "valgrind=valgrind"
@@ -93,6 +94,17 @@ refresh_apt() {
     refreshed=yes
     say "setup: updating the package lists"
     as_root apt-get -qq update || warn "apt-get update failed; going on with the package lists there are"
+}
+
+# name_perf: Ubuntu's perf comes under another name.
+name_perf() {
+    local i
+    for i in "${!needed[@]}"; do
+        if [[ ${needed[i]} == linux-perf=* ]] && ! is_there perf && command -v apt-get >/dev/null; then
+            [[ -n $(candidate linux-perf) ]] || refresh_apt
+            [[ -n $(candidate linux-perf) ]] || needed[i]=linux-tools-generic=perf
+        fi
+    done
 }
 
 # install PACKAGE...
@@ -178,6 +190,7 @@ main() {
     esac
     [[ $(uname -sm) == "Linux x86_64" ]] ||
         die "this is $(uname -sm); szc needs Linux on x86-64"
+    name_perf
     install_missing_packages "${needed[@]}"
     check_rust
 }

@@ -121,7 +121,7 @@ extern "C" fn child() {
     let before = MASK_BEFORE.load(Ordering::Relaxed);
     if become_separate() {
         maintenance::child_is_separate();
-        CODE.with(|images| images.announce_to_perf());
+        CODE.with(|images| images.announce_to_profilers());
         maintenance::restart();
     }
     // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from

@@ -26,6 +26,8 @@ pub struct Errno(pub i32);
 pub const EINTR: Errno = Errno(4);
 /// Invalid argument.
 pub const EINVAL: Errno = Errno(22);
+/// No room on the disk.
+pub const ENOSPC: Errno = Errno(28);
 
 fn check(result: isize) -> Result<usize, Errno> {
     if result < 0 {

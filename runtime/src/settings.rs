@@ -50,6 +50,8 @@ pub enum Symbols {
     Debugger,
     /// `perf`.
     Perf,
+    /// Whoever reads the files that are mapped, `perf` among them.
+    Files,
     /// Nobody.
     Nobody,
 }
@@ -59,6 +61,7 @@ impl Symbols {
         match name {
             b"gdb" => Some(Self::Debugger),
             b"perf" => Some(Self::Perf),
+            b"elf" => Some(Self::Files),
             b"none" => Some(Self::Nobody),
             _ => None,
         }
@@ -182,7 +185,7 @@ pub fn read<'a>(
             }
             b"LOG" => settings.log = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             b"SYMBOLS" => {
-                settings.symbols = Symbols::named(value).ok_or(bad("gdb, perf or none"))?;
+                settings.symbols = Symbols::named(value).ok_or(bad("gdb, perf, elf or none"))?;
             }
             b"MAP" => settings.map = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             _ => {}
@@ -259,6 +262,7 @@ mod tests {
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
         assert_eq!(settings.symbols, Symbols::Debugger);
+        assert_eq!(one(c"SZC_SYMBOLS=elf").unwrap().symbols, Symbols::Files);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use szc_tests::tools::{Place, succeed, szc};
 
@@ -208,6 +209,36 @@ fn a_core_dump_names_moved_functions() {
     // gdb shows the innermost frame of a core by itself.
     let last = all.last().expect("a backtrace");
     assert!(is_whole(last) && last.contains(&"outermost"), "{text}");
+}
+
+#[test]
+fn a_core_dump_of_the_kernel_has_moved_functions_with_names_and_instructions() {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").expect("readable");
+    let name = pattern.trim().split('%').next().unwrap_or("");
+    if name.is_empty() || name.starts_with(['|', '/']) {
+        eprintln!(
+            "not checked: this machine's core dumps go to {pattern:?}, not to the program's folder"
+        );
+        return;
+    }
+    let place = place();
+    let mut shell = place.command("sh");
+    shell.args(["-c", "ulimit -c unlimited && exec ./x 200 aborts"]);
+    let ending = shell.env("SZC_SYMBOLS", "gdb").env("SZC_INTERVAL_MS", "20").output();
+    let ending = ending.expect("a shell").status;
+    assert!(ending.core_dumped(), "{ending}; `ulimit -Hc` must allow core dumps");
+    let files = fs::read_dir(&place.path).expect("readable").flatten();
+    let mut dumps = files.filter(|file| file.file_name().to_string_lossy().starts_with(name));
+    let dump = dumps.next().expect("a core dump").path();
+    let commands = ["bt", "frame function main", "x/1i $pc"];
+    let text = succeed(gdb(&place, &commands).arg("./x").arg(dump));
+    let all = backtraces(&text);
+    // gdb shows the frame that it goes to, too.
+    let whole = all.iter().find(|frames| frames.len() > 4).expect("a backtrace");
+    assert!(is_whole(whole) && whole.contains(&"outermost"), "{text}");
+    // Behind the call of outermost there is an instruction, not the zeros of memory that was left out.
+    let instruction = text.lines().find(|line| line.starts_with("=> ")).expect("an instruction");
+    assert!(instruction.contains("<main+") && !instruction.contains("add    %al,(%rax)"), "{text}");
 }
 
 #[test]

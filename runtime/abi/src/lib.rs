@@ -241,12 +241,17 @@ impl<'a> Table<'a> {
         FieldReader::new(stream.get(function.fields_at as usize..).unwrap_or(&[]))
     }
 
+    /// The name blob: all names, each followed by a NUL.
+    #[must_use]
+    pub fn names(&self) -> &'a [u8] {
+        let start = self.header.names_offset as usize;
+        &self.bytes[start..start + self.header.names_bytes as usize]
+    }
+
     /// The name at a position of the name blob: bytes up to a NUL, not always UTF-8.
     #[must_use]
     pub fn name(&self, name_at: u32) -> &'a [u8] {
-        let start = self.header.names_offset as usize;
-        let names = &self.bytes[start..start + self.header.names_bytes as usize];
-        let rest = names.get(name_at as usize..).unwrap_or(&[]);
+        let rest = self.names().get(name_at as usize..).unwrap_or(&[]);
         rest.split(|&byte| byte == 0).next().unwrap_or(&[])
     }
 

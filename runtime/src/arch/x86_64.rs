@@ -43,6 +43,8 @@ pub mod nr {
     pub const GETPID: usize = 39;
     pub const EXIT: usize = 60;
     pub const FTRUNCATE: usize = 77;
+    pub const LINK: usize = 86;
+    pub const UNLINK: usize = 87;
     pub const GETCWD: usize = 79;
     pub const CHDIR: usize = 80;
     pub const PRCTL: usize = 157;

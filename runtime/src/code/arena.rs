@@ -4,10 +4,14 @@
 //! The executable view lies within reach of the image's 32-bit fields. It is divided into places of
 //! equal size; epoch k takes place k, so that its addresses depend on nothing but k.
 
+mod file;
+
 use super::views;
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
+use crate::symbols::elf::Room;
 use core::ops::Range;
+use file::Around;
 
 /// Keeps clear of what the loader puts right below an image.
 const BELOW_GAP_BYTES: usize = 16 << 20;
@@ -37,6 +41,8 @@ pub struct Arena {
     form: views::Form,
     /// Bytes of ordinary memory in front of the executable view.
     private_bytes: usize,
+    /// What both views have beside the places.
+    around: Around,
 }
 
 /// Why there is no arena.
@@ -54,7 +60,7 @@ pub enum Unavailable {
 
 impl Arena {
     /// Maps an arena for an image that occupies `image_start..image_end`, and before it
-    /// `private_bytes` of ordinary memory that the image can reach, too.
+    /// `private_bytes` of ordinary memory that the image can reach, too; with room for what is said of the places.
     pub fn new(
         image_start: usize,
         image_end: usize,
@@ -62,24 +68,38 @@ impl Arena {
         budget_bytes: usize,
         private_bytes: usize,
         form: views::Form,
+        room: Room,
     ) -> Result<(Self, *mut u8), Unavailable> {
         let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
         let private_bytes = private_bytes.next_multiple_of(PAGE_BYTES);
-        let bytes = budget_bytes / place_bytes * place_bytes;
+        let places = budget_bytes / (place_bytes + room.place_bytes);
+        let bytes = places * place_bytes;
         if bytes == 0 {
             return Err(Unavailable::Budget);
         }
-        if bytes > os::limit(os::LIMIT_FILE_BYTES) {
+        let around = Around::new(room, places);
+        let all_bytes = bytes + around.bytes();
+        if all_bytes > os::limit(os::LIMIT_FILE_BYTES) {
             // To grow a memory object beyond the limit would raise SIGXFSZ.
             return Err(Unavailable::FileLimit);
         }
-        let private = reserve_within_reach(image_start, image_end, private_bytes + bytes)
+        let private = reserve_within_reach(image_start, image_end, private_bytes + all_bytes)
             .ok_or(Unavailable::Addresses)?;
         let start = private as usize + private_bytes;
         // SAFETY: replaces a part of the reservation, which is ours and unused.
         let (executable, writable) =
-            unsafe { views::map(start, bytes, form) }.map_err(Unavailable::Memory)?;
-        Ok((Self { executable, writable, bytes, place_bytes, form, private_bytes }, private))
+            unsafe { views::map(start, all_bytes, form) }.map_err(Unavailable::Memory)?;
+        let arena = Self {
+            executable: executable.wrapping_add(around.front_bytes),
+            writable: writable.wrapping_add(around.front_bytes),
+            bytes,
+            place_bytes,
+            form,
+            private_bytes,
+            around,
+        };
+        arena.open_behind().map_err(Unavailable::Memory)?;
+        Ok((arena, private))
     }
 
     /// Gives the memory back, the ordinary memory in front of it included.
@@ -89,13 +109,17 @@ impl Arena {
     pub unsafe fn free(&self) {
         // SAFETY: the caller's promise; both ranges are mappings of `new`.
         unsafe {
-            let private = self.executable.sub(self.private_bytes);
-            os::unmap(private, self.private_bytes + self.bytes);
-            os::unmap(self.writable, self.bytes);
+            let Around { front_bytes, .. } = self.around;
+            let bytes = self.bytes + self.around.bytes();
+            os::unmap(
+                self.executable.sub(front_bytes + self.private_bytes),
+                self.private_bytes + bytes,
+            );
+            os::unmap(self.writable.sub(front_bytes), bytes);
         }
     }
 
-    /// First address of the executable view, and its bytes.
+    /// First address of the executable view's places, and their bytes.
     pub fn range(&self) -> (usize, usize) {
         (self.executable as usize, self.bytes)
     }
@@ -158,11 +182,15 @@ impl Arena {
     /// Makes the first `places` accessible. The others are not, so that a program that locks its
     /// memory does not fill them.
     fn open_places(&self, places: u32) -> Result<(), Errno> {
-        let bytes = places as usize * self.place_bytes;
+        // A header in front is opened with them: whoever looks for files finds one mapping, from its start on.
+        let Around { front_bytes, .. } = self.around;
+        let bytes = front_bytes + places as usize * self.place_bytes;
         // SAFETY: both ranges are our own mappings; those open before stay as they are.
         unsafe {
-            os::protect(self.writable, bytes, os::PROT_READ | os::PROT_WRITE)?;
-            os::protect(self.executable, bytes, os::PROT_READ | os::PROT_EXEC)
+            let (executable, writable) =
+                (self.executable.sub(front_bytes), self.writable.sub(front_bytes));
+            os::protect(writable, bytes, os::PROT_READ | os::PROT_WRITE)?;
+            os::protect(executable, bytes, os::PROT_READ | os::PROT_EXEC)
         }
     }
 
@@ -173,8 +201,16 @@ impl Arena {
         if self.is_breakable() {
             // What a debugger wrote to an earlier layout goes with it.
             let executable = self.address(place, 0) as *mut u8;
+            os::take_into_dumps(executable, self.place_bytes);
             // SAFETY: the pages of a place that no thread knows; they read as the object's again.
             unsafe { os::release_pages(executable, self.place_bytes) };
+        }
+        if self.file_range().is_some() {
+            let start = self.writable(self.address(place, 0));
+            // Otherwise a full disk would end the program by a signal.
+            if !os::is_writable(start, self.place_bytes) {
+                return Err(os::ENOSPC);
+            }
         }
         self.clear(place, bytes);
         Ok(())
@@ -215,6 +251,10 @@ impl Arena {
         places: u32,
         is_in_use: impl Fn(u32) -> bool,
     ) -> Result<(), Errno> {
+        if self.file_range().is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.unshare_file(places, is_in_use) };
+        }
         let bytes = self.place_bytes;
         let old = self.writable;
         let fill = |new: *mut u8| {
@@ -289,10 +329,17 @@ mod tests {
     #[test]
     fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
         let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
-        let (arena, private) =
-            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100, views::Form::Plain)
-                .ok()
-                .unwrap();
+        let (arena, private) = Arena::new(
+            image,
+            image + (4 << 20),
+            10_000,
+            1 << 20,
+            100,
+            views::Form::Plain,
+            Room::default(),
+        )
+        .ok()
+        .unwrap();
         // SAFETY: the private memory has at least 100 bytes.
         unsafe { private.write(1) };
         assert_eq!(arena.place_bytes, 12_288);
@@ -309,9 +356,17 @@ mod tests {
     #[test]
     fn a_place_that_was_closed_takes_no_memory_and_can_be_opened_again() {
         let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
-        let (arena, _) = Arena::new(image, image + (4 << 20), 8192, 1 << 20, 0, views::Form::Plain)
-            .ok()
-            .unwrap();
+        let (arena, _) = Arena::new(
+            image,
+            image + (4 << 20),
+            8192,
+            1 << 20,
+            0,
+            views::Form::Plain,
+            Room::default(),
+        )
+        .ok()
+        .unwrap();
         arena.open(2, 8192).unwrap();
         let resident = |address: usize| os::is_readable(address, PAGE_BYTES);
         assert!(resident(arena.address(2, 0)));
@@ -328,7 +383,9 @@ mod tests {
 
     #[test]
     fn a_layout_larger_than_the_budget_is_refused() {
-        let refused = Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0, views::Form::Plain).err();
+        let refused =
+            Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0, views::Form::Plain, Room::default())
+                .err();
         assert_eq!(refused, Some(Unavailable::Budget));
     }
 }

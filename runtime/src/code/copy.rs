@@ -7,7 +7,7 @@ use crate::arch::{
     self,
     entry::{self, FRAME_CHECK_BYTES},
 };
-use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, TableTarget, put_offset};
+use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableTarget, put_offset};
 
 /// Where unwind rules (an FDE) have the distance of what they have in common with others, and the function's start.
 const COMMON_AT: usize = 4;
@@ -123,8 +123,8 @@ impl Region {
 }
 
 /// The description of a function's frame.
-fn frame_of<'a>(image: &'a Image, function: &Movable) -> Option<FrameReader<'a>> {
-    let mut reader = image.table().fields(function);
+pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Option<FrameReader<'a>> {
+    let mut reader = table.fields(function);
     for _ in 0..reader.field_count().ok()? {
         reader.next_field().ok()?;
     }
@@ -144,7 +144,7 @@ fn grow_frame(
     (body, rules_at): (usize, Option<usize>),
     bytes: u32,
 ) {
-    let Some(frame) = frame_of(image, function) else { return };
+    let Some(frame) = frame_of(image.table(), function) else { return };
     for site in frame.sites {
         let place = arena.writable(body + site as usize).cast::<u32>();
         // SAFETY: validated: the site lies inside the function, whose copy this is.

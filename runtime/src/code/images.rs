@@ -208,8 +208,8 @@ impl Images {
     }
 
     /// Tells profilers of the layouts of a forked child. Not from the resolver, whose stack is small.
-    pub fn announce_to_perf(&self) {
-        (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_perf);
+    pub fn announce_to_profilers(&self) {
+        (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_profilers);
     }
 
     /// In a forked child: gives it its own copies and counts.

@@ -10,7 +10,7 @@
 
 pub mod arena;
 mod budget;
-mod copy;
+pub mod copy;
 mod counts;
 pub mod image;
 pub mod images;
@@ -115,6 +115,7 @@ impl Code {
             budget_bytes,
             Image::pointer_bytes(&table),
             symbols::view_form(),
+            symbols::room(&table, frames, file),
         )
         .map_err(Refused::Arena)?;
         let pristine = Pristine::of(base, file);
@@ -385,9 +386,9 @@ impl Code {
     }
 
     /// Tells profilers of the layouts of a forked child.
-    pub fn announce_to_perf(&self) {
+    pub fn announce_to_profilers(&self) {
         for region in self.regions_in_use() {
-            symbols::announce_to_perf(&self.image, &self.arena, region);
+            symbols::announce_to_profilers(&self.image, &self.arena, region);
         }
     }
 

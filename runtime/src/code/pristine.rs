@@ -63,16 +63,40 @@ impl Pristine {
 
 /// Calls `action` with the bytes of the whole file of an image, if it can be read.
 pub fn with_file<T>(path: &CStr, action: impl FnOnce(&[u8]) -> T) -> Option<T> {
-    let file = File::open(path, os::OPEN_READ).ok()?;
-    let size = file.size().ok()?;
-    // SAFETY: without MAP_FIXED nothing existing is touched.
-    let mapped =
-        unsafe { os::map(0, size, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), 0).ok()? };
-    // SAFETY: mapped readable for `size` bytes, until the unmap below.
-    let result = action(unsafe { core::slice::from_raw_parts(mapped, size) });
-    // SAFETY: the mapping of above, to which nothing refers any more.
-    unsafe { os::unmap(mapped, size) };
+    let file = WholeFile::map(path)?;
+    let result = action(file.bytes());
+    file.unmap();
     Some(result)
+}
+
+/// The bytes of the whole file of an image, mapped.
+pub struct WholeFile {
+    mapped: *mut u8,
+    size: usize,
+}
+
+impl WholeFile {
+    /// Maps a file that can be read.
+    pub fn map(path: &CStr) -> Option<Self> {
+        let file = File::open(path, os::OPEN_READ).ok()?;
+        let size = file.size().ok()?;
+        let (protection, flags) = (os::PROT_READ, os::MAP_PRIVATE);
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let mapped = unsafe { os::map(0, size, protection, flags, file.descriptor(), 0).ok()? };
+        Some(Self { mapped, size })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped readable for `size` bytes, until `unmap` takes this.
+        unsafe { core::slice::from_raw_parts(self.mapped, self.size) }
+    }
+
+    /// Gives the memory back.
+    pub fn unmap(self) {
+        // SAFETY: the mapping of `map`; references to it ended with those to `self`.
+        unsafe { os::unmap(self.mapped, self.size) };
+    }
 }
 
 struct Segment {

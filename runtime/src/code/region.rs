@@ -153,6 +153,13 @@ impl Region {
         unsafe { self.offsets.add(function as usize).read() }
     }
 
+    /// The function at a position of the layout.
+    pub fn function(&self, position: u32) -> u32 {
+        debug_assert!(position < self.count);
+        // SAFETY: as `offset`: the arrays are equally long.
+        unsafe { self.order.add(position as usize).read() }
+    }
+
     /// Address behind a function's head: of its body, or of what its slot has in front of it.
     pub fn body(&self, arena: &Arena, function: u32) -> usize {
         arena.address(self.place, self.offset(function))
@@ -174,7 +181,7 @@ impl Region {
     }
 
     /// Address of a function's stub. The stubs end where the place ends.
-    fn stub(&self, arena: &Arena, function: u32) -> usize {
+    pub fn stub(&self, arena: &Arena, function: u32) -> usize {
         self.stubs_end(arena) - (self.count - function) as usize * STUB_BYTES
     }
 

@@ -4,6 +4,7 @@
 
 use crate::arch;
 use crate::os::{self, Errno, File};
+use crate::symbols::elf;
 
 /// For whom the executable view is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Form {
     /// perf, which looks for names of code in memory without a file only, and takes memory objects for
     /// files.
     Perf,
+    /// Those who look for names and rules in the files that are mapped: a file, if one can be had.
+    File,
 }
 
 /// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there, and
@@ -34,8 +37,21 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
         os::leave_out_of_dumps(writable, bytes);
         return Ok((executable, writable));
     }
-    let file = File::memory(c"szc code", bytes)?;
     let shared = os::MAP_SHARED | os::MAP_NORESERVE;
+    if form == Form::File
+        && let Ok((written, named)) = elf::create(bytes)
+    {
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let writable =
+            unsafe { os::map(0, bytes, os::PROT_NONE, shared, written.descriptor(), 0)? };
+        let flags = shared | os::MAP_FIXED;
+        // SAFETY: the caller's promise.
+        let executable =
+            unsafe { os::map(start, bytes, os::PROT_NONE, flags, named.descriptor(), 0)? };
+        os::leave_out_of_dumps(writable, bytes);
+        return Ok((executable, writable));
+    }
+    let file = File::memory(c"szc code", bytes)?;
     // SAFETY: without MAP_FIXED nothing existing is touched.
     let writable = unsafe { os::map(0, bytes, os::PROT_NONE, shared, file.descriptor(), 0)? };
     // A core dump has the bytes from the other view.
@@ -44,7 +60,23 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
     let flags = kind | os::MAP_FIXED | os::MAP_NORESERVE;
     // SAFETY: the caller's promise.
     let executable = unsafe { os::map(start, bytes, os::PROT_NONE, flags, file.descriptor(), 0)? };
+    if form == Form::Debugger {
+        let_dumps_hold(executable, bytes);
+    }
     Ok((executable, writable))
+}
+
+/// Makes it possible that core dumps hold parts of a private mapping of a memory object, just made: the kernel leaves out
+/// those mappings that nobody has ever written to (core(5)). None of it is in dumps yet.
+fn let_dumps_hold(executable: *mut u8, bytes: usize) {
+    let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE);
+    // SAFETY: nobody knows these addresses yet; what was written goes again, so that both views show the same.
+    unsafe {
+        if memory.is_ok_and(|memory| memory.write_at(&[0], executable as usize).is_ok()) {
+            os::release_pages(executable, os::PAGE_BYTES);
+        }
+    }
+    os::leave_out_of_dumps(executable, bytes);
 }
 
 /// Replaces the views by those of fresh memory, of which the first `open_bytes` are accessible and get their content

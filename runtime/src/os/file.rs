@@ -10,6 +10,8 @@ pub const OPEN_READ: usize = 0o2_000_000;
 pub const OPEN_READ_WRITE: usize = 0o2_000_002;
 /// `O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC`.
 pub const OPEN_APPEND: usize = 0o2_002_101;
+/// `O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC`.
+pub const OPEN_NEW: usize = 0o2_400_302;
 
 /// A file descriptor that is closed when it goes out of scope.
 pub struct File(i32);
@@ -27,9 +29,28 @@ impl File {
         // SAFETY: the name is a NUL-terminated string.
         let result = unsafe { syscall(nr::MEMFD_CREATE, [name.as_ptr() as usize, 1, 0, 0, 0, 0]) };
         let file = check(result).map(|descriptor| Self(descriptor as i32))?;
-        // SAFETY: no memory is involved.
-        check(unsafe { syscall(nr::FTRUNCATE, [file.0 as usize, bytes, 0, 0, 0, 0]) })?;
+        file.set_size(bytes)?;
         Ok(file)
+    }
+
+    /// `ftruncate(2)`.
+    pub fn set_size(&self, bytes: usize) -> Result<(), Errno> {
+        // SAFETY: no memory is involved.
+        check(unsafe { syscall(nr::FTRUNCATE, [self.0 as usize, bytes, 0, 0, 0, 0]) }).map(drop)
+    }
+
+    /// Whether its content may be mapped for execution: it lies on no file system without (`noexec`).
+    pub fn can_be_executed(&self) -> bool {
+        let protection = super::PROT_READ | super::PROT_EXEC;
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let mapped = unsafe {
+            super::map(0, super::PAGE_BYTES, protection, super::MAP_SHARED, self.descriptor(), 0)
+        };
+        if let Ok(mapped) = mapped {
+            // SAFETY: mapped a moment ago, used by nobody.
+            unsafe { super::unmap(mapped, super::PAGE_BYTES) };
+        }
+        mapped.is_ok()
     }
 
     /// The number, for `map`.
@@ -103,6 +124,19 @@ impl Drop for File {
         // SAFETY: the descriptor is ours and used by nobody else.
         unsafe { syscall(nr::CLOSE, [self.0 as usize, 0, 0, 0, 0, 0]) };
     }
+}
+
+/// `unlink(2)`, of a file that may be there.
+pub fn unlink(path: &CStr) {
+    // SAFETY: the path is a NUL-terminated string.
+    unsafe { syscall(nr::UNLINK, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// `link(2)`.
+pub fn link(from: &CStr, to: &CStr) -> Result<(), Errno> {
+    let arguments = [from.as_ptr() as usize, to.as_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: both paths are NUL-terminated strings.
+    check(unsafe { syscall(nr::LINK, arguments) }).map(drop)
 }
 
 /// Writes to standard error.

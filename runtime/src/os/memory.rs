@@ -1,6 +1,6 @@
 //! Mappings of memory: `mmap(2)` and its relatives.
 
-use super::{Errno, check};
+use super::{EINVAL, Errno, check};
 use crate::arch::{nr, syscall};
 
 pub const PROT_NONE: usize = 0;
@@ -77,6 +77,13 @@ pub fn leave_out_of_dumps(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_dump, 0, 0, 0]) };
 }
 
+/// Takes a range into core dumps again that was left out (`MADV_DODUMP`).
+pub fn take_into_dumps(address: *mut u8, bytes: usize) {
+    let do_dump = 17;
+    // SAFETY: changes only what a core dump holds.
+    unsafe { syscall(nr::MADVISE, [address as usize, bytes, do_dump, 0, 0, 0]) };
+}
+
 /// Keeps a range in pages of the base size (`MADV_NOHUGEPAGE`).
 pub fn advise_small_pages(address: *mut u8, bytes: usize) {
     let no_huge_page = 15;
@@ -94,6 +101,17 @@ pub fn is_readable(start: usize, bytes: usize) -> bool {
         check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_read, 0, 0, 0]) }).is_ok()
     };
     populate(start, bytes) || !populate(own, PAGE_BYTES)
+}
+
+/// Whether a range of pages can be written (`MADV_POPULATE_WRITE`, Linux 5.14): a file's pages only while its disk has
+/// room for them. Older kernels do not tell, and then it can.
+pub fn is_writable(address: *mut u8, bytes: usize) -> bool {
+    let populate_write = 23;
+    let start = address as usize & !(PAGE_BYTES - 1);
+    let bytes = (address as usize + bytes).next_multiple_of(PAGE_BYTES) - start;
+    // SAFETY: changes only which pages are in memory.
+    let result = check(unsafe { syscall(nr::MADVISE, [start, bytes, populate_write, 0, 0, 0]) });
+    !matches!(result, Err(error) if error != EINVAL)
 }
 
 /// Gives the memory of a private range back, which reads as zeros afterwards (`MADV_DONTNEED`).

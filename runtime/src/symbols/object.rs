@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::sink::{Part, Sink};
 use szc_abi::SLOT_HEAD_BYTES;
 use szc_abi::unwind::{Common, Frame, Frames};
 
@@ -29,12 +30,6 @@ pub struct Outline {
     names: Part,
     /// Bytes of the object.
     pub bytes: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Part {
-    offset: usize,
-    bytes: usize,
 }
 
 const HEADER_BYTES: usize = 64;
@@ -66,7 +61,7 @@ pub fn template<'a>(
     function: impl Fn(u32) -> Function<'a>,
     frames: Option<&Frames<'_>>,
 ) -> Outline {
-    let mut sink = Sink { out, at: 0 };
+    let mut sink = Sink::new(out);
     header(&mut sink, outline);
     let mut made = Outline { symbols: sink.begin(), ..Outline::default() };
     sink.zeros(SYMBOL_BYTES);
@@ -243,75 +238,6 @@ fn word(object: &[u8], at: usize) -> Option<u64> {
 fn put(object: &mut [u8], at: usize, value: u64) {
     if let Some(bytes) = object.get_mut(at..at + 8) {
         bytes.copy_from_slice(&value.to_le_bytes());
-    }
-}
-
-/// Takes bytes, or only counts them.
-struct Sink<'a> {
-    out: Option<&'a mut [u8]>,
-    at: usize,
-}
-
-impl Sink<'_> {
-    fn bytes(&mut self, bytes: &[u8]) {
-        let end = self.at + bytes.len();
-        if let Some(out) = self.out.as_mut().and_then(|out| out.get_mut(self.at..end)) {
-            out.copy_from_slice(bytes);
-        }
-        self.at = end;
-    }
-
-    fn zeros(&mut self, count: usize) {
-        for _ in 0..count {
-            self.bytes(&[0]);
-        }
-    }
-
-    fn u16(&mut self, value: u16) {
-        self.bytes(&value.to_le_bytes());
-    }
-
-    fn u32(&mut self, value: u32) {
-        self.bytes(&value.to_le_bytes());
-    }
-
-    fn u64(&mut self, value: u64) {
-        self.bytes(&value.to_le_bytes());
-    }
-
-    /// A signed LEB128 number.
-    fn signed(&mut self, mut value: i64) {
-        loop {
-            let low = (value & 0x7f) as u8;
-            value >>= 7;
-            let is_last = (value == 0 && low & 0x40 == 0) || (value == -1 && low & 0x40 != 0);
-            self.bytes(&[if is_last { low } else { low | 0x80 }]);
-            if is_last {
-                return;
-            }
-        }
-    }
-
-    fn begin(&mut self) -> Part {
-        self.zeros(self.at.next_multiple_of(8) - self.at);
-        Part { offset: self.at, bytes: 0 }
-    }
-
-    fn end(&self, part: &mut Part) {
-        part.bytes = self.at - part.offset;
-    }
-
-    /// What `contents` writes, behind its length and filled up to a multiple of 8 with
-    /// `DW_CFA_nop`, which is 0.
-    fn entry(&mut self, contents: impl FnOnce(&mut Self)) {
-        let at = self.at;
-        self.u32(0);
-        contents(self);
-        self.zeros(self.at.next_multiple_of(8) - self.at);
-        let length = (self.at - at - 4) as u32;
-        if let Some(field) = self.out.as_mut().and_then(|out| out.get_mut(at..at + 4)) {
-            field.copy_from_slice(&length.to_le_bytes());
-        }
     }
 }
 

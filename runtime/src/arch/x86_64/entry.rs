@@ -111,6 +111,14 @@ pub const RESOLVER_STACK_BYTES: usize = 1280;
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;
 
+/// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first instruction, red zone
+/// and return address lie above the stack pointer.
+pub const STUB_RULES: [u8; 4] = {
+    let cfa = RED_ZONE_BYTES + 8;
+    let after_first = 0x40 | (STUB_FIELD_OFFSET - 2) as u8;
+    [after_first, 0x0e, cfa as u8 & 0x7f | 0x80, (cfa >> 7) as u8]
+};
+
 // szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its address.
 // szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind the red zone
 // lies what the program called with. To the program this is an instruction that changes nothing: all
