@@ -35,8 +35,19 @@ pub struct Arena {
     bytes: usize,
     place_bytes: usize,
     form: views::Form,
-    /// Bytes of ordinary memory in front of the executable view.
+    /// Bytes of ordinary memory in front of the executable view, the headers included.
     private_bytes: usize,
+    /// Bytes of the headers of each place, which lie directly in front of the executable view.
+    header_bytes: usize,
+}
+
+/// Bytes of ordinary memory in front of an arena.
+#[derive(Clone, Copy)]
+pub struct Private {
+    /// What is wanted whatever the number of places.
+    pub bytes: usize,
+    /// What is wanted for each place: the headers of its functions.
+    pub header_bytes: usize,
 }
 
 /// Why there is no arena.
@@ -54,18 +65,20 @@ pub enum Unavailable {
 
 impl Arena {
     /// Maps an arena for an image that occupies `image_start..image_end`, and before it
-    /// `private_bytes` of ordinary memory that the image can reach, too.
+    /// ordinary memory that the image can reach, too.
     pub fn new(
         image_start: usize,
         image_end: usize,
         place_bytes: usize,
         budget_bytes: usize,
-        private_bytes: usize,
+        private: Private,
         form: views::Form,
     ) -> Result<(Self, *mut u8), Unavailable> {
         let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
-        let private_bytes = private_bytes.next_multiple_of(PAGE_BYTES);
+        let header_bytes = private.header_bytes.next_multiple_of(PAGE_BYTES);
         let bytes = budget_bytes / place_bytes * place_bytes;
+        let all_headers = bytes / place_bytes * header_bytes;
+        let private_bytes = private.bytes.next_multiple_of(PAGE_BYTES) + all_headers;
         if bytes == 0 {
             return Err(Unavailable::Budget);
         }
@@ -79,7 +92,19 @@ impl Arena {
         // SAFETY: replaces a part of the reservation, which is ours and unused.
         let (executable, writable) =
             unsafe { views::map(start, bytes, form) }.map_err(Unavailable::Memory)?;
-        Ok((Self { executable, writable, bytes, place_bytes, form, private_bytes }, private))
+        let arena =
+            Self { executable, writable, bytes, place_bytes, form, private_bytes, header_bytes };
+        // SAFETY: the part of the reservation that has the headers; nobody has used it.
+        unsafe { os::protect(arena.headers(0), all_headers, os::PROT_NONE) }
+            .map_err(Unavailable::Memory)?;
+        Ok((arena, private))
+    }
+
+    /// Memory for the headers of a place. It is accessible from the first time that the place is opened on, even
+    /// while the place is closed, and no memory is taken before it is written.
+    pub fn headers(&self, place: u32) -> *mut u8 {
+        let all = self.places() as usize * self.header_bytes;
+        self.executable.wrapping_sub(all).wrapping_add(place as usize * self.header_bytes)
     }
 
     /// Gives the memory back, the ordinary memory in front of it included.
@@ -162,7 +187,9 @@ impl Arena {
         // SAFETY: both ranges are our own mappings; those open before stay as they are.
         unsafe {
             os::protect(self.writable, bytes, os::PROT_READ | os::PROT_WRITE)?;
-            os::protect(self.executable, bytes, os::PROT_READ | os::PROT_EXEC)
+            os::protect(self.executable, bytes, os::PROT_READ | os::PROT_EXEC)?;
+            let headers = places as usize * self.header_bytes;
+            os::protect(self.headers(0), headers, os::PROT_READ | os::PROT_WRITE)
         }
     }
 
@@ -286,11 +313,13 @@ fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> O
 mod tests {
     use super::*;
 
+    const PRIVATE: Private = Private { bytes: 100, header_bytes: 5000 };
+
     #[test]
     fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
         let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
         let (arena, private) =
-            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, 100, views::Form::Plain)
+            Arena::new(image, image + (4 << 20), 10_000, 1 << 20, PRIVATE, views::Form::Plain)
                 .ok()
                 .unwrap();
         // SAFETY: the private memory has at least 100 bytes.
@@ -309,9 +338,10 @@ mod tests {
     #[test]
     fn a_place_that_was_closed_takes_no_memory_and_can_be_opened_again() {
         let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
-        let (arena, _) = Arena::new(image, image + (4 << 20), 8192, 1 << 20, 0, views::Form::Plain)
-            .ok()
-            .unwrap();
+        let (arena, _) =
+            Arena::new(image, image + (4 << 20), 8192, 1 << 20, PRIVATE, views::Form::Plain)
+                .ok()
+                .unwrap();
         arena.open(2, 8192).unwrap();
         let resident = |address: usize| os::is_readable(address, PAGE_BYTES);
         assert!(resident(arena.address(2, 0)));
@@ -328,7 +358,8 @@ mod tests {
 
     #[test]
     fn a_layout_larger_than_the_budget_is_refused() {
-        let refused = Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0, views::Form::Plain).err();
+        let refused =
+            Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, PRIVATE, views::Form::Plain).err();
         assert_eq!(refused, Some(Unavailable::Budget));
     }
 }

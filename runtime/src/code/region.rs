@@ -174,7 +174,7 @@ impl Region {
     }
 
     /// Address of a function's stub. The stubs end where the place ends.
-    fn stub(&self, arena: &Arena, function: u32) -> usize {
+    pub fn stub(&self, arena: &Arena, function: u32) -> usize {
         self.stubs_end(arena) - (self.count - function) as usize * STUB_BYTES
     }
 

@@ -102,7 +102,7 @@ pub fn frame_check(at: usize, plain: usize, state: i32) -> [u8; FRAME_CHECK_BYTE
 pub const STUB_BYTES: usize = 16;
 
 /// Bytes that the System V ABI lets a function use below its stack pointer.
-const RED_ZONE_BYTES: usize = 128;
+pub const RED_ZONE_BYTES: usize = 128;
 
 /// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
 /// touched while signals are still open, so that a stack that overflows here does so as in any call.
@@ -110,6 +110,9 @@ pub const RESOLVER_STACK_BYTES: usize = 1280;
 
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;
+
+/// Offset of the call in a stub: from there on the red zone is kept.
+pub const STUB_CALL_AT: usize = STUB_FIELD_OFFSET - 2;
 
 // szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its address.
 // szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind the red zone
@@ -299,7 +302,11 @@ mod tests {
         let there = stub(0x1_0000, 0x2_0000).unwrap();
         let pattern = stub(stub_pattern(), stub_pattern()).unwrap();
         assert_eq!(there[..STUB_FIELD_OFFSET], pattern[..STUB_FIELD_OFFSET]);
-        assert_eq!(there[5..7], [0xff, 0x15], "the call's field is where it is taken to be");
+        assert_eq!(
+            there[STUB_CALL_AT..STUB_FIELD_OFFSET],
+            [0xff, 0x15],
+            "the call's field is where it is taken to be"
+        );
         assert_eq!(i32::from_le_bytes(*there[7..].first_chunk().unwrap()), 0x1_0000 - 11);
         assert_eq!(there[11..], [0xcc; 5]);
         assert_eq!(stub(0x1_0000, 0x2_0000 + (1 << 32)), None);
