@@ -111,6 +111,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     let budget = budget(settings);
     let mut has_copies = false;
     if copies {
+        unwind::start();
         symbols::start(settings.symbols);
         stacks::remember_main(above_frames.0);
         match start_code(seed, budget, shape) {

@@ -59,6 +59,9 @@ pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
 /// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own stacks: in programs
 /// whose code moves and whose unwinder is the shared one.
 pub const SHARED_WALKS_EXPORT_PREFIX: &str = "szc_rt_shared_walks_";
+/// As [`SHARED_STACK_EXPORT_PREFIX`], for what unwinders inside libraries ask the loader: in programs whose code moves,
+/// whatever their own unwinder is.
+pub const SHARED_OBJECTS_EXPORT_PREFIX: &str = "szc_rt_shared_objects_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
@@ -71,6 +74,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_resolve",
     "szc_rt_fatal",
     "szc_rt_find_fde",
+    "_dl_find_object",
     "szc_rt_symbol_of",
     library::ADOPT_SYMBOL,
     library::RELEASE_SYMBOL,

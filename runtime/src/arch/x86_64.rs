@@ -7,6 +7,7 @@ mod debugger;
 pub mod entry;
 mod heap;
 pub mod pads;
+pub mod rules;
 mod stack_switch;
 mod thread_word;
 mod weak;

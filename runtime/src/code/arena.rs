@@ -4,32 +4,18 @@
 //! The executable view lies within reach of the image's 32-bit fields. It is divided into places of
 //! equal size; epoch k takes place k, so that its addresses depend on nothing but k.
 
+mod addresses;
 mod file;
+mod private;
 
 use super::views;
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
 use crate::symbols::elf::Room;
+use addresses::reserve_within_reach;
 use core::ops::Range;
 use file::Around;
-
-/// Keeps clear of what the loader puts right below an image.
-const BELOW_GAP_BYTES: usize = 16 << 20;
-
-/// Left to `brk` above an image at a fixed address, if there is a choice.
-const HEAP_GAP_BYTES: usize = 64 << 20;
-
-/// Addresses that an instruction's absolute 32-bit field can name.
-const ABSOLUTE_END: usize = 1 << 31;
-
-/// Programs at fixed addresses begin at a few megabytes; nothing is put below this.
-const LOWEST_ADDRESS: usize = 1 << 16;
-
-/// Farthest that any byte of the arena may be from any byte of the image.
-const REACH_BYTES: usize = (1 << 31) - (1 << 20);
-
-/// Distance between the places for an arena that are tried where all better ones are taken.
-const STEP_BYTES: usize = 16 << 20;
+pub use private::Private;
 
 /// Both views of the memory.
 #[derive(Clone, Copy)]
@@ -39,8 +25,10 @@ pub struct Arena {
     bytes: usize,
     place_bytes: usize,
     form: views::Form,
-    /// Bytes of ordinary memory in front of the executable view.
+    /// Bytes of ordinary memory in front of the executable view, the headers included.
     private_bytes: usize,
+    /// Bytes of the headers of each place, which lie directly in front of that view.
+    header_bytes: usize,
     /// What both views have beside the places.
     around: Around,
 }
@@ -60,20 +48,22 @@ pub enum Unavailable {
 
 impl Arena {
     /// Maps an arena for an image that occupies `image_start..image_end`, and before it
-    /// `private_bytes` of ordinary memory that the image can reach, too; with room for what is said of the places.
+    /// ordinary memory that the image can reach, too; with room for what is said of the places.
     pub fn new(
         image_start: usize,
         image_end: usize,
         place_bytes: usize,
         budget_bytes: usize,
-        private_bytes: usize,
+        private: Private,
         form: views::Form,
         room: Room,
     ) -> Result<(Self, *mut u8), Unavailable> {
         let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
-        let private_bytes = private_bytes.next_multiple_of(PAGE_BYTES);
         let places = budget_bytes / (place_bytes + room.place_bytes);
         let bytes = places * place_bytes;
+        let header_bytes = private.header_bytes.next_multiple_of(PAGE_BYTES);
+        let all_headers = places * header_bytes;
+        let private_bytes = private.bytes.next_multiple_of(PAGE_BYTES) + all_headers;
         if bytes == 0 {
             return Err(Unavailable::Budget);
         }
@@ -96,9 +86,13 @@ impl Arena {
             place_bytes,
             form,
             private_bytes,
+            header_bytes,
             around,
         };
         arena.open_behind().map_err(Unavailable::Memory)?;
+        // SAFETY: the part of the reservation that has the headers; nobody has used it.
+        unsafe { os::protect(arena.headers(0), all_headers, os::PROT_NONE) }
+            .map_err(Unavailable::Memory)?;
         Ok((arena, private))
     }
 
@@ -190,7 +184,9 @@ impl Arena {
             let (executable, writable) =
                 (self.executable.sub(front_bytes), self.writable.sub(front_bytes));
             os::protect(writable, bytes, os::PROT_READ | os::PROT_WRITE)?;
-            os::protect(executable, bytes, os::PROT_READ | os::PROT_EXEC)
+            os::protect(executable, bytes, os::PROT_READ | os::PROT_EXEC)?;
+            let headers = places as usize * self.header_bytes;
+            os::protect(self.headers(0), headers, os::PROT_READ | os::PROT_WRITE)
         }
     }
 
@@ -276,55 +272,12 @@ impl Arena {
     }
 }
 
-/// Reserves private writable memory within reach of the image.
-fn reserve_within_reach(image_start: usize, image_end: usize, bytes: usize) -> Option<*mut u8> {
-    let page = |address: usize| address & !(PAGE_BYTES - 1);
-    let below = |gap: usize| image_start.checked_sub(gap + bytes).map(page);
-    // Above lies the heap: as far away from it as the fields of an image reach.
-    let farthest_end = image_start.saturating_add(REACH_BYTES - PAGE_BYTES);
-    let farthest_end =
-        if image_end <= ABSOLUTE_END { farthest_end.min(ABSOLUTE_END) } else { farthest_end };
-    let lowest_above = os::heap_end().max(image_end).saturating_add(HEAP_GAP_BYTES);
-    let above = |less: usize| {
-        farthest_end.checked_sub(bytes + less).map(page).filter(|&start| start >= lowest_above)
-    };
-    let reaches = |start: usize| {
-        let low = start.min(image_start);
-        let high = (start + bytes).max(image_end);
-        start >= LOWEST_ADDRESS && high - low < REACH_BYTES
-    };
-    let candidates = [
-        below(BELOW_GAP_BYTES),
-        below(BELOW_GAP_BYTES + (256 << 20)),
-        below(BELOW_GAP_BYTES + (512 << 20)),
-        above(0),
-        above(128 << 20),
-        above(256 << 20),
-    ];
-    // Libraries lie side by side, and so do their arenas.
-    let farther = (1..REACH_BYTES / STEP_BYTES).map(|n| below(BELOW_GAP_BYTES + n * STEP_BYTES));
-    let all = candidates.into_iter().chain(farther).flatten();
-    all.filter(|&start| reaches(start)).find_map(|start| {
-        let flags =
-            os::MAP_PRIVATE | os::MAP_ANONYMOUS | os::MAP_FIXED_NOREPLACE | os::MAP_NORESERVE;
-        let protection = os::PROT_READ | os::PROT_WRITE;
-        // SAFETY: NOREPLACE never touches an existing mapping. Kernels before 4.17 take the address
-        // as a hint, so the result is compared with it.
-        match unsafe { os::map(start, bytes, protection, flags, -1, 0) } {
-            Ok(address) if address as usize == start => Some(address),
-            Ok(address) => {
-                // SAFETY: mapped a moment ago, used by nobody.
-                unsafe { os::unmap(address, bytes) };
-                None
-            }
-            Err(_) => None,
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::addresses::REACH_BYTES;
     use super::*;
+
+    const PRIVATE: Private = Private { bytes: 100, header_bytes: 5000 };
 
     #[test]
     fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
@@ -334,7 +287,7 @@ mod tests {
             image + (4 << 20),
             10_000,
             1 << 20,
-            100,
+            PRIVATE,
             views::Form::Plain,
             Room::default(),
         )
@@ -361,7 +314,7 @@ mod tests {
             image + (4 << 20),
             8192,
             1 << 20,
-            0,
+            PRIVATE,
             views::Form::Plain,
             Room::default(),
         )
@@ -383,9 +336,16 @@ mod tests {
 
     #[test]
     fn a_layout_larger_than_the_budget_is_refused() {
-        let refused =
-            Arena::new(1 << 40, 1 << 40, 2 << 20, 1 << 20, 0, views::Form::Plain, Room::default())
-                .err();
+        let refused = Arena::new(
+            1 << 40,
+            1 << 40,
+            2 << 20,
+            1 << 20,
+            PRIVATE,
+            views::Form::Plain,
+            Room::default(),
+        )
+        .err();
         assert_eq!(refused, Some(Unavailable::Budget));
     }
 }

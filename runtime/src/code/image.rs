@@ -8,7 +8,7 @@
 use super::pristine::Pristine;
 use super::slot::{Frames, Order, Shape, Slot};
 use super::spares::Spares;
-use crate::arch::{self, entry, entry_jump};
+use crate::arch::{self, entry, entry_jump, rules};
 use crate::os::{self, File, PAGE_BYTES};
 use crate::symbols;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -77,6 +77,9 @@ impl Image {
             stays,
         };
         image.set_pointer(count as u32, entry::resolver());
+        let in_front = image.rules_in_front() as *mut u8;
+        // SAFETY: there is room for them, which nobody reads yet.
+        unsafe { arch::copy_bytes(in_front, rules::PATTERNS.as_ptr(), rules::PATTERNS.len()) };
         for index in 0..image.count() {
             let function = image.function(index);
             let bytes = SAVED_BYTES.min(function.size as usize);
@@ -128,9 +131,15 @@ impl Image {
         stays.then(|| self.original(&self.function(index)))
     }
 
-    /// Bytes of the pointers of an image: one a function, and that of its stubs.
+    /// Bytes of what an image has within its reach: the pointers, one a function and that of its stubs, and behind
+    /// them the unwind rules of what copies have in front of their bodies.
     pub fn pointer_bytes(table: &Table<'_>) -> usize {
-        (table.movable_count() + 1) * size_of::<usize>()
+        (table.movable_count() + 1) * size_of::<usize>() + rules::PATTERNS.len()
+    }
+
+    /// Address of those rules.
+    pub fn rules_in_front(&self) -> usize {
+        self.resolver_pointer() + size_of::<usize>()
     }
 
     /// Gives back what is kept of the image beside its pointers.

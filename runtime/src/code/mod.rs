@@ -15,6 +15,7 @@ mod counts;
 pub mod image;
 pub mod images;
 pub mod layout;
+pub mod object;
 pub mod origin;
 mod plan;
 pub mod pristine;
@@ -30,7 +31,7 @@ use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
 use crate::symbols;
-use arena::{Arena, Unavailable};
+use arena::{Arena, Private, Unavailable};
 pub use budget::{Budget, Reclaim};
 use core::ffi::CStr;
 use core::sync::atomic::AtomicUsize;
@@ -107,13 +108,17 @@ impl Code {
             + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
         let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
-        // The pointers stand before the first layout, within reach of the image.
+        // The pointers stand before the first layout, within reach of the image, and so do headers for unwinders.
+        let private = Private {
+            bytes: Image::pointer_bytes(&table),
+            header_bytes: object::header_bytes(table.movable_count()),
+        };
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
             place_bytes,
             budget_bytes,
-            Image::pointer_bytes(&table),
+            private,
             symbols::view_form(),
             symbols::room(&table, frames, file),
         )

@@ -4,6 +4,7 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::images::CAPACITY;
+use super::object::Object;
 use super::region::Region;
 use crate::arch::entry;
 use crate::os::PAGE_BYTES;
@@ -15,8 +16,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// on any thread, without a lock: the layout of a region never changes once code runs in it.
 #[derive(Clone, Copy)]
 pub struct Locator {
-    image: Image,
-    arena: Arena,
+    pub(super) image: Image,
+    pub(super) arena: Arena,
     regions: *const Region,
 }
 
@@ -26,14 +27,17 @@ impl Locator {
         Self { image, arena, regions }
     }
 
+    /// The layout at a place, if there is or was one.
+    pub(super) fn region(&self, place: u32) -> Option<Region> {
+        // SAFETY: below the number of places; a region is written before any address in it runs.
+        let region = unsafe { self.regions.add(place as usize).read_volatile() };
+        (region.bytes() != 0).then_some(region)
+    }
+
     /// The origin of an address, if it lies in a copy or in a stub.
     pub fn origin(&self, address: usize) -> Option<Origin> {
         let (place, offset) = self.arena.locate(address)?;
-        // SAFETY: below the number of places; a region is written before any address in it runs.
-        let region = unsafe { self.regions.add(place as usize).read_volatile() };
-        if region.bytes() == 0 {
-            return None;
-        }
+        let region = self.region(place)?;
         if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
             let original = entry::stub_pattern() + (address - stub);
             return Some(Origin { original, rules: None });
@@ -96,13 +100,23 @@ impl Locators {
 
     /// The origin of an address, if it lies in a copy or in a stub of any image.
     pub fn origin(&self, address: usize) -> Option<Origin> {
+        self.of(address)?.origin(address)
+    }
+
+    /// The object that an address in a copy or in a stub of any image belongs to.
+    pub fn object(&self, address: usize) -> Option<Object> {
+        self.of(address)?.object(address)
+    }
+
+    /// The locator of the image whose copies an address lies among.
+    fn of(&self, address: usize) -> Option<&Locator> {
         let used = self.used.load(Ordering::Acquire);
         let mut slots = self.ranges.iter().zip(&self.locators).take(used);
         // Acquire: pairs with the release in `set`.
         let (_, locator) =
             slots.find(|(range, _)| contains(range.load(Ordering::Acquire), address))?;
         // SAFETY: see `Sync` above.
-        unsafe { (*locator.get()).assume_init_ref() }.origin(address)
+        Some(unsafe { (*locator.get()).assume_init_ref() })
     }
 }
 

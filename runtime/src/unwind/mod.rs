@@ -1,10 +1,14 @@
 //! Stacks with moved frames, for those who look at them from inside the program: unwinders, and programs
 //! that take their own backtraces.
 
+mod header;
 mod names;
+mod objects;
 mod rules;
 mod walk;
 
+pub use header::{HEADER_BYTES, MAX_ENTRIES};
+pub use objects::start;
 pub use rules::is_hidden;
 
 use crate::next::{next_symbol, symbol_in};

@@ -2,6 +2,7 @@
 //! out, whether it links, and which words are the driver's own.
 
 use super::features::{Request, Word as OwnWord};
+use super::link::{OTHER_UNWINDER, is_other_unwinder};
 use super::linker_words::{Reader, Verdict};
 use super::options::{Effect, Match, look_up};
 use super::response;
@@ -279,6 +280,9 @@ impl Reading {
             None => has_extension(bytes, &OFFLOAD_EXTENSIONS),
         };
         self.facts.headers += usize::from(is_header);
+        if Path::new(text).file_name().is_some_and(|name| is_other_unwinder(name.as_bytes())) {
+            self.facts.unwinder = Some(OTHER_UNWINDER.to_owned());
+        }
         self.facts.offload |= is_offload;
     }
 
@@ -297,8 +301,9 @@ impl Reading {
             Effect::Language => self.language = Some(text()).filter(|name| name != "none"),
             Effect::Library => {
                 facts.libraries += 1;
-                if matches!(value.as_bytes(), b"unwind" | b":libunwind.so.1" | b":libunwind.a") {
-                    facts.unwinder = Some("libunwind".to_owned());
+                let file = value.as_bytes().strip_prefix(b":").unwrap_or_default();
+                if value == "unwind" || is_other_unwinder(file) {
+                    facts.unwinder = Some(OTHER_UNWINDER.to_owned());
                 }
                 facts.names_libc |= value == "c" || value.as_bytes().starts_with(b":libc.");
             }

@@ -20,8 +20,8 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use szc_abi::{
     FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL,
-    SHARED_FRAMES_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, SHARED_WALKS_EXPORT_PREFIX,
-    STACK_EXPORT_PREFIX,
+    SHARED_FRAMES_EXPORT_PREFIX, SHARED_OBJECTS_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX,
+    SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
 
 /// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
@@ -56,10 +56,19 @@ pub(super) fn unwinder_that_knows_no_copies(facts: &Facts) -> Option<&'static st
     }
 }
 
-/// LLVM's libunwind searches the images that are loaded, by itself, and finds no copies.
+/// Name of an unwinder that finds no copies: LLVM's, or the older one of the same name (`libunwind.so.8`).
+pub(super) const OTHER_UNWINDER: &str = "libunwind";
+
+/// Whether a file is that unwinder.
+pub(super) fn is_other_unwinder(file_name: &[u8]) -> bool {
+    let rest = file_name.strip_prefix(OTHER_UNWINDER.as_bytes());
+    rest.is_some_and(|rest| matches!(rest, b".a" | b".so") || rest.starts_with(b".so."))
+}
+
+/// Whether that unwinder is linked to the image.
 pub(super) fn has_other_unwinder(facts: &Facts) -> bool {
     match facts.unwinder.as_deref() {
-        Some(name) => name == "libunwind",
+        Some(name) => name == OTHER_UNWINDER,
         None => facts.support_library.as_deref() == Some("compiler-rt"),
     }
 }
@@ -283,8 +292,11 @@ fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
             prefixes.push(SHARED_FRAMES_EXPORT_PREFIX);
         }
     }
-    if request.includes(Feature::Code) && !facts.fully_static && !facts.static_support {
-        prefixes.push(SHARED_WALKS_EXPORT_PREFIX);
+    if request.includes(Feature::Code) && !facts.fully_static {
+        prefixes.push(SHARED_OBJECTS_EXPORT_PREFIX);
+        if !facts.static_support {
+            prefixes.push(SHARED_WALKS_EXPORT_PREFIX);
+        }
     }
     if request.includes(Feature::Heap) {
         prefixes.push(HEAP_EXPORT_PREFIX);

@@ -111,11 +111,15 @@ pub const RESOLVER_STACK_BYTES: usize = 1280;
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;
 
+/// Offset of the call in a stub: from there on the red zone is kept.
+pub const STUB_CALL_AT: usize = STUB_FIELD_OFFSET - 2;
+
 /// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first instruction, red zone
 /// and return address lie above the stack pointer.
 pub const STUB_RULES: [u8; 4] = {
     let cfa = RED_ZONE_BYTES + 8;
-    let after_first = 0x40 | (STUB_FIELD_OFFSET - 2) as u8;
+    let after_first = 0x40 | STUB_CALL_AT as u8;
+    assert!(STUB_CALL_AT < 0x40 && cfa >> 14 == 0);
     [after_first, 0x0e, cfa as u8 & 0x7f | 0x80, (cfa >> 7) as u8]
 };
 
@@ -307,7 +311,11 @@ mod tests {
         let there = stub(0x1_0000, 0x2_0000).unwrap();
         let pattern = stub(stub_pattern(), stub_pattern()).unwrap();
         assert_eq!(there[..STUB_FIELD_OFFSET], pattern[..STUB_FIELD_OFFSET]);
-        assert_eq!(there[5..7], [0xff, 0x15], "the call's field is where it is taken to be");
+        assert_eq!(
+            there[STUB_CALL_AT..STUB_FIELD_OFFSET],
+            [0xff, 0x15],
+            "the call's field is where it is taken to be"
+        );
         assert_eq!(i32::from_le_bytes(*there[7..].first_chunk().unwrap()), 0x1_0000 - 11);
         assert_eq!(there[11..], [0xcc; 5]);
         assert_eq!(stub(0x1_0000, 0x2_0000 + (1 << 32)), None);

@@ -115,11 +115,32 @@ fn an_unwinder_that_does_not_ask_for_copies_is_noticed() {
         ("x.o", false),
         ("-stdlib=libc++ x.o", false),
         ("-stdlib=libc++ -lunwind x.o", true),
+        ("x.o -l:libunwind.so.8", true),
+        ("x.o -l :libunwind.a", true),
+        ("x.o /usr/lib/llvm-22/lib/libunwind.so.1", true),
+        ("x.o ./libunwind.a", true),
+        ("x.o libunwind.o -l:libunwinder.so libunwind.c -lunwinder", false),
         ("-rtlib=compiler-rt x.o", true),
         ("--rtlib=compiler-rt --unwindlib=libgcc x.o", false),
         ("--rtlib compiler-rt -unwindlib=libunwind x.o", true),
         ("-rtlib=libgcc x.o", false),
     ] {
         assert_eq!(has_other_unwinder(&facts(line)), other, "{line}");
+    }
+}
+
+#[test]
+fn unwinders_inside_libraries_are_answered_wherever_there_is_a_loader_and_code_moves() {
+    for (line, code, expected) in [
+        ("x.o", true, true),
+        ("-static-libgcc x.o", true, true),
+        ("-static-libgcc -static-libstdc++ x.o", true, true),
+        ("-static x.o", true, false),
+        ("x.o", false, false),
+    ] {
+        let request = Request::default();
+        let request = if code { request } else { request.without(Feature::Code) };
+        let exported = exports(&facts(line), &request);
+        assert_eq!(exported.contains(&SHARED_OBJECTS_EXPORT_PREFIX), expected, "{line}");
     }
 }

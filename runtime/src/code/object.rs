@@ -1,0 +1,87 @@
+//! A function of a layout as unwinders see it that ask for objects: something with a range of addresses and a header
+//! of unwind rules of its own.
+
+use super::origin::Locator;
+use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES};
+use crate::arch::rules;
+use crate::unwind::{HEADER_BYTES, MAX_ENTRIES};
+use core::ops::Range;
+use szc_abi::SLOT_HEAD_BYTES;
+
+/// What is known of it.
+pub struct Object {
+    /// The original entry.
+    pub original: usize,
+    /// Addresses that lie together with the one that was asked for.
+    pub range: Range<usize>,
+    /// Memory for its header.
+    pub header: *mut u32,
+    /// Where the body begins that is entered first.
+    pub body: usize,
+    /// All of its code, by address.
+    pub parts: [Option<Part>; MAX_ENTRIES],
+}
+
+/// Code that has rules.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// Its first address.
+    pub start: usize,
+    /// Its rules.
+    pub rules: Rules,
+}
+
+/// Unwind rules (an FDE) of a part.
+#[derive(Clone, Copy)]
+pub enum Rules {
+    /// The original function's, whose entry the part begins with.
+    OfOriginal,
+    /// Those at this address.
+    At(usize),
+}
+
+/// Bytes of the headers of `count` functions at one place.
+#[must_use]
+pub fn header_bytes(count: usize) -> usize {
+    count * HEADER_BYTES
+}
+
+impl Locator {
+    /// The object that an address belongs to, if it lies in a copy or in a stub.
+    pub fn object(&self, address: usize) -> Option<Object> {
+        let (place, offset) = self.arena.locate(address)?;
+        let region = self.region(place)?;
+        let of_stub = region.stub_at(&self.arena, offset).map(|(function, _)| function);
+        let of_spare = self.image.spares().function_at(offset).map(|(function, _)| function);
+        let function = of_stub.or(of_spare).or_else(|| region.function_at(&self.image, offset))?;
+        let slot = self.image.slot(function);
+        let behind_head = region.body(&self.arena, function);
+        let (head, body) =
+            (behind_head - SLOT_HEAD_BYTES as usize, behind_head + slot.body as usize);
+        let spare = region.spare(&self.image, &self.arena, function);
+        let stub = region.stub(&self.arena, function);
+        let range = if of_stub.is_some() {
+            stub..stub + STUB_BYTES
+        } else if of_spare.is_some() {
+            spare..spare + slot.spare_bytes() as usize
+        } else {
+            head..behind_head + slot.bytes as usize
+        };
+        let patterns = self.image.rules_in_front();
+        let part = |start, rules| Some(Part { start, rules });
+        let check = (slot.body as usize == FRAME_CHECK_BYTES)
+            .then_some(Part { start: behind_head, rules: Rules::At(patterns + rules::CHECK_AT) });
+        let own = slot.spare.and_then(|parts| parts.rules).map(|at| spare + at as usize);
+        let parts = [
+            // One instruction, in front of the function's first one.
+            part(head, Rules::OfOriginal),
+            check,
+            part(body, own.map_or(Rules::OfOriginal, Rules::At)),
+            slot.spare.and(part(spare, Rules::OfOriginal)),
+            part(stub, Rules::At(patterns + rules::STUB_AT)),
+        ];
+        let header = self.arena.headers(place).wrapping_add(header_bytes(function as usize)).cast();
+        let original = self.image.original(&self.image.function(function));
+        Some(Object { original, range, header, body, parts })
+    }
+}
