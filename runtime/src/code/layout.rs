@@ -12,9 +12,10 @@ use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 /// function's address is uniform in the bits that index caches, however few functions there are.
 const FIRST_GAP_BYTES: u32 = 4096;
 
-/// Sum of the largest gaps between functions, in grains, if there are few functions: enough that
-/// two functions of a small program are placed independently of one another.
-const GAP_GRAINS_TO_SHARE: u32 = 1 << 14;
+/// Up to so many functions gaps may have any size, so that two functions of a small program are placed independently
+/// of one another. With more of them two are hardly ever neighbours: the order alone makes them independent, and gaps
+/// would only spread over more pages what runs.
+const FEW_FUNCTIONS: u64 = 64;
 
 /// Bounds of one gap, in grains.
 const MIN_GAP_GRAINS: u32 = 4;
@@ -23,7 +24,9 @@ const MAX_GAP_GRAINS: u32 = FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES;
 /// Number of values that the gap before each function can take, in grains.
 #[must_use]
 pub fn gap_choices(functions: u32) -> u32 {
-    (GAP_GRAINS_TO_SHARE / functions.max(1)).clamp(MIN_GAP_GRAINS, MAX_GAP_GRAINS)
+    let functions = u64::from(functions).max(FEW_FUNCTIONS);
+    let choices = u64::from(MAX_GAP_GRAINS) * FEW_FUNCTIONS.pow(2) / functions.pow(2);
+    (choices as u32).max(MIN_GAP_GRAINS)
 }
 
 /// Bytes that the largest layout of these functions takes; nothing if that exceeds 2 GiB.
@@ -205,5 +208,23 @@ mod tests {
         // 255 degrees of freedom: 330.5 is the 0.999 quantile.
         assert!(chi(&mut counts.into_iter()) < 330.5);
         assert!(chi(&mut pairs.into_iter().flatten()) < 330.5);
+    }
+
+    #[test]
+    fn narrow_gaps_leave_two_of_many_functions_independent() {
+        for functions in [64, 128, 256, 512] {
+            let (mut order, mut offsets) = (vec![0; functions], vec![0; functions]);
+            let mut pairs = [[0u32; 16]; 16];
+            let trials = 25_600u32;
+            for epoch in 0..u64::from(trials) {
+                draw(&mut Stream::new(13, epoch), |_| slot(1), &mut order, &mut offsets);
+                pairs[(offsets[0] >> 8 & 0xf) as usize][(offsets[3] >> 8 & 0xf) as usize] += 1;
+            }
+            let expected = f64::from(trials) / 256.0;
+            let square = |&n: &u32| (f64::from(n) - expected).powi(2) / expected;
+            let chi: f64 = pairs.iter().flatten().map(square).sum();
+            // 255 degrees of freedom: 330.5 is the 0.999 quantile.
+            assert!(chi < 330.5, "{functions} functions: chi-square {chi}");
+        }
     }
 }
