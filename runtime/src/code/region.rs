@@ -204,6 +204,14 @@ impl Region {
         layout::function_at(offset, |function| image.slot(function).bytes, order, offsets)
     }
 
+    /// Whether an offset of the place lies in a function's slot. Any number may be asked about.
+    pub fn is_slot_of(&self, image: &Image, function: u32, offset: u32) -> bool {
+        function < self.count && {
+            let start = self.offset(function);
+            (start - SLOT_HEAD_BYTES..start + image.slot(function).bytes).contains(&offset)
+        }
+    }
+
     /// Whether a function has been copied.
     pub fn is_copied(&self, function: u32) -> bool {
         // SAFETY: as `offset`.
