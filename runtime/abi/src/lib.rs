@@ -133,8 +133,8 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
 
-/// Bytes of the head in front of a copy's body, where the copy is entered: one instruction, a `nop` or a
-/// `jmp rel32`, that changes while threads run.
+/// Bytes of the head in front of a copy's body, where the copy is entered: one instruction that changes while threads
+/// run, a `jmp rel32`, or what the copy begins with (a `nop`, if nothing else).
 pub const SLOT_HEAD_BYTES: u32 = 5;
 
 /// Grain of placement of a copy's body, in bytes.

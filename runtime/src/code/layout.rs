@@ -4,6 +4,7 @@
 //! uniform yet about as dense as ordinary code. Everything is drawn before anything is copied: the
 //! layout depends on the seed, the epoch and the table, and not on which functions run when.
 
+use super::slot::Slot;
 use crate::rng::Stream;
 use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 
@@ -11,9 +12,10 @@ use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 /// function's address is uniform in the bits that index caches, however few functions there are.
 const FIRST_GAP_BYTES: u32 = 4096;
 
-/// Sum of the largest gaps between functions, in grains, if there are few functions: enough that
-/// two functions of a small program are placed independently of one another.
-const GAP_GRAINS_TO_SHARE: u32 = 1 << 14;
+/// Up to so many functions gaps may have any size, so that two functions of a small program are placed independently
+/// of one another. With more of them two are hardly ever neighbours: the order alone makes them independent, and gaps
+/// would only spread over more pages what runs.
+const FEW_FUNCTIONS: u64 = 64;
 
 /// Bounds of one gap, in grains.
 const MIN_GAP_GRAINS: u32 = 4;
@@ -22,7 +24,9 @@ const MAX_GAP_GRAINS: u32 = FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES;
 /// Number of values that the gap before each function can take, in grains.
 #[must_use]
 pub fn gap_choices(functions: u32) -> u32 {
-    (GAP_GRAINS_TO_SHARE / functions.max(1)).clamp(MIN_GAP_GRAINS, MAX_GAP_GRAINS)
+    let functions = u64::from(functions).max(FEW_FUNCTIONS);
+    let choices = u64::from(MAX_GAP_GRAINS) * FEW_FUNCTIONS.pow(2) / functions.pow(2);
+    (choices as u32).max(MIN_GAP_GRAINS)
 }
 
 /// Bytes that the largest layout of these functions takes; nothing if that exceeds 2 GiB.
@@ -41,11 +45,11 @@ pub fn max_bytes(copy_bytes: impl Iterator<Item = u32>) -> Option<u32> {
 
 /// Draws a layout.
 ///
-/// `order` receives the functions by position, `offsets` the offset of each function's body in the
-/// region, a multiple of the grain. Returns the bytes used.
+/// `order` receives the functions by position, `offsets` the offset of the end of each function's head in the
+/// region; its body begins on the grain. Returns the bytes used.
 pub fn draw(
     stream: &mut Stream,
-    copy_bytes: impl Fn(u32) -> u32,
+    slot: impl Fn(u32) -> Slot,
     order: &mut [u32],
     offsets: &mut [u32],
 ) -> u32 {
@@ -60,21 +64,25 @@ pub fn draw(
     let mut end = PLACEMENT_GRAIN_BYTES * stream.below(FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES);
     for &function in order.iter() {
         let gap = PLACEMENT_GRAIN_BYTES * stream.below(choices);
-        let body = (end + gap + SLOT_HEAD_BYTES).next_multiple_of(PLACEMENT_GRAIN_BYTES);
-        offsets[function as usize] = body;
-        end = body + copy_bytes(function);
+        (offsets[function as usize], end) = place(slot(function), end + gap);
     }
     end
 }
 
+/// The first place for a slot behind `end`: where its head ends, and where all of it does.
+fn place(slot: Slot, end: u32) -> (u32, u32) {
+    let body = (end + SLOT_HEAD_BYTES + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+    let start = body - slot.body;
+    (start, start + slot.bytes)
+}
+
 /// Lays the functions out as the linker did, one behind the other: the layout of programs whose code is not to be
 /// randomized, although their frames are. Otherwise as [`draw`].
-pub fn in_order(copy_bytes: impl Fn(u32) -> u32, order: &mut [u32], offsets: &mut [u32]) -> u32 {
+pub fn in_order(slot: impl Fn(u32) -> Slot, order: &mut [u32], offsets: &mut [u32]) -> u32 {
     let mut end = 0;
-    for (index, (place, offset)) in order.iter_mut().zip(offsets).enumerate() {
-        *place = index as u32;
-        *offset = (end + SLOT_HEAD_BYTES).next_multiple_of(PLACEMENT_GRAIN_BYTES);
-        end = *offset + copy_bytes(index as u32);
+    for (index, (position, offset)) in order.iter_mut().zip(offsets).enumerate() {
+        *position = index as u32;
+        (*offset, end) = place(slot(index as u32), end);
     }
     end
 }
@@ -96,13 +104,19 @@ pub fn function_at(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::entry::FRAME_CHECK_BYTES;
 
     const SIZES: [u32; 5] = [6, 100, 16, 1000, 33];
 
+    /// Every other function has a check in front of its body.
+    fn slot(function: u32) -> Slot {
+        let body = function % 2 * FRAME_CHECK_BYTES as u32;
+        Slot { body, bytes: SIZES[function as usize], spare: None }
+    }
+
     fn drawn(seed: u64, epoch: u64) -> ([u32; 5], [u32; 5], u32) {
         let (mut order, mut offsets) = ([0; 5], [0; 5]);
-        let size = |function: u32| SIZES[function as usize];
-        let end = draw(&mut Stream::new(seed, epoch), size, &mut order, &mut offsets);
+        let end = draw(&mut Stream::new(seed, epoch), slot, &mut order, &mut offsets);
         (order, offsets, end)
     }
 
@@ -114,10 +128,10 @@ mod tests {
             assert!(end <= max);
             let mut previous_end = 0;
             for function in order {
-                let body = offsets[function as usize];
-                assert_eq!(body % PLACEMENT_GRAIN_BYTES, 0);
-                assert!(body - SLOT_HEAD_BYTES >= previous_end);
-                previous_end = body + SIZES[function as usize];
+                let start = offsets[function as usize];
+                assert_eq!((start + slot(function).body) % PLACEMENT_GRAIN_BYTES, 0);
+                assert!(start - SLOT_HEAD_BYTES >= previous_end);
+                previous_end = start + SIZES[function as usize];
             }
             assert_eq!(previous_end, end);
         }
@@ -126,10 +140,11 @@ mod tests {
     #[test]
     fn functions_in_order_lie_as_they_were_linked() {
         let (mut order, mut offsets) = ([9; 5], [0; 5]);
-        let end = in_order(|function| SIZES[function as usize], &mut order, &mut offsets);
+        let end = in_order(slot, &mut order, &mut offsets);
         assert_eq!(order, [0, 1, 2, 3, 4]);
         for function in 0..4 {
-            assert!(offsets[function] % PLACEMENT_GRAIN_BYTES == 0);
+            let body = offsets[function] + slot(function as u32).body;
+            assert!(body.is_multiple_of(PLACEMENT_GRAIN_BYTES));
             let gap = offsets[function + 1] - (offsets[function] + SIZES[function]);
             assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES).contains(&gap));
         }
@@ -148,8 +163,8 @@ mod tests {
         let (order, offsets, end) = drawn(9, 9);
         let size = |function: u32| SIZES[function as usize];
         for function in 0..5 {
-            let body = offsets[function as usize];
-            for offset in [body - SLOT_HEAD_BYTES, body, body + size(function) - 1] {
+            let start = offsets[function as usize];
+            for offset in [start - SLOT_HEAD_BYTES, start, start + size(function) - 1] {
                 assert_eq!(function_at(offset, size, &order, &offsets), Some(function));
             }
         }
@@ -166,7 +181,7 @@ mod tests {
         let trials = 24_000;
         for epoch in 0..trials {
             let (mut order, mut offsets) = ([0; 4], [0; 4]);
-            draw(&mut Stream::new(5, epoch), |_| 40, &mut order, &mut offsets);
+            draw(&mut Stream::new(5, epoch), |_| slot(1), &mut order, &mut offsets);
             *counts.entry(order).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 24);
@@ -193,5 +208,23 @@ mod tests {
         // 255 degrees of freedom: 330.5 is the 0.999 quantile.
         assert!(chi(&mut counts.into_iter()) < 330.5);
         assert!(chi(&mut pairs.into_iter().flatten()) < 330.5);
+    }
+
+    #[test]
+    fn narrow_gaps_leave_two_of_many_functions_independent() {
+        for functions in [64, 128, 256, 512] {
+            let (mut order, mut offsets) = (vec![0; functions], vec![0; functions]);
+            let mut pairs = [[0u32; 16]; 16];
+            let trials = 25_600u32;
+            for epoch in 0..u64::from(trials) {
+                draw(&mut Stream::new(13, epoch), |_| slot(1), &mut order, &mut offsets);
+                pairs[(offsets[0] >> 8 & 0xf) as usize][(offsets[3] >> 8 & 0xf) as usize] += 1;
+            }
+            let expected = f64::from(trials) / 256.0;
+            let square = |&n: &u32| (f64::from(n) - expected).powi(2) / expected;
+            let chi: f64 = pairs.iter().flatten().map(square).sum();
+            // 255 degrees of freedom: 330.5 is the 0.999 quantile.
+            assert!(chi < 330.5, "{functions} functions: chi-square {chi}");
+        }
     }
 }

@@ -140,7 +140,7 @@ impl Code {
         let epochs = Epochs::first(uses, budget.preferred_places(&arena));
         let mut first = Region::draw(&image, &arena, None, 0, seed, 0).ok_or(Refused::Memory)?;
         let live_bytes = first.complete_for_debugger(&image, &arena);
-        first.open_copies(&arena, 0);
+        first.open_copies(&image, &arena, 0);
         symbols::introduce(&image, file);
         symbols::announce(&image, &arena, &first);
         let mut code = Self {
@@ -253,8 +253,8 @@ impl Code {
         // In a forked child copies may wait to be entered again.
         if region.is_closed(&self.arena, function) {
             os::synchronize_cores();
-            region.open_copies(&self.arena, from);
-            region.open(&self.arena, function);
+            region.open_copies(&self.image, &self.arena, from);
+            region.open(&self.image, &self.arena, function);
         }
         let target = region.entry(&self.arena, function);
         if place != current {
@@ -336,7 +336,7 @@ impl Code {
         for function in 0..self.image.count() {
             match self.image.staying(function) {
                 Some(original) => region.send_on(&self.arena, function, original),
-                None => region.open(&self.arena, function),
+                None => region.open(&self.image, &self.arena, function),
             }
         }
         let region = *region;

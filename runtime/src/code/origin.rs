@@ -10,7 +10,7 @@ use crate::arch::entry;
 use crate::os::PAGE_BYTES;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Finds where an address in a copy of one image comes from. Valid for as long as the image is loaded,
 /// on any thread, without a lock: the layout of a region never changes once code runs in it.
@@ -35,7 +35,7 @@ impl Locator {
     }
 
     /// The origin of an address, if it lies in a copy or in a stub.
-    pub fn origin(&self, address: usize) -> Option<Origin> {
+    fn origin(&self, address: usize, guesses: &Guesses) -> Option<Origin> {
         let (place, offset) = self.arena.locate(address)?;
         let region = self.region(place)?;
         if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
@@ -46,7 +46,13 @@ impl Locator {
         if let Some((function, inside)) = self.image.spares().function_at(offset) {
             return Some(Origin { original: original(function) + inside as usize, rules: None });
         }
-        let function = region.function_at(&self.image, offset)?;
+        let guess = guesses.of(address);
+        // Relaxed: what is read is no more than a guess, and nothing else becomes visible by it.
+        let mut function = guess.load(Ordering::Relaxed);
+        if !region.is_slot_of(&self.image, function, offset) {
+            function = region.function_at(&self.image, offset)?;
+            guess.store(function, Ordering::Relaxed);
+        }
         let slot = self.image.slot(function);
         let body = region.body(&self.arena, function) + slot.body as usize;
         // In front of the body nothing of the function has run yet: that is its first instruction.
@@ -60,8 +66,23 @@ impl Locator {
     }
 }
 
+/// How many guesses there are.
+const GUESSES: usize = 512;
+
+/// To which function addresses belonged that were asked about before. An exception goes through the same few calls
+/// each time, and the search for one among thousands costs more than all else that is done for a frame. A guess is of
+/// any layout of any image: whoever uses one looks whether it is right.
+struct Guesses([AtomicU32; GUESSES]);
+
+impl Guesses {
+    fn of(&self, address: usize) -> &AtomicU32 {
+        &self.0[(address ^ (address / PAGE_BYTES)) % GUESSES]
+    }
+}
+
 /// The locators of all images, found without a lock.
 pub struct Locators {
+    guesses: Guesses,
     /// Slots that were ever used.
     used: AtomicUsize,
     /// The addresses of each image's copies, as [`pack`] writes them; 0 for none.
@@ -77,6 +98,7 @@ impl Locators {
     /// None.
     pub const fn new() -> Self {
         Self {
+            guesses: Guesses([const { AtomicU32::new(0) }; GUESSES]),
             used: AtomicUsize::new(0),
             ranges: [const { AtomicU64::new(0) }; CAPACITY],
             locators: [const { UnsafeCell::new(MaybeUninit::zeroed()) }; CAPACITY],
@@ -100,7 +122,7 @@ impl Locators {
 
     /// The origin of an address, if it lies in a copy or in a stub of any image.
     pub fn origin(&self, address: usize) -> Option<Origin> {
-        self.of(address)?.origin(address)
+        self.of(address)?.origin(address, &self.guesses)
     }
 
     /// The object that an address in a copy or in a stub of any image belongs to.

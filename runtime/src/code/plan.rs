@@ -44,7 +44,7 @@ impl Plan {
         }
         bytes += region.complete_for_debugger(&self.image, &self.arena);
         os::synchronize_cores();
-        region.open_copies(&self.arena, 0);
+        region.open_copies(&self.image, &self.arena, 0);
         symbols::announce(&self.image, &self.arena, &region);
         Some(Prepared { region, bytes })
     }

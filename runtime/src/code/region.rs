@@ -12,7 +12,7 @@ use super::reclaim::stacks::{self, Blocked};
 use super::slot::{self, Order};
 use crate::arch::{
     self,
-    entry::{self, Head, OPEN_HEAD, STUB_BYTES},
+    entry::{self, Head, STUB_BYTES},
 };
 use crate::os;
 use crate::rng::Stream;
@@ -93,10 +93,10 @@ impl Region {
                 core::slice::from_raw_parts_mut(region.offsets, n),
             )
         };
-        let size = |function| image.slot(function).bytes;
+        let slot = |function| image.slot(function);
         region.bytes = match image.order() {
-            Order::Random => layout::draw(&mut Stream::new(seed, epoch), size, order, offsets),
-            Order::Linked => layout::in_order(size, order, offsets),
+            Order::Random => layout::draw(&mut Stream::new(seed, epoch), slot, order, offsets),
+            Order::Linked => layout::in_order(slot, order, offsets),
         };
         if !image.spares().is_empty() {
             region.bytes = image.spares().end();
@@ -211,6 +211,14 @@ impl Region {
         layout::function_at(offset, |function| image.slot(function).bytes, order, offsets)
     }
 
+    /// Whether an offset of the place lies in a function's slot. Any number may be asked about.
+    pub fn is_slot_of(&self, image: &Image, function: u32, offset: u32) -> bool {
+        function < self.count && {
+            let start = self.offset(function);
+            (start - SLOT_HEAD_BYTES..start + image.slot(function).bytes).contains(&offset)
+        }
+    }
+
     /// Whether a function has been copied.
     pub fn is_copied(&self, function: u32) -> bool {
         // SAFETY: as `offset`.
@@ -278,15 +286,15 @@ impl Region {
 
     /// Opens the heads of the functions copied since the first `from`. All cores must have been
     /// synchronized since their bytes were written.
-    pub fn open_copies(&self, arena: &Arena, from: u32) {
+    pub fn open_copies(&self, image: &Image, arena: &Arena, from: u32) {
         for index in from..self.copied_count {
-            self.open(arena, self.copied(index));
+            self.open(image, arena, self.copied(index));
         }
     }
 
     /// Opens the head of a function that was copied; as [`Self::open_copies`].
-    pub fn open(&self, arena: &Arena, function: u32) {
-        set_head(arena, self.entry(arena, function), OPEN_HEAD);
+    pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
+        set_head(arena, self.entry(arena, function), image.slot(function).open_head());
     }
 
     /// Makes calls of a function's slot go to `target`.

@@ -11,7 +11,7 @@
 //! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
 //! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
 
-use crate::arch::entry::FRAME_CHECK_BYTES;
+use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, Head, OPEN_HEAD};
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::PAD_GRAIN_BYTES;
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -83,6 +83,12 @@ impl Slot {
         Self { body, bytes: body + copy, spare: Some(spare) }
     }
 
+    /// The head of a copy that is entered.
+    #[must_use]
+    pub fn open_head(self) -> Head {
+        if self.body == 0 { OPEN_HEAD } else { CHECKING_HEAD }
+    }
+
     /// Bytes of the function's spare part.
     #[must_use]
     pub fn spare_bytes(self) -> u32 {
@@ -118,9 +124,9 @@ mod tests {
         assert_eq!(Slot::of(&plain, Frames::Padded), as_built);
         assert_eq!(Slot::of(&function(24), Frames::AsBuilt), as_built);
         let spare = Some(Spare { rules: Some(40), bytes: 64 });
-        assert_eq!(Slot::of(&function(24), Frames::Padded), Slot { body: 32, bytes: 72, spare });
+        assert_eq!(Slot::of(&function(24), Frames::Padded), Slot { body: 24, bytes: 64, spare });
         let spare = Some(Spare { rules: None, bytes: 48 });
-        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { body: 32, bytes: 72, spare });
+        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { body: 24, bytes: 64, spare });
     }
 
     #[test]

@@ -47,7 +47,7 @@ const SECTION_NAMES_AT: [u32; SECTIONS] = [0, 1, 7, 20, 28, 36];
 /// `id` of a CIE in `.debug_frame`.
 const COMMON_ID: u32 = u32::MAX;
 
-/// `DW_CFA_advance_loc` over the head, which is one instruction that does nothing.
+/// `DW_CFA_advance_loc` over the head, which is one instruction that leaves the stack alone.
 const OVER_HEAD: u8 = 0x40 | SLOT_HEAD_BYTES as u8;
 
 /// Bytes and outline of the template for `count` functions, which `function` describes.

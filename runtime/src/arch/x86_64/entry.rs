@@ -23,14 +23,20 @@ pub type Head = [u8; HEAD_BYTES];
 /// `nop dword ptr [rax+rax+0]`: the head of a copy that is entered.
 pub const OPEN_HEAD: Head = [0x0f, 0x1f, 0x44, 0x00, 0x00];
 
+/// `lea 0(%rsp), %r11`: the same where a [`frame_check`] follows, whose first instruction this is.
+pub const CHECKING_HEAD: Head = [0x4c, 0x8d, 0x5c, 0x24, 0x00];
+
 /// Bytes of the word that a head lies in.
 pub const WORD_BYTES: usize = 8;
 
-// A body begins on the grain and its head ends there: the head's first and last byte share a word.
-const _: () = assert!(
-    (PLACEMENT_GRAIN_BYTES as usize - HEAD_BYTES) / WORD_BYTES
-        == (PLACEMENT_GRAIN_BYTES as usize - 1) / WORD_BYTES
-);
+// A body begins on the grain, and its head ends there or as far in front as the check is long: the head's first and
+// last byte share a word.
+const fn lies_in_one_word(front_bytes: usize) -> bool {
+    let body = 4 * PLACEMENT_GRAIN_BYTES as usize;
+    let end = body - front_bytes;
+    (end - HEAD_BYTES) / WORD_BYTES == (end - 1) / WORD_BYTES
+}
+const _: () = assert!(lies_in_one_word(0) && lies_in_one_word(FRAME_CHECK_BYTES));
 
 /// `jmp rel32` from a head at `at`. The target must be within reach, as all of the arena is.
 #[must_use]
@@ -62,33 +68,28 @@ pub fn head_in_word(word: u64, at: usize) -> Head {
     head
 }
 
-/// Bytes of the check in front of a body whose frame has a pad.
-pub const FRAME_CHECK_BYTES: usize = 32;
+/// Bytes of the check between the head and the body of a frame that has a pad.
+pub const FRAME_CHECK_BYTES: usize = 24;
 
-// Behind the check a body begins on the grain again.
-const _: () = assert!(FRAME_CHECK_BYTES.is_multiple_of(PLACEMENT_GRAIN_BYTES as usize));
-
-/// The check at `at`: goes on behind itself while the stack pointer lies where the thread's frames get pads,
-/// and else at `plain`. `state` is the distance of the thread's pad state from the thread pointer.
+/// The check at `at`, behind [`CHECKING_HEAD`]: goes on behind itself while the stack pointer lies where the thread's
+/// frames get pads, and else at `plain`. `state` is the distance of the thread's pad state from the thread pointer.
 ///
-/// Of registers it changes r11, which no convention of the compiler's passes anything in, and flags.
+/// Of registers head and check change r11, which no convention of the compiler's passes anything in, and flags.
 #[must_use]
 pub fn frame_check(at: usize, plain: usize, state: i32) -> [u8; FRAME_CHECK_BYTES] {
     /// Offset of the branch's displacement, which is its last field.
-    const BRANCH_FIELD: usize = 23;
+    const BRANCH_FIELD: usize = 20;
     let low = state.wrapping_add(PadState::LOW_AT as i32).to_le_bytes();
     let span = state.wrapping_add(PadState::SPAN_AT as i32).to_le_bytes();
     let branch = plain.wrapping_sub(at + BRANCH_FIELD + 4) as u32;
     let mut code = [0; FRAME_CHECK_BYTES];
-    let parts: [&[u8]; 8] = [
-        &[0x49, 0x89, 0xe3],             // mov %rsp, %r11
+    let parts: [&[u8]; 6] = [
         &[0x64, 0x4c, 0x2b, 0x1c, 0x25], // sub %fs:low, %r11
         &low,
         &[0x64, 0x4c, 0x3b, 0x1c, 0x25], // cmp %fs:span, %r11
         &span,
         &[0x0f, 0x83], // jae plain
         &branch.to_le_bytes(),
-        &[0x0f, 0x1f, 0x44, 0x00, 0x00], // nopl 0(%rax,%rax)
     ];
     let mut end = 0;
     for part in parts {

@@ -102,7 +102,7 @@ impl Images {
     /// Undoes that.
     pub fn open_entries(&self) {
         for code in self.all() {
-            code.current_region().open_copies(&code.arena, 0);
+            code.current_region().open_copies(&code.image, &code.arena, 0);
         }
     }
 
