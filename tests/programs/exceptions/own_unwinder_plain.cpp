@@ -1,6 +1,7 @@
 /* Has an unwinder and a C++ library of its own inside, which nobody else sees or serves. */
 #include "own_unwinder.h"
 #include <csetjmp>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <unwind.h>
