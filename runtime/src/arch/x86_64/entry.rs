@@ -107,7 +107,7 @@ const RED_ZONE_BYTES: usize = 128;
 
 /// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
 /// touched while signals are still open, so that a stack that overflows here does so as in any call.
-pub const RESOLVER_STACK_BYTES: usize = 1280;
+pub const RESOLVER_STACK_BYTES: usize = 1344;
 
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;

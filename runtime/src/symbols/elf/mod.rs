@@ -14,7 +14,7 @@ use crate::code::pristine::{self, WholeFile};
 use crate::code::region::Region;
 use crate::code::slot;
 use crate::os::{self, Errno, File, PAGE_BYTES};
-use crate::report::{Buffer, Path};
+use crate::report::Buffer;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use layout::{Out, Places, Source};
@@ -133,30 +133,33 @@ impl Places for InFile<'_> {
 /// Makes `/tmp/szc-PID-N.so`, so many bytes long and empty: once for writing, and once to execute what is in it.
 ///
 /// Tools take a file's lowest mapping for its start. So what is written goes through another name of the same file,
-/// which is gone when this returns.
+/// which is gone when this returns. The names are short: this also runs in the first call of a forked child, on
+/// the little stack that the resolver has.
 pub fn create(bytes: usize) -> Result<(File, File), Errno> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = |ending: &str| {
-        let mut name = Buffer::<64>::new();
+    let name = |ending: &str| {
+        let mut name = Buffer::<48>::new();
         name.text("/tmp/szc-").decimal(u64::from(os::process_id())).text("-");
         name.decimal(u64::from(number)).text(ending).text("\0");
-        CStr::from_bytes_until_nul(name.bytes()).ok().and_then(Path::absolute).ok_or(Errno(22))
+        name
     };
-    let (named, hidden) = (path(".so")?, path(".written")?);
+    let (named, hidden) = (name(".so"), name(".written"));
+    let as_path = |name| CStr::from_bytes_until_nul(name).map_err(|_| os::EINVAL);
+    let (named, hidden) = (as_path(named.bytes())?, as_path(hidden.bytes())?);
     // Of another process with this number.
-    os::unlink(named.as_c_str());
-    os::unlink(hidden.as_c_str());
-    let writable = File::open(hidden.as_c_str(), os::OPEN_NEW)?;
+    os::unlink(named);
+    os::unlink(hidden);
+    let writable = File::open(hidden, os::OPEN_NEW)?;
     let readable = writable.set_size(bytes).and_then(|()| {
-        os::link(hidden.as_c_str(), named.as_c_str())?;
-        File::open(named.as_c_str(), os::OPEN_READ)
+        os::link(hidden, named)?;
+        File::open(named, os::OPEN_READ)
     });
-    os::unlink(hidden.as_c_str());
+    os::unlink(hidden);
     match readable {
         Ok(readable) if writable.can_be_executed() => Ok((writable, readable)),
         refused => {
-            os::unlink(named.as_c_str());
+            os::unlink(named);
             Err(refused.err().unwrap_or(Errno(13)))
         }
     }
