@@ -44,6 +44,18 @@ fn gdb(place: &Place, commands: &[&str]) -> Command {
     gdb
 }
 
+/// A session in which the program runs to its end. gdb (13; once in 40 sessions) may ask for a thread's registers at the
+/// moment in which all threads go, and gives up, although the program ended as it should: such a session is repeated.
+fn to_the_end(gdb: &mut Command) -> String {
+    let output = gdb.output().expect("gdb starts");
+    let lost = String::from_utf8_lossy(&output.stderr).contains("No such process");
+    if lost && String::from_utf8_lossy(&output.stdout).contains("\nended\n") {
+        return succeed(gdb);
+    }
+    assert!(output.status.success(), "{gdb:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// The program, running.
 fn running(place: &Place, symbols: &str, ms: &str) -> Child {
     let mut program = place.command(place.path.join("x"));
@@ -85,7 +97,7 @@ fn a_breakpoint_from_the_start_shows_source_and_the_moved_callers_by_name() {
     let place = place();
     let commands =
         ["break inner", "run 60000", "bt", "continue 3", "bt", "finish", "delete", "kill"];
-    let text = succeed(gdb(&place, &commands).arg("./x"));
+    let text = to_the_end(gdb(&place, &commands).arg("./x"));
     assert!(text.contains("inner (x=") && text.contains("x.c:7"), "{text}");
     let all = backtraces(&text);
     assert_eq!(all.len(), 2, "{text}");
@@ -111,7 +123,7 @@ fn a_breakpoint_in_a_function_that_has_moved_is_hit_again_and_again() {
         "delete",
         "continue",
     ];
-    let text = succeed(gdb(&place, &commands).arg("./x"));
+    let text = to_the_end(gdb(&place, &commands).arg("./x"));
     let all = backtraces(&text);
     assert_eq!(all.len(), 3, "{text}");
     assert!(all.iter().all(|frames| is_whole(frames)), "{text}");
@@ -176,7 +188,7 @@ fn breakpoints_in_a_library_from_before_its_start_and_from_later_are_hit() {
     for (commands, stops_in) in [(&first[..], "inner"), (&later, "innermost")] {
         let mut commands = commands.to_vec();
         commands.extend(["finish", "delete", "continue"]);
-        let text = succeed(gdb(&place, &commands).arg("./x"));
+        let text = to_the_end(gdb(&place, &commands).arg("./x"));
         let all = backtraces(&text);
         assert_eq!(all.len(), 2, "{text}");
         assert!(all.iter().all(|frames| is_whole(frames) && frames[0] == stops_in), "{text}");
