@@ -91,10 +91,13 @@ pub fn command(image: &Path, settings: &[(&str, &str)]) -> Command {
     command
 }
 
-/// A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP; a test of
-/// signals must not depend on that.
-fn with_default_signals() -> io::Result<()> {
-    for ignored in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+/// For `pre_exec`: the default actions. A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP,
+/// Python with SIGXFSZ; a test of signals must not depend on that.
+///
+/// # Errors
+/// Those of sigaction(2).
+pub fn with_default_signals() -> io::Result<()> {
+    for ignored in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGXFSZ] {
         // SAFETY: the default action runs no code of this process.
         unsafe { signal(ignored, SigHandler::SigDfl)? };
     }

@@ -1,10 +1,12 @@
 //! How these tests find and run szc, clang and build tools.
 
+use crate::run::with_default_signals;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -90,10 +92,12 @@ impl Place {
         fs::read(self.path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// A command here, without what the environment says about szc.
+    /// A command here, without what the environment says about szc, and with the default actions of signals.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.path).env_remove("SZC_BUILD").env_remove("SZC_CLANG");
+        // SAFETY: between fork and exec, sigaction(2) is all that happens.
+        unsafe { command.pre_exec(with_default_signals) };
         command
     }
 
