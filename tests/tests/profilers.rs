@@ -97,6 +97,13 @@ impl Recording {
         Self { place, processes }
     }
 
+    /// What `perf report` says of functions, without their callers.
+    fn report(&self, options: &[&str]) -> String {
+        let mut report = self.place.command("perf");
+        report.args(["report", "-i", "perf.data", "--stdio", "--no-children", "-g", "none"]);
+        succeed(report.args(options))
+    }
+
     /// The functions of each sample that shows any of [`CALLS`], innermost first, and where it was taken.
     fn stacks(&self) -> Vec<(String, Vec<String>)> {
         let mut script = self.place.command("perf");
@@ -189,17 +196,7 @@ fn the_map_names_moved_functions_and_frame_pointers_lead_through_them() {
     // Between a function's first instruction and the one that sets its frame pointer the caller is not seen.
     assert!(whole * 10 > stacks.len() * 9, "{whole} of {}", stacks.len());
     assert!(stacks.iter().all(|(_, stack)| own(stack).contains(&"main")), "{stacks:?}");
-    let report = succeed(recording.place.command("perf").args([
-        "report",
-        "-i",
-        "perf.data",
-        "--stdio",
-        "--no-children",
-        "-g",
-        "none",
-        "--sort",
-        "sym",
-    ]));
+    let report = recording.report(&["--sort", "sym"]);
     assert!(report.contains("[.] innermost"), "{report}");
 }
 
@@ -211,16 +208,7 @@ fn stacks_by_unwind_rules_are_true_through_copies_with_pads() {
     let settings = [("SZC_SYMBOLS", "elf"), ("SZC_INTERVAL_MS", "20")];
     let recording = Recording::of(place(&[]), "dwarf,65528", "600", &settings);
     assert_true(&recording.stacks(), 200, 10);
-    let report = succeed(recording.place.command("perf").args([
-        "report",
-        "-i",
-        "perf.data",
-        "--stdio",
-        "--no-children",
-        "-g",
-        "none",
-        "--no-inline",
-    ]));
+    let report = recording.report(&["--no-inline"]);
     let file = format!("szc-{}-0.so", recording.processes[0]);
     let named = |line: &str| line.contains(&file) && line.contains("[.] innermost");
     assert!(report.lines().any(named), "{report}");

@@ -279,20 +279,18 @@ mod tests {
 
     const PRIVATE: Private = Private { bytes: 100, header_bytes: 5000 };
 
+    /// An address in this program, an arena of a megabyte for it, and the memory in front.
+    fn own(place_bytes: usize) -> (usize, Arena, *mut u8) {
+        let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
+        let (end, form) = (image + (4 << 20), views::Form::Plain);
+        let made = Arena::new(image, end, place_bytes, 1 << 20, PRIVATE, form, Room::default());
+        let (arena, private) = made.ok().unwrap();
+        (image, arena, private)
+    }
+
     #[test]
     fn both_views_show_the_same_bytes_and_the_executable_one_is_within_reach() {
-        let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
-        let (arena, private) = Arena::new(
-            image,
-            image + (4 << 20),
-            10_000,
-            1 << 20,
-            PRIVATE,
-            views::Form::Plain,
-            Room::default(),
-        )
-        .ok()
-        .unwrap();
+        let (image, arena, private) = own(10_000);
         // SAFETY: the private memory has at least 100 bytes.
         unsafe { private.write(1) };
         assert_eq!(arena.place_bytes, 12_288);
@@ -308,18 +306,7 @@ mod tests {
 
     #[test]
     fn a_place_that_was_closed_takes_no_memory_and_can_be_opened_again() {
-        let image = arch::copy_bytes as *const () as usize & !(PAGE_BYTES - 1);
-        let (arena, _) = Arena::new(
-            image,
-            image + (4 << 20),
-            8192,
-            1 << 20,
-            PRIVATE,
-            views::Form::Plain,
-            Room::default(),
-        )
-        .ok()
-        .unwrap();
+        let (_, arena, _) = own(8192);
         arena.open(2, 8192).unwrap();
         let resident = |address: usize| os::is_readable(address, PAGE_BYTES);
         assert!(resident(arena.address(2, 0)));
