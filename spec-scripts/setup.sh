@@ -38,6 +38,7 @@ NEEDED_BY_TESTS=(
     "git=git"
     "libc++-$LLVM-dev=/usr/lib/llvm-$LLVM/include/c++/v1/vector"
     "libc++abi-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libc++abi.so"
+    "libunwind-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libunwind.so.1"
     "linux-perf=perf"
     "mold=mold"
     "python3-dev=python3-config"

@@ -5,6 +5,7 @@
 //! functions are copied, no further layout follows, and the maintenance task goes. The program runs on in its last
 //! layout. Filters that are installed by system calls of the program's own, without libc, are not seen.
 
+use crate::arch::variadic;
 use crate::code::images::Images;
 use crate::fork;
 use crate::library;
@@ -26,8 +27,11 @@ pub fn may_be_there() -> bool {
     SETTLED.load(Ordering::Acquire)
 }
 
-/// libc's syscall(2).
-pub static SYSCALL: Next = Next::new(c"syscall");
+/// Where syscall(2) goes on.
+pub fn next_syscall() -> usize {
+    static NEXT: Next = Next::new(c"syscall");
+    NEXT.get().unwrap_or_else(variadic::own_syscall)
+}
 
 /// Before syscall(2). Where to go on.
 pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> usize {
@@ -42,7 +46,7 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
     if installs {
         settle();
     }
-    SYSCALL.get().unwrap_or(0)
+    next_syscall()
 }
 
 /// Before prctl(2). Where to go on.
@@ -51,7 +55,7 @@ pub extern "C" fn before_prctl(operation: usize) -> usize {
     if operation == PR_SET_SECCOMP {
         settle();
     }
-    NEXT.get().unwrap_or(0)
+    NEXT.get().unwrap_or_else(variadic::own_prctl)
 }
 
 /// Brings code to rest, for good.

@@ -79,9 +79,8 @@ pub extern "C" fn announced_syscall(
     fifth: usize,
 ) -> isize {
     type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
-    let Some(next) = filters::SYSCALL.get() else { return -1 };
-    // SAFETY: the address of libc's function; both calls take at most five arguments.
-    let next: Syscall = unsafe { core::mem::transmute(next) };
+    // SAFETY: the address of libc's function, or of one like it; both calls take at most five arguments.
+    let next: Syscall = unsafe { core::mem::transmute(filters::next_syscall()) };
     prepare();
     let result = next(number, first, second, third, fourth, fifth);
     if result == 0 {

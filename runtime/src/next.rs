@@ -11,13 +11,18 @@ pub fn next_symbol(name: &CStr) -> usize {
     symbol_of(next, name)
 }
 
+/// Address of the first definition of a symbol that images show each other; 0 if there is none, as in static programs.
+pub fn symbol_of_any(name: &CStr) -> usize {
+    let any_image = core::ptr::null_mut(); // RTLD_DEFAULT
+    symbol_of(any_image, name)
+}
+
 /// Whether libraries find another definition of a symbol than the one at `own`, or none: the first of those that images
 /// show each other. Never where images do not look for symbols, as in static programs.
 pub fn is_hidden(name: &CStr, own: usize) -> bool {
-    const ANY_IMAGE: *mut c_void = core::ptr::null_mut(); // RTLD_DEFAULT
     // Every image with a loader has a libc that shows this one.
-    let is_dynamic = || symbol_of(ANY_IMAGE, c"malloc") != 0;
-    symbol_of(ANY_IMAGE, name) != own && is_dynamic()
+    let is_dynamic = || symbol_of_any(c"malloc") != 0;
+    symbol_of_any(name) != own && is_dynamic()
 }
 
 /// Address of a symbol in a library that is loaded, in whatever way; 0 if it is not.
@@ -33,12 +38,32 @@ pub fn symbol_in(library: &CStr, name: &CStr) -> usize {
             core::mem::transmute(dlopen);
         dlopen(library.as_ptr(), only_if_loaded)
     };
-    if handle.is_null() { 0 } else { symbol_of(handle, name) }
+    if handle.is_null() {
+        forget_error();
+        return 0;
+    }
+    symbol_of(handle, name)
 }
 
 fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
     // SAFETY: a string that ends with NUL.
-    unsafe { szc_rt_symbol_of(handle, name.as_ptr()) }
+    let address = unsafe { szc_rt_symbol_of(handle, name.as_ptr()) };
+    if address == 0 {
+        forget_error();
+    }
+    address
+}
+
+/// What failed here is nothing that the program is to find by dlerror(3), which tells of an error once.
+fn forget_error() {
+    let dlerror = arch::weak_dlerror();
+    if dlerror != 0 {
+        // SAFETY: the address is that of dlerror(3).
+        unsafe {
+            let dlerror: unsafe extern "C" fn() -> *const c_char = core::mem::transmute(dlerror);
+            dlerror();
+        }
+    }
 }
 
 /// A function of its own, never inlined, that the link step knows by name and keeps in place: dlsym(3) tells by its

@@ -86,10 +86,9 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     // Frames that get their pads from copies need copies also where code is not to be randomized.
     let wants_copies = settings.code || (facts.stack && stack::has_resizable_frames());
     let may_copy = wants_copies && !arch::keeps_code();
-    let copies = may_copy && !unwind::is_hidden();
-    if may_copy && !copies {
-        facts.refused = Some(Refused::HiddenSearch.text());
-    }
+    let obstacle = if may_copy { unwind::obstacle() } else { None };
+    facts.refused = obstacle.map(Refused::text);
+    let copies = may_copy && obstacle.is_none();
     let shape = Shape {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },

@@ -1,10 +1,11 @@
 //! Programs whose version script hides all but what it names: libraries find szc's `malloc` and the unwinder
-//! szc's search all the same, or the program does without randomized heap and code.
+//! szc's search all the same, or the program does without randomized heap and code. So it does with a library whose
+//! unwinder takes the place of the one that asks.
 
 use std::path::Path;
 use szc_tests::directives::Ending;
 use szc_tests::run::run;
-use szc_tests::tools::{Place, szcxx};
+use szc_tests::tools::{Place, szc, szcxx};
 
 /// Takes blocks from the C library and gives them back, and throws, for 60 ms.
 const PROGRAM: &str = r#"
@@ -114,4 +115,57 @@ fn a_program_whose_script_names_what_libraries_must_find_is_randomized_by_any_li
     build(&place, &["-fuse-ld=bfd", "-rdynamic", "-Wl,--version-script=names.map"]);
     let log = log_of(&place.path.join("prog"), "bfd");
     assert!(log.randomize.code && log.randomize.heap, "{log:?}");
+}
+
+#[test]
+fn an_unwinder_that_a_library_brings_along_keeps_code_in_place() {
+    let place = Place::with(
+        "plain.cpp",
+        r#"
+extern "C" int guarded(int (*callback)(int), int x)
+{
+    try {
+        return callback(x);
+    } catch (int y) {
+        return y;
+    }
+}
+extern "C" int thrown(int x)
+{
+    if (x > 3)
+        throw x * 2;
+    return x;
+}
+"#,
+    );
+    place.write(
+        "x.c",
+        r#"
+#include <stdio.h>
+int guarded(int (*)(int), int);
+int thrown(int);
+__attribute__((noinline)) static int through(int x) { return thrown(x) + 1; }
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += guarded(through, i % 10);
+    printf("%d\n", sum / 100 - 98);
+    return 0;
+}
+"#,
+    );
+    for (words, moves) in
+        [(&["-Wl,--no-as-needed", "-l:libunwind.so.1"][..], false), (&["-lgcc_s"], true)]
+    {
+        let mut library = place.command("clang++-22");
+        library.arg("-Wl,-soname,libplain.so");
+        library.args(["-O2", "-shared", "-fPIC", "plain.cpp", "-o", "libplain.so"]).args(words);
+        assert!(library.status().expect("starts").success());
+        place.run(szc(), &["-O2", "x.c", "-o", "prog", "./libplain.so", "-Wl,-rpath,$ORIGIN"]);
+        let log = log_of(&place.path.join("prog"), words[0]);
+        assert_eq!(log.randomize.code, moves, "{words:?}: {log:?}");
+        let refused = log.code_refused.unwrap_or_default();
+        assert_eq!(refused.contains("unwinds"), !moves, "{refused}");
+    }
 }

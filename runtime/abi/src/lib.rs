@@ -54,7 +54,7 @@ pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
 /// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself, or of its
 /// system call filters: in programs whose frames get pads, and in those whose code moves.
 pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
-/// As [`FRAMES_EXPORT_PREFIX`] and [`SHARED_STACK_EXPORT_PREFIX`].
+/// As [`FRAMES_EXPORT_PREFIX`], for definitions that go on in libc's own, as those of [`SHARED_STACK_EXPORT_PREFIX`] do.
 pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
 /// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own stacks: in programs
 /// whose code moves and whose unwinder is the shared one.
@@ -95,6 +95,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "_Fork",
     "prctl",
     "syscall",
+    "szc_rt_system_call",
     "szc_rt_thread_ends",
     "szc_rt_before_fork",
     "szc_rt_after_fork",

@@ -10,6 +10,7 @@ pub mod pads;
 pub mod rules;
 mod stack_switch;
 mod thread_word;
+pub mod variadic;
 mod weak;
 
 use core::arch::{asm, global_asm};
@@ -19,8 +20,8 @@ pub use heap::{copy_words, prefetch, zero_grains};
 pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
 pub use thread_word::{heap_slot, set_heap_slot, set_shown_context, shown_context};
 pub use weak::{
-    WeakSymbol, keeps_code, weak_dlopen, weak_dlsym, weak_find_fde, weak_iterate_images,
-    weak_symbol,
+    WeakSymbol, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym, weak_find_fde,
+    weak_iterate_images, weak_symbol,
 };
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).

@@ -22,6 +22,8 @@ pub enum Refused {
     ShadowStack,
     /// The unwinder would not find copies.
     HiddenSearch,
+    /// A library has brought an unwinder that everybody uses, and that finds no copies.
+    OtherUnwinder,
     /// A library's: exceptions would be looked for in a place that knows no copies.
     OwnUnwinder,
 }
@@ -47,6 +49,9 @@ impl Refused {
             Self::ShadowStack => "the program runs with a shadow stack (CET)",
             Self::HiddenSearch => {
                 "the program hides _Unwind_Find_FDE from the unwinder, by a version script perhaps"
+            }
+            Self::OtherUnwinder => {
+                "another library than libgcc_s unwinds (libunwind perhaps), which finds no copies"
             }
             Self::OwnUnwinder => {
                 "the program has an unwinder of its own, which libraries do not use"

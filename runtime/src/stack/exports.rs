@@ -8,7 +8,7 @@
 
 use super::region::{self, Region};
 use super::{room, threads};
-use crate::arch::{self, nr, pads::stack_pointer};
+use crate::arch::{self, nr, pads::stack_pointer, variadic};
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::fail;
 use crate::next::Next;
@@ -198,7 +198,7 @@ pub extern "C" fn before_clone(_start: usize, stack_end: usize) -> usize {
     static NEXT: Next = Next::new(c"clone");
     stacks::block(Blocked::Child);
     region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
-    NEXT.get().unwrap_or(0)
+    NEXT.get().unwrap_or_else(variadic::own_clone)
 }
 
 /// prlimit(2).

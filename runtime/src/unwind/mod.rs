@@ -9,7 +9,7 @@ mod walk;
 
 pub use header::{HEADER_BYTES, MAX_ENTRIES};
 pub use objects::start;
-pub use rules::is_hidden;
+pub use rules::obstacle;
 
 use crate::next::{next_symbol, symbol_in};
 use core::ffi::CStr;

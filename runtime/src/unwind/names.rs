@@ -2,13 +2,39 @@
 
 use crate::next::Next;
 use crate::state::LOCATORS;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 fn original(address: *const c_void) -> *const c_void {
     match LOCATORS.origin(address as usize) {
         Some(origin) => origin.original as *const c_void,
         None => address,
     }
+}
+
+/// libc's dladdr(3).
+static DLADDR: Next = Next::new(c"dladdr");
+
+type DlAddr = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
+
+/// The start of `Dl_info`.
+#[repr(C)]
+struct Info {
+    path: *const c_char,
+    others: [usize; 3],
+}
+
+/// Name of the file that an address is mapped from, without its folders.
+pub fn file_name(address: usize) -> Option<&'static [u8]> {
+    let mut info = Info { path: core::ptr::null(), others: [0; 3] };
+    // SAFETY: the symbol of that name has this type; the result has room. The loader's name of an image that stays loaded.
+    let path = unsafe {
+        let next = core::mem::transmute::<usize, DlAddr>(DLADDR.get()?);
+        if next(address as *const c_void, (&raw mut info).cast()) == 0 || info.path.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.path)
+    };
+    path.to_bytes().rsplit(|&byte| byte == b'/').next()
 }
 
 /// dladdr(3)
@@ -20,12 +46,10 @@ unsafe extern "C" fn szc_rt_shared_walks_dladdr(
     address: *const c_void,
     info: *mut c_void,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"dladdr");
-    let Some(next) = NEXT.get() else { return 0 };
+    let Some(next) = DLADDR.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
     unsafe {
-        let next: unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int =
-            core::mem::transmute(next);
+        let next = core::mem::transmute::<usize, DlAddr>(next);
         next(original(address), info)
     }
 }

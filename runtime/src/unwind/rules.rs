@@ -6,7 +6,9 @@
 //! another size brings an FDE of its own (`code/slot.rs`).
 
 use super::OfUnwinder;
+use super::names::file_name;
 use crate::arch;
+use crate::code::Refused;
 use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_void};
@@ -20,6 +22,10 @@ pub struct Bases {
 }
 
 type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
+
+/// How the file's name of the unwinder begins that asks. Any other in its place, LLVM's `libunwind.so.1` for example,
+/// does not.
+const SHARED_UNWINDER: &[u8] = b"libgcc_s.so";
 
 /// What the unwinder asks.
 const NAME: &CStr = c"_Unwind_Find_FDE";
@@ -52,10 +58,19 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
     }
 }
 
-/// Whether the image hides this search from the unwinder, by a version script for example.
-pub fn is_hidden() -> bool {
+/// Why exceptions would not pass copies, if so.
+pub fn obstacle() -> Option<Refused> {
+    if arch::weak_find_fde() != 0 {
+        // Linked statically, and so the only one.
+        return None;
+    }
     let own = szc_rt_find_fde as *const () as usize;
-    arch::weak_find_fde() == 0 && next::is_hidden(NAME, own)
+    if next::is_hidden(NAME, own) {
+        return Some(Refused::HiddenSearch);
+    }
+    let raise = next::symbol_of_any(c"_Unwind_RaiseException");
+    let asks = raise == 0 || file_name(raise).is_none_or(|name| name.starts_with(SHARED_UNWINDER));
+    (!asks).then_some(Refused::OtherUnwinder)
 }
 
 /// The unwinder's own search: statically linked, or the next one in the order of loading.

@@ -90,6 +90,9 @@ const ALLOCATOR: &[&[u8]] =
 /// How names begin of the unwinder's functions, which go back to older frames of the same stack.
 const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
 
+/// What goes on on another stack in a C library that is linked statically. (Its jumps go back to older frames.)
+const OTHER_CONTEXTS: &[&[u8]] = &[b"setcontext", b"swapcontext"];
+
 /// Decides for all functions of an image, whose prepared frames are `fitted`.
 #[must_use]
 pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
@@ -105,8 +108,13 @@ pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
     pins.settle(&dependencies);
     let (tables, pins, frames) = (&found.tables, &pins.reasons, &fitted.frames);
     let switches = stack_switch::find(image, &survey, |index| {
-        matches!(pins[index], Some(Reason::Runtime | Reason::CLibrary))
-            || survey.functions[index].names.iter().any(|name| name.starts_with(UNWINDER_PREFIX))
+        let has_name =
+            |is: fn(&[u8]) -> bool| survey.functions[index].names.iter().any(|name| is(name));
+        match pins[index] {
+            Some(Reason::Runtime) => true,
+            Some(Reason::CLibrary) => !has_name(|name| OTHER_CONTEXTS.contains(&name)),
+            _ => has_name(|name| name.starts_with(UNWINDER_PREFIX)),
+        }
     });
     let switches = &switches;
     Emitter { image, frames, survey: &survey, tables, pins, switches }.emit(&dependencies)

@@ -1,3 +1,4 @@
+//#Variants: -O2 | -O2 -static
 //#Flags: -pthread
 /* Filters that kill the process for any system call but the few that the program still makes: at first for one
  * thread, then for all of them, and in a child. What was never called before is called under them. */

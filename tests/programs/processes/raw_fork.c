@@ -1,3 +1,4 @@
+//#Variants: -O2 | -O2 -static
 //#Flags: -pthread
 //#Epochs: 0
 /* Children made by syscall(2), of which libc's own fork knows nothing, while another thread runs: they go through many

@@ -1,5 +1,4 @@
-//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the few places
-//! where a call goes on in another function without a frame of the runtime's between.
+//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the first code of a thread.
 //!
 //! Sources: System V ABI AMD64 supplement; Drepper, "ELF handling for thread-local storage"
 //! (local-exec model); `szc_abi::stack`.
@@ -78,60 +77,6 @@ global_asm!(
     ".size szc_rt_thread, . - szc_rt_thread",
     enter = sym crate::stack::threads::szc_rt_thread_enter,
 );
-
-/// A function that takes any number of arguments: looks at the first two and goes on in libc's
-/// function with all of them.
-macro_rules! looks_on {
-    ($name:literal, $look:path) => {
-        global_asm!(
-            ".text",
-            concat!(".globl ", $name),
-            concat!(".type ", $name, ", @function"),
-            ".p2align 4",
-            concat!($name, ":"),
-            ".cfi_startproc",
-            "push rdi",
-            ".cfi_adjust_cfa_offset 8",
-            "push rsi",
-            ".cfi_adjust_cfa_offset 8",
-            "push rdx",
-            ".cfi_adjust_cfa_offset 8",
-            "push rcx",
-            ".cfi_adjust_cfa_offset 8",
-            "push r8",
-            ".cfi_adjust_cfa_offset 8",
-            "push r9",
-            ".cfi_adjust_cfa_offset 8",
-            "push rax", // al: number of vector registers with arguments
-            ".cfi_adjust_cfa_offset 8",
-            "call {look}",
-            "mov r11, rax",
-            "pop rax",
-            ".cfi_adjust_cfa_offset -8",
-            "pop r9",
-            ".cfi_adjust_cfa_offset -8",
-            "pop r8",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rcx",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rdx",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rsi",
-            ".cfi_adjust_cfa_offset -8",
-            "pop rdi",
-            ".cfi_adjust_cfa_offset -8",
-            "jmp r11",
-            ".cfi_endproc",
-            concat!(".size ", $name, ", . - ", $name),
-            look = sym $look,
-        );
-    };
-}
-
-looks_on!("szc_rt_shared_frames_makecontext", crate::stack::exports::before_makecontext);
-looks_on!("szc_rt_shared_frames_clone", crate::stack::exports::before_clone);
-looks_on!("szc_rt_shared_frames_prctl", crate::filters::before_prctl);
-looks_on!("szc_rt_shared_frames_syscall", crate::filters::before_syscall);
 
 unsafe extern "C" {
     static szc_rt_pad_sections: Sections;

@@ -13,6 +13,11 @@ global_asm!(
     ".weak dlsym",
     "szc_rt_weak_dlsym:",
     ".quad dlsym",
+    ".globl szc_rt_weak_dlerror",
+    ".hidden szc_rt_weak_dlerror",
+    ".weak dlerror",
+    "szc_rt_weak_dlerror:",
+    ".quad dlerror",
     ".globl szc_rt_weak_dlopen",
     ".hidden szc_rt_weak_dlopen",
     ".weak dlopen",
@@ -57,6 +62,7 @@ global_asm!(
 
 unsafe extern "C" {
     static szc_rt_weak_dlsym: usize;
+    static szc_rt_weak_dlerror: usize;
     static szc_rt_weak_dlopen: usize;
     static szc_rt_weak_iterate_images: usize;
     static szc_rt_weak_find_fde: usize;
@@ -97,6 +103,13 @@ pub fn weak_symbol(symbol: WeakSymbol) -> usize {
 pub fn weak_dlsym() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_dlsym }
+}
+
+/// Address of `dlerror`, 0 in programs without it.
+#[must_use]
+pub fn weak_dlerror() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_dlerror }
 }
 
 /// Address of `dlopen`, 0 in programs without it.

@@ -1,0 +1,138 @@
+//! x86-64: functions of libc that take any number of arguments. The runtime looks at a call and lets it go on where it was
+//! meant to, without a frame of its own between; and what libc's do, for programs in which there is none behind.
+//!
+//! Sources: System V ABI AMD64 supplement (A.2.1 for system calls); syscall(2).
+
+use crate::exports::fail;
+use crate::os::Errno;
+use core::arch::global_asm;
+use core::ffi::c_int;
+
+/// A function that takes any number of arguments: looks at the first two and goes on in libc's
+/// function with all of them.
+macro_rules! looks_on {
+    ($name:literal, $look:path) => {
+        global_asm!(
+            ".text",
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ", @function"),
+            ".p2align 4",
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push rdi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rsi",
+            ".cfi_adjust_cfa_offset 8",
+            "push rdx",
+            ".cfi_adjust_cfa_offset 8",
+            "push rcx",
+            ".cfi_adjust_cfa_offset 8",
+            "push r8",
+            ".cfi_adjust_cfa_offset 8",
+            "push r9",
+            ".cfi_adjust_cfa_offset 8",
+            "push rax", // al: number of vector registers with arguments
+            ".cfi_adjust_cfa_offset 8",
+            "call {look}",
+            "mov r11, rax",
+            "pop rax",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r9",
+            ".cfi_adjust_cfa_offset -8",
+            "pop r8",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rcx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdx",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rsi",
+            ".cfi_adjust_cfa_offset -8",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -8",
+            "jmp r11",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            look = sym $look,
+        );
+    };
+}
+
+looks_on!("szc_rt_shared_frames_makecontext", crate::stack::exports::before_makecontext);
+looks_on!("szc_rt_frames_clone", crate::stack::exports::before_clone);
+looks_on!("szc_rt_frames_prctl", crate::filters::before_prctl);
+looks_on!("szc_rt_frames_syscall", crate::filters::before_syscall);
+
+// syscall(2) of a program without a shared libc. Not in Rust, whose frame a child on another stack would not find.
+global_asm!(
+    ".text",
+    ".type szc_rt_system_call, @function",
+    ".globl szc_rt_system_call",
+    ".hidden szc_rt_system_call",
+    ".p2align 4",
+    "szc_rt_system_call:",
+    ".cfi_startproc",
+    "mov rax, rdi",
+    "mov rdi, rsi",
+    "mov rsi, rdx",
+    "mov rdx, rcx",
+    "mov r10, r8",
+    "mov r8, r9",
+    "mov r9, qword ptr [rsp + 8]",
+    "syscall",
+    "cmp rax, -4095",
+    "jae 2f",
+    "ret",
+    "2:",
+    "mov rdi, rax",
+    "jmp {failed}",
+    ".cfi_endproc",
+    ".size szc_rt_system_call, . - szc_rt_system_call",
+    failed = sym failed,
+);
+
+// clone(2) of libc under the name that is always there: programs without a shared libc would not have it at all if nothing
+// referred to it.
+global_asm!(
+    ".section .data.rel.ro.szc_rt_clone, \"aw\", @progbits",
+    ".p2align 3",
+    ".globl szc_rt_own_clone",
+    ".hidden szc_rt_own_clone",
+    "szc_rt_own_clone:",
+    ".quad __clone",
+    ".text",
+);
+
+unsafe extern "C" {
+    fn szc_rt_system_call();
+    static szc_rt_own_clone: usize;
+}
+
+/// What a system call that failed returns in C.
+extern "C" fn failed(result: isize) -> isize {
+    fail(Errno(-result as i32)) as isize
+}
+
+/// Address of a syscall(2) that needs no libc but for `errno`.
+#[must_use]
+pub fn own_syscall() -> usize {
+    szc_rt_system_call as *const () as usize
+}
+
+/// Address of a prctl(2) that needs no libc but for `errno`.
+#[must_use]
+pub fn own_prctl() -> usize {
+    prctl as *const () as usize
+}
+
+/// Address of libc's clone(2).
+#[must_use]
+pub fn own_clone() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_own_clone }
+}
+
+extern "C" fn prctl(operation: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int {
+    // SAFETY: the operation and what it may do to memory are the program's.
+    let result = unsafe { super::syscall(super::nr::PRCTL, [operation as usize, a, b, c, d, 0]) };
+    if result < 0 { fail(Errno(-result as i32)) } else { result as c_int }
+}
