@@ -10,6 +10,7 @@
 #                       link order
 #   levels              -O1, -O2, -O3                                                figure 4.7, section 4.5.1
 #   epochs              CPU time with a new layout every 20 ms to 2 s
+#   counts              instructions and cache misses, by valgrind's cachegrind
 #   memory              peak memory, from the samples of overhead
 #   size-and-build-time sizes of executables, CPU time of builds
 #   heap-randomness     NIST's tests on addresses of the heap                        section 4.2.2

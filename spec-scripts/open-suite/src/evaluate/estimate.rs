@@ -36,7 +36,8 @@ pub fn seconds(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Resu
 /// From results of this or another step, else by a run (or a build) now.
 fn seconds_of_run(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Result<f64> {
     let builds = step.method() == Some(Method::Builds);
-    for other in Step::all().iter().filter(|other| other.method().is_some()) {
+    let has_samples = |other: &&Step| other.method().is_some_and(Method::has_samples);
+    for other in Step::all().iter().filter(has_samples) {
         if (other.method() == Some(Method::Builds)) != builds {
             continue;
         }
@@ -58,7 +59,7 @@ fn seconds_of_run(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> R
         let built = rebuilt.map_err(build::Missing::into_error)?;
         return Ok(built.seconds.unwrap_or_default());
     }
-    Ok(run::run(&subject.first, None, PATIENCE)?.seconds)
+    Ok(run::run(subject.first()?, None, PATIENCE)?.seconds)
 }
 
 /// "2 h 05 min", "3 min", "40 s".

@@ -4,6 +4,7 @@
 //! [`record`] keeps their samples. All figures are made from these samples, by [`results`], with the statistics of szc.
 #![forbid(unsafe_code)]
 
+mod counts;
 mod estimate;
 mod heap;
 #[cfg(test)]
@@ -29,7 +30,7 @@ pub use self::options::Options;
 use self::options::{ALL, RESULTS};
 use self::record::{Archive, Evaluation, State};
 use self::setting::Setting;
-use self::step::Step;
+use self::step::{Method, Step};
 use crate::suite::{Program, Suite};
 use crate::workload::make_folder;
 
@@ -78,8 +79,10 @@ pub fn run(options: &Options, suite: &Suite, file: &Path, cache: &Path) -> Resul
 }
 
 fn carry_out(setting: &Setting<'_>, step: Step, programs: &[&Program]) -> Result<Done> {
-    if step.method().is_none() {
-        return heap::carry_out(setting, step);
+    match step.method() {
+        None => return heap::carry_out(setting, step),
+        Some(Method::Counts) => return counts::carry_out(setting, programs),
+        Some(Method::Compare | Method::Layouts | Method::Builds) => {}
     }
     if step.source() != step && setting.options.request == ALL {
         // Its samples are those of a step that was carried out.

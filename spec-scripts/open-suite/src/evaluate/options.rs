@@ -103,11 +103,18 @@ impl Options {
         self.page.clone().unwrap_or_else(|| suite.folder.join("..").join("RESULTS.md"))
     }
 
+    /// Length of the workloads of a step.
+    pub(super) fn size(&self, step: Step) -> Size {
+        if step.method() == Some(Method::Counts) { Size::Test } else { self.size }
+    }
+
     /// Runs of each configuration in a step; of builds, the fewest.
     pub(super) fn runs(&self, step: Step) -> u32 {
         let usual = match step.method() {
             // Whatever was asked for: as many as there is time for.
             Some(Method::Builds) => return 2,
+            // They repeat exactly.
+            Some(Method::Counts) => return 1,
             // A third of the layouts runs twice.
             Some(Method::Layouts) => 2 * USUAL_RUNS,
             Some(Method::Compare) | None => USUAL_RUNS,

@@ -22,6 +22,8 @@ pub enum Step {
     Levels,
     /// CPU time by the time between layouts
     Epochs,
+    /// Instructions and cache misses by valgrind's cachegrind, with the short workloads
+    Counts,
     /// Peak memory; from the samples of overhead
     Memory,
     /// Sizes of executables, and CPU time of builds
@@ -40,6 +42,15 @@ pub enum Method {
     /// `szc compare` of builds: two of each configuration in a block, and as many blocks as are begun within
     /// [`BUILDING_S`].
     Builds,
+    /// valgrind's cachegrind, once for each configuration.
+    Counts,
+}
+
+impl Method {
+    /// Whether it leaves samples of szc.
+    pub fn has_samples(self) -> bool {
+        self != Self::Counts
+    }
 }
 
 /// One way to build and run a program.
@@ -122,6 +133,7 @@ impl Step {
         match self {
             Self::HeapRandomness => None,
             Self::Variance => Some(Method::Layouts),
+            Self::Counts => Some(Method::Counts),
             Self::SizeAndBuildTime => Some(Method::Builds),
             Self::Normality | Self::Overhead | Self::Memory | Self::Levels | Self::Epochs => {
                 Some(Method::Compare)
@@ -146,6 +158,9 @@ impl Step {
                 randomized("code+stack", "code,stack", &[("SZC_INTERVAL_MS", "500")]),
                 randomized(ALL, "all", &[("SZC_INTERVAL_MS", "500")]),
             ],
+            Self::Counts => {
+                vec![PLAIN, randomized("code", "code", &[]), randomized(ALL, "all", &[])]
+            }
             Self::Levels => vec![level("-O1"), level("-O2"), level("-O3")],
             Self::Epochs => vec![
                 PLAIN,
@@ -173,7 +188,9 @@ mod tests {
             match step.method() {
                 None => assert_eq!(number, 0),
                 Some(Method::Layouts) => assert_eq!(number, 1),
-                Some(Method::Compare | Method::Builds) => assert!(number >= 2, "{step:?}"),
+                Some(Method::Compare | Method::Builds | Method::Counts) => {
+                    assert!(number >= 2, "{step:?}");
+                }
             }
         }
         assert_eq!(Step::SizeAndBuildTime.name(), "size-and-build-time");

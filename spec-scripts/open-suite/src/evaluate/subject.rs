@@ -19,12 +19,22 @@ use crate::workload::{Prepared, prepare, quoted};
 pub struct Subject<'a> {
     /// The program.
     pub program: &'a Program,
-    /// The command of the first configuration, without a shell.
-    pub first: Prepared,
+    /// The command of each configuration, without a shell and its settings.
+    pub commands: Vec<Prepared>,
     /// What a shell runs, one line for each configuration.
     pub lines: Vec<String>,
     /// What is kept beside the samples.
     pub evaluation: Evaluation,
+}
+
+impl Subject<'_> {
+    /// The command of the first configuration.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn first(&self) -> Result<&Prepared> {
+        self.commands.first().context("no configuration")
+    }
 }
 
 /// Builds a program in all configurations of a step.
@@ -33,14 +43,15 @@ pub struct Subject<'a> {
 /// When one cannot be built, in the words of the table of builds, or its input cannot be made.
 pub fn ready<'a>(setting: &Setting<'a>, step: Step, program: &'a Program) -> Result<Subject<'a>> {
     let workload = program.workloads.get_ref().first().context("no workload")?;
+    let size = setting.options.size(step);
     let mut subject = Subject {
         program,
-        first: Prepared { words: Vec::new(), stdin: None },
+        commands: Vec::new(),
         lines: Vec::new(),
         evaluation: Evaluation {
             step: step.source().name(),
             program: program.name().to_owned(),
-            size: setting.options.size.name().to_owned(),
+            size: size.name().to_owned(),
             runs: setting.options.runs(step),
             commit: setting.commit.clone(),
             build: Some(setting.build.clone()),
@@ -51,19 +62,11 @@ pub fn ready<'a>(setting: &Setting<'a>, step: Step, program: &'a Program) -> Res
         let recipe = recipe(setting, &configuration, workload);
         let built = built(setting, program, &recipe)
             .with_context(|| format!("{}, {}", configuration.name, recipe.flags))?;
-        let mut prepared = prepare(
-            setting.suite,
-            program,
-            workload,
-            &built.out,
-            setting.options.size,
-            &setting.cache,
-        )?;
+        let mut prepared =
+            prepare(setting.suite, program, workload, &built.out, size, &setting.cache)?;
         let files = executables(&configuration, &built, &mut prepared)?;
         subject.lines.push(line(&configuration, &prepared));
-        if subject.first.words.is_empty() {
-            subject.first = prepared;
-        }
+        subject.commands.push(prepared);
         let settings = configuration.settings.iter().map(|(name, value)| format!("{name}={value}"));
         subject.evaluation.configurations.push(ConfigurationRecord {
             name: configuration.name.to_owned(),

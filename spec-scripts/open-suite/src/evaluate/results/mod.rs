@@ -4,6 +4,7 @@
 //! analysis of variance are `szc::stats`, verdicts those of `szc compare`.
 #![forbid(unsafe_code)]
 
+mod counts;
 mod heap;
 mod levels;
 mod normality;
@@ -101,6 +102,14 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
             let unit = &ratios::MIB;
             table::origin(&rows)
                 + &ratios::table_with_reference(&rows, NONE, &RANDOMIZED, &Metric::Rss, unit)
+        }
+        Step::Counts => {
+            let row = |program: &&Program| -> Result<counts::Counted> {
+                let failure = fs::read_to_string(archive.failure(step, program.name())).ok();
+                let counts = super::counts::results(archive, program.name())?;
+                Ok(counts::Counted { program: program.name().to_owned(), counts, failure })
+            };
+            counts::section(&programs.iter().map(row).collect::<Result<Vec<_>>>()?)
         }
         Step::SizeAndBuildTime => sizes::section(&rows()?),
         Step::HeapRandomness => heap::section(super::heap::results(archive)?.as_ref()),

@@ -210,3 +210,42 @@ fn the_page_of_the_project_has_a_place_for_every_step() {
         assert_eq!(rows, Step::all().len(), "{}", program.name());
     }
 }
+
+#[test]
+fn counts_are_told_over_those_of_the_plain_program() {
+    let events = |instructions: u64, misses: u64| {
+        [("Ir", instructions), ("I1mr", misses), ("D1mr", 0), ("D1mw", 2 * misses)]
+            .into_iter()
+            .chain([("ILmr", 1), ("DLmr", 1), ("DLmw", 0)])
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect()
+    };
+    let State::Measured(model) = measured(Step::Counts, &[&[], &[], &[]]) else { unreachable!() };
+    let counts = crate::evaluate::counts::Counts {
+        evaluation: model.evaluation,
+        machine: model.file.machine,
+        created: String::new(),
+        counter: vec!["counter".to_owned()],
+        events: vec![events(2_000_000, 1000), events(2_100_000, 1500), events(2_200_000, 3000)],
+    };
+    let row = |program: &str, counts, failure: Option<&str>| counts::Counted {
+        program: program.to_owned(),
+        counts,
+        failure: failure.map(str::to_owned),
+    };
+    let text = counts::section(&[
+        row("one", Some(counts), None),
+        row("two", None, Some("why\nx")),
+        row("three", None, None),
+    ]);
+    assert!(text.starts_with("n = 1 of 3 programs, one run of each configuration, workloads of size full; `counter`; build decaf of szc; Z80"), "{text}");
+    assert_eq!(
+        line(&text, "one"),
+        "2 | 1.050 | 1.100 | 0.50 / 0.75 / 1.50 | 1.00 / 1.50 / 3.00 | 0.00 / 0.00 / 0.00 |"
+    );
+    assert!(line(&text, "two").starts_with("failed: why |"));
+    assert!(
+        line(&text, "**median of programs**").starts_with(" | **1.050** | **1.100** |"),
+        "{text}"
+    );
+}
