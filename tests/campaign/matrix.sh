@@ -7,10 +7,12 @@
 # -Rstack they come from tables and no code is ever copied. Then recursion as deep as without szc, at every
 # level of optimization with every kind of frame.
 #
-#   tests/campaign/matrix.sh [--seeds N] [--programs TEXT]
+#   tests/campaign/matrix.sh [--seeds N] [--programs TEXT] [--jobs N]
 #
 # --seeds N        layouts for each of the 28 settings (default 20)
 # --programs TEXT  only programs whose name contains the text
+# --jobs N         programs that run at a time (default: number of processors; most run for a set time, so that more of them
+#                  take less time, and see fewer rounds each)
 #
 # Takes about two hours. The last lines say how many runs there were; exit code 1 if one misbehaved,
 # with the command that repeats it.
@@ -18,17 +20,18 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-seeds=20 programs=
+seeds=20 programs= jobs=$(nproc)
 while [[ $# -gt 0 ]]; do
     [[ $# -gt 1 ]] || die "$1 needs a value"
     case $1 in
     --seeds) seeds=$2 ;;
     --programs) programs=$2 ;;
+    --jobs) jobs=$2 ;;
     *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
     shift 2
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 cd "$PROJECT"
-SZC_TEST_MATRIX=$seeds SZC_TEST_PROGRAM=$programs SZC=$SZC \
+SZC_TEST_MATRIX=$seeds SZC_TEST_PROGRAM=$programs SZC_TEST_JOBS=$jobs SZC=$SZC \
     cargo test --package szc-tests --test programs --test recursion -- --nocapture

@@ -4,7 +4,8 @@
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
 //! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first
 //! build of each with n seeds for each randomization alone and all together, at each of four intervals, and
-//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`).
+//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n` runs n programs
+//! at a time. What misbehaves is told at once, and again at the end.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -45,12 +46,14 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .collect();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let processors = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let workers = number_in("SZC_TEST_JOBS").map_or_else(processors, |jobs| jobs as usize);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if let Err(failure) = check(case) {
+                        eprintln!("{failure}");
                         failures.lock().expect("no worker panicked").push(failure);
                     }
                 }
