@@ -33,12 +33,12 @@ evaluation() {
     rm -rf "$folder"
     mkdir -p "$folder"
     cp "$SCRIPTS/RESULTS.md" "$folder/"
-    for step in variance normality overhead levels epochs results; do
+    for step in variance normality overhead levels epochs counts results; do
         "$SCRIPTS/evaluate.sh" "$step" --programs bundled --size test --runs 12 \
             --out "$folder/results" --page "$folder/RESULTS.md"
     done
     # Two tables of overhead, and memory from the same samples.
-    [[ $(grep -c '^| bundled | [0-9*<]' "$folder/RESULTS.md") -eq 7 ]]
+    [[ $(grep -c '^| bundled | [0-9*<]' "$folder/RESULTS.md") -eq 8 ]]
 }
 
 # check NAME COMMAND...: one step that passes or fails; its output is kept, and
