@@ -47,7 +47,8 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let processors = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    let workers = number_in("SZC_TEST_JOBS").map_or_else(processors, |jobs| jobs as usize);
+    let asked = number_in("SZC_TEST_JOBS").and_then(|jobs| usize::try_from(jobs).ok());
+    let workers = asked.filter(|&jobs| jobs > 0).unwrap_or_else(processors);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
