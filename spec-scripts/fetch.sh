@@ -62,6 +62,10 @@ refresh_source_lists() {
 # fetch_from_debian DIRECTORY: leaves one source archive there.
 fetch_from_debian() {
     command -v apt-get >/dev/null || return 1
+    # Until this program's subshell ends: apt-get gives up where another one uses the lists.
+    local lists
+    exec {lists}>"$CACHE/apt.lock"
+    flock "$lists"
     refresh_source_lists
     [[ -e $APT/updated ]] || return 1
     # The newest first. Its archive may be missing where the security updates are only partly mirrored.
