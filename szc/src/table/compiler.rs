@@ -25,11 +25,11 @@ pub struct Known {
 pub fn records<'image>(image: &'image Image<'_>) -> impl Iterator<Item = Known> + 'image {
     image.sections.iter().filter(|section| section.name == FUNCTIONS_SECTION).flat_map(|section| {
         let places = (section.address..).step_by(FunctionRecord::BYTES);
-        places.zip(section.data.chunks_exact(FunctionRecord::BYTES)).filter_map(known)
+        section.data.chunks_exact(FunctionRecord::BYTES).zip(places).filter_map(known)
     })
 }
 
-fn known((address, bytes): (u64, &[u8])) -> Option<Known> {
+fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
     let record = FunctionRecord::read(bytes)?;
     // Linkers pad sections with zeros.
     (record.entry != 0).then(|| Known {
@@ -50,7 +50,7 @@ mod tests {
     fn a_record_is_read_relative_to_its_own_place() {
         let record = FunctionRecord { entry: -0x100, size: 64, flags: 1, stay: Stay::Naked as u8 };
         assert_eq!(
-            known((0x2000, &record.encode())),
+            known((&record.encode(), 0x2000)),
             Some(Known {
                 flags_at: 0x2008,
                 flags: 1,
@@ -60,6 +60,6 @@ mod tests {
                 stays: Some(Reason::Naked)
             })
         );
-        assert_eq!(known((0x2000, &[0; FunctionRecord::BYTES])), None);
+        assert_eq!(known((&[0; FunctionRecord::BYTES], 0x2000)), None);
     }
 }

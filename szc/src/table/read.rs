@@ -88,7 +88,7 @@ impl Section<'_> {
     /// First address behind the section.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.address.saturating_add(self.size)
+        self.address + self.size
     }
 
     /// Bytes from `address` on, if the section holds `length` of them in the file.
@@ -225,10 +225,15 @@ impl<'data> Image<'data> {
                 continue;
             }
             let name = table.section_name(endian, header).context("a section has no name")?;
+            let (address, size) = (header.sh_addr(endian), header.sh_size(endian));
+            ensure!(
+                address.checked_add(size).is_some(),
+                "a section ends behind the last address there is"
+            );
             self.sections.push(Section {
                 name: std::str::from_utf8(name).unwrap_or("?"),
-                address: header.sh_addr(endian),
-                size: header.sh_size(endian),
+                address,
+                size,
                 data: header.data(endian, data).context("a section lies outside the file")?,
                 executable: flags.contains(elf::SHF_EXECINSTR),
                 writable: flags.contains(elf::SHF_WRITE),
