@@ -280,6 +280,25 @@ fn no_damage_to_a_finished_image_makes_its_reader_panic() {
 }
 
 #[test]
+fn a_section_that_ends_behind_the_last_address_is_refused() {
+    let mut image = finished(&["switches/dense.c"], &["-O2"]);
+    assert!(Image::parse(&image).is_ok());
+    // ELF-64 header: where section headers begin, and how many there are; of these: address.
+    let word = |image: &[u8], at: usize| {
+        u64::from_le_bytes(*image[at..].first_chunk().expect("inside")) as usize
+    };
+    let headers = word(&image, 0x28);
+    let count = word(&image, 0x3c) & 0xffff;
+    let loaded = (0..count)
+        .map(|index| headers + 64 * index)
+        .find(|&at| word(&image, at + 8) & 2 != 0 && word(&image, at + 32) > 8)
+        .expect("a loaded section");
+    image[loaded + 16..loaded + 24].copy_from_slice(&(u64::MAX - 7).to_le_bytes());
+    let error = format!("{:#}", Image::parse(&image).expect_err("it wraps around"));
+    assert!(error.contains("behind the last address"), "{error}");
+}
+
+#[test]
 fn no_damage_to_a_table_makes_its_reader_panic() {
     use object::{Object, ObjectSection};
     let image = finished(&["switches/dense.c"], &["-O2"]);
