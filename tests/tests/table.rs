@@ -284,9 +284,8 @@ fn a_section_that_ends_behind_the_last_address_is_refused() {
     let mut image = finished(&["switches/dense.c"], &["-O2"]);
     assert!(Image::parse(&image).is_ok());
     // ELF-64 header: where section headers begin, and how many there are; of these: address.
-    let word = |image: &[u8], at: usize| {
-        u64::from_le_bytes(*image[at..].first_chunk().expect("inside")) as usize
-    };
+    let word =
+        |image: &[u8], at: usize| usize::from_le_bytes(*image[at..].first_chunk().expect("inside"));
     let headers = word(&image, 0x28);
     let count = word(&image, 0x3c) & 0xffff;
     let loaded = (0..count)
