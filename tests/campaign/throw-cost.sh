@@ -2,7 +2,9 @@
 # What does a throw cost through moved frames? CPU time of 100,000 throws over that of the same
 # program built by clang, all randomizations; the median over interleaved pairs.
 #
-#   tests/campaign/throw-cost.sh [--pairs N] [--interval MS]     default: 11 pairs, 500 ms
+#   tests/campaign/throw-cost.sh [--pairs N] [--interval MS] [--unwinder libgcc|libunwind]
+#
+# Without options 11 pairs, 500 ms, and the unwinder that clang takes by itself (libgcc's).
 #
 # Exit code 1 if the median is above 2.
 set -euo pipefail
@@ -10,12 +12,19 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 LIMIT=2
-pairs=11 interval=500
+pairs=11 interval=500 libraries=()
 while [[ $# -gt 0 ]]; do
     case $1 in
     --pairs) pairs=${2:?--pairs needs a number} ;;
     --interval) interval=${2:?--interval needs milliseconds} ;;
-    *) die "unknown argument '$1'; usage: throw-cost.sh [--pairs N] [--interval MS]" ;;
+    --unwinder)
+        case ${2:?--unwinder needs a name} in
+        libgcc) libraries=() ;;
+        libunwind) libraries=(-lunwind) ;;
+        *) die "unknown unwinder '$2'; libgcc or libunwind (LLVM's) is meant" ;;
+        esac
+        ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
     shift 2
 done
@@ -24,8 +33,8 @@ done
 out=$CACHE/builds/throw-cost
 mkdir -p "$out"
 source=$PROJECT/tests/campaign/programs/throws.cpp
-clang++-22 -O2 "$source" -o "$out/plain"
-"$SZC++" -O2 "$source" -o "$out/szc"
+clang++-22 -O2 "$source" "${libraries[@]}" -o "$out/plain"
+"$SZC++" -O2 "$source" "${libraries[@]}" -o "$out/szc"
 for ((pair = 1; pair <= pairs; pair++)); do
     plain=$("$out/plain")
     moved=$(SZC_SEED=$pair SZC_INTERVAL_MS=$interval "$out/szc")

@@ -199,18 +199,48 @@ pub fn relax() {
     core::hint::spin_loop();
 }
 
-// A function that is entered by the kernel when a handler returns. Unwinders and debuggers know a
-// signal frame by exactly these bytes (libgcc's x86_64_fallback_frame_state), so no CFI is given.
+// A function that is entered by the kernel when a handler returns. libgcc's unwinder and debuggers know a signal frame
+// by exactly these bytes (x86_64_fallback_frame_state); others, such as LLVM's, by rules (an `S` in their common part)
+// that say where the kernel has put the registers. Like those of libc they begin one byte early: a return address
+// belongs to the call in front of it.
 global_asm!(
     ".text",
     ".globl szc_rt_restorer",
     ".hidden szc_rt_restorer",
     ".type szc_rt_restorer, @function",
+    // DW_CFA_expression: DW_OP_breg7 with an offset of two bytes
+    ".macro saved register, offset",
+    ".cfi_escape 0x10, \\register, 3, 0x77, (\\offset & 0x7f) | 0x80, \\offset >> 7",
+    ".endm",
     ".p2align 4",
+    ".cfi_startproc",
+    ".cfi_signal_frame",
+    // DW_CFA_def_cfa_expression: the saved stack pointer
+    ".cfi_escape 0x0f, 4, 0x77, 0xa0, 0x01, 0x06",
+    "saved 8, 40",   // r8
+    "saved 9, 48",   // r9
+    "saved 10, 56",  // r10
+    "saved 11, 64",  // r11
+    "saved 12, 72",  // r12
+    "saved 13, 80",  // r13
+    "saved 14, 88",  // r14
+    "saved 15, 96",  // r15
+    "saved 5, 104",  // rdi
+    "saved 4, 112",  // rsi
+    "saved 6, 120",  // rbp
+    "saved 3, 128",  // rbx
+    "saved 1, 136",  // rdx
+    "saved 0, 144",  // rax
+    "saved 2, 152",  // rcx
+    "saved 7, 160",  // rsp
+    "saved 16, 168", // rip
+    "nop",
     "szc_rt_restorer:",
     "mov rax, 15", // rt_sigreturn
     "syscall",
+    ".cfi_endproc",
     ".size szc_rt_restorer, . - szc_rt_restorer",
+    ".purgem saved",
 );
 
 // szc_rt_clone(flags, stack_top, entry, tls): clone(2) whose child calls `entry` on its own stack.

@@ -5,6 +5,7 @@
 //! `jmp *pointer` once, at start, and is never written again; to move the function is to change a
 //! pointer, which is data and stays private to a process across `fork`.
 
+use super::headers::Headers;
 use super::pristine::Pristine;
 use super::slot::{Frames, Order, Shape, Slot};
 use super::spares::Spares;
@@ -33,6 +34,7 @@ pub struct Image {
     pristine: Pristine,
     shape: Shape,
     spares: Spares,
+    headers: Headers,
     /// Distance of a thread's pad state from its thread pointer.
     pad_state: i32,
     /// 1 for each function that stays where it is although it may move; null if none does.
@@ -49,6 +51,7 @@ impl Image {
         pristine: Pristine,
         shape: Shape,
         slots_bytes: u32,
+        headers: Headers,
     ) -> Option<Self> {
         let count = table.movable_count();
         let saved: *mut [u8; SAVED_BYTES] = os::map_anonymous(count * SAVED_BYTES).ok()?.cast();
@@ -73,6 +76,7 @@ impl Image {
             pristine,
             shape,
             spares,
+            headers,
             pad_state,
             stays,
         };
@@ -156,6 +160,7 @@ impl Image {
                 os::unmap(self.stays, count);
             }
             self.spares.free();
+            self.headers.free();
             self.pristine.free();
         }
     }
@@ -208,6 +213,11 @@ impl Image {
     /// Where the spare parts of functions lie.
     pub fn spares(&self) -> &Spares {
         &self.spares
+    }
+
+    /// Where the memory is for what unwinders are told.
+    pub fn headers(&self) -> &Headers {
+        &self.headers
     }
 
     /// What copies do to frames.

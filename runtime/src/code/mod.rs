@@ -12,6 +12,7 @@ pub mod arena;
 mod budget;
 pub mod copy;
 mod counts;
+pub mod headers;
 pub mod image;
 pub mod images;
 pub mod layout;
@@ -31,11 +32,13 @@ use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Exhausted, Use};
 use crate::os;
 use crate::symbols;
+use crate::unwind;
 use arena::{Arena, Private, Unavailable};
 pub use budget::{Budget, Reclaim};
+use core::cell::Cell;
 use core::ffi::CStr;
-use core::sync::atomic::AtomicUsize;
 pub use counts::Counts;
+use headers::Headers;
 use image::{Image, RedirectFailed};
 use origin::Locator;
 pub use plan::{Plan, Prepared};
@@ -44,7 +47,7 @@ use reclaim::stacks::{self, Blocked};
 pub use refused::Refused;
 use region::Region;
 use slot::{Frames, Shape, Slot};
-use szc_abi::{Header, PLACEMENT_GRAIN_BYTES};
+use szc_abi::{Header, PLACEMENT_GRAIN_BYTES, Table};
 use table::MappedTable;
 
 /// Most slots of old epochs that lead to the current one at a time.
@@ -55,6 +58,24 @@ const MAX_REDIRECTS: usize = 4 << 20;
 struct SlotAt {
     place: u32,
     function: u32,
+}
+
+/// Memory for what the unwinder is to be told of the functions of the image at `base`.
+fn headers_for(base: usize, table: &Table<'_>) -> Result<Headers, Refused> {
+    let count = table.movable_count();
+    if !unwind::wants_relocated_rules() {
+        return Ok(Headers::alone(count));
+    }
+    let known = Cell::new(true);
+    let room = |index| {
+        let room = table.movable(index).and_then(|function| {
+            unwind::room(base + function.start as usize, function.rules_bytes as usize)
+        });
+        known.set(known.get() && room.is_some());
+        room.unwrap_or(0)
+    };
+    let headers = Headers::with_rules(count, room).ok_or(Refused::Memory)?;
+    if known.get() { Ok(headers) } else { Err(Refused::OtherUnwinder) }
 }
 
 /// The state of code randomization of one image.
@@ -108,11 +129,10 @@ impl Code {
             + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
         let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
+        let headers = headers_for(base, &table)?;
         // The pointers stand before the first layout, within reach of the image, and so do headers for unwinders.
-        let private = Private {
-            bytes: Image::pointer_bytes(&table),
-            header_bytes: object::header_bytes(table.movable_count()),
-        };
+        let private =
+            Private { bytes: Image::pointer_bytes(&table), header_bytes: headers.bytes() };
         let (arena, pointers) = Arena::new(
             base,
             base + image::loaded_bytes(base),
@@ -124,9 +144,8 @@ impl Code {
         )
         .map_err(Refused::Arena)?;
         let pristine = Pristine::of(base, file);
-        let image =
-            Image::new(base, table, pointers.cast::<AtomicUsize>(), pristine, shape, slots_bytes)
-                .ok_or(Refused::Memory)?;
+        let image = Image::new(base, table, pointers.cast(), pristine, shape, slots_bytes, headers)
+            .ok_or(Refused::Memory)?;
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();

@@ -1,10 +1,11 @@
 //! A function of a layout as unwinders see it that ask for objects: something with a range of addresses and a header
 //! of unwind rules of its own.
 
+use super::headers::Memory;
 use super::origin::Locator;
 use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES};
 use crate::arch::rules;
-use crate::unwind::{HEADER_BYTES, MAX_ENTRIES};
+use crate::unwind::MAX_ENTRIES;
 use core::ops::Range;
 use szc_abi::SLOT_HEAD_BYTES;
 
@@ -14,8 +15,11 @@ pub struct Object {
     pub original: usize,
     /// Addresses that lie together with the one that was asked for.
     pub range: Range<usize>,
-    /// Memory for its header.
-    pub header: *mut u32,
+    /// The memory of all headers at its place, and what of it is this function's.
+    pub headers: *mut u8,
+    pub memory: Memory,
+    /// The epoch whose layout the place has.
+    pub epoch: u64,
     /// Where the body begins that is entered first.
     pub body: usize,
     /// All of its code, by address.
@@ -38,12 +42,6 @@ pub enum Rules {
     OfOriginal,
     /// Those at this address.
     At(usize),
-}
-
-/// Bytes of the headers of `count` functions at one place.
-#[must_use]
-pub fn header_bytes(count: usize) -> usize {
-    count * HEADER_BYTES
 }
 
 impl Locator {
@@ -80,8 +78,8 @@ impl Locator {
             slot.spare.and(part(spare, Rules::OfOriginal)),
             part(stub, Rules::At(patterns + rules::STUB_AT)),
         ];
-        let header = self.arena.headers(place).wrapping_add(header_bytes(function as usize)).cast();
+        let (headers, memory) = (self.arena.headers(place), self.image.headers().of(function));
         let original = self.image.original(&self.image.function(function));
-        Some(Object { original, range, header, body, parts })
+        Some(Object { original, range, headers, memory, epoch: region.epoch(), body, parts })
     }
 }

@@ -4,11 +4,12 @@
 mod header;
 mod names;
 mod objects;
+mod relocated;
 mod rules;
 mod walk;
 
 pub use header::{HEADER_BYTES, MAX_ENTRIES};
-pub use objects::start;
+pub use objects::{room, start, wants_relocated_rules};
 pub use rules::obstacle;
 
 use crate::next::{next_symbol, symbol_in};

@@ -7,6 +7,7 @@
 
 use super::OfUnwinder;
 use super::names::file_name;
+use super::objects;
 use crate::arch;
 use crate::code::Refused;
 use crate::next;
@@ -23,8 +24,8 @@ pub struct Bases {
 
 type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
 
-/// How the file's name of the unwinder begins that asks. Any other in its place, LLVM's `libunwind.so.1` for example,
-/// does not.
+/// How the file's name of the unwinder begins that asks for rules. LLVM's `libunwind.so.1` in its place asks for objects;
+/// others for nothing.
 const SHARED_UNWINDER: &[u8] = b"libgcc_s.so";
 
 /// What the unwinder asks.
@@ -70,7 +71,7 @@ pub fn obstacle() -> Option<Refused> {
     }
     let raise = next::symbol_of_any(c"_Unwind_RaiseException");
     let asks = raise == 0 || file_name(raise).is_none_or(|name| name.starts_with(SHARED_UNWINDER));
-    (!asks).then_some(Refused::OtherUnwinder)
+    (!asks && !objects::serves_llvm()).then_some(Refused::OtherUnwinder)
 }
 
 /// The unwinder's own search: statically linked, or the next one in the order of loading.

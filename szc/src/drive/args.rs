@@ -2,7 +2,7 @@
 //! out, whether it links, and which words are the driver's own.
 
 use super::features::{Request, Word as OwnWord};
-use super::link::{OTHER_UNWINDER, is_other_unwinder};
+use super::link::{OTHER_UNWINDER, OTHER_UNWINDER_ARCHIVE};
 use super::linker_words::{Reader, Verdict};
 use super::options::{Effect, Match, look_up};
 use super::response;
@@ -63,6 +63,8 @@ pub struct Facts {
     pub static_cxx: bool,
     /// The unwinder, if named: by an option or as a library.
     pub unwinder: Option<String>,
+    /// An archive of another unwinder than the compiler's is named.
+    pub unwinder_archive: bool,
     /// The compiler's support library, if named; the unwinder comes with it.
     pub support_library: Option<String>,
     /// The link makes an object file.
@@ -280,9 +282,8 @@ impl Reading {
             None => has_extension(bytes, &OFFLOAD_EXTENSIONS),
         };
         self.facts.headers += usize::from(is_header);
-        if Path::new(text).file_name().is_some_and(|name| is_other_unwinder(name.as_bytes())) {
-            self.facts.unwinder = Some(OTHER_UNWINDER.to_owned());
-        }
+        let file = Path::new(text).file_name().map(OsStr::as_bytes);
+        self.facts.unwinder_archive |= file == Some(OTHER_UNWINDER_ARCHIVE);
         self.facts.offload |= is_offload;
     }
 
@@ -302,7 +303,8 @@ impl Reading {
             Effect::Library => {
                 facts.libraries += 1;
                 let file = value.as_bytes().strip_prefix(b":").unwrap_or_default();
-                if value == "unwind" || is_other_unwinder(file) {
+                facts.unwinder_archive |= file == OTHER_UNWINDER_ARCHIVE;
+                if value == "unwind" {
                     facts.unwinder = Some(OTHER_UNWINDER.to_owned());
                 }
                 facts.names_libc |= value == "c" || value.as_bytes().starts_with(b":libc.");

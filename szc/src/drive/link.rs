@@ -56,21 +56,20 @@ pub(super) fn unwinder_that_knows_no_copies(facts: &Facts) -> Option<&'static st
     }
 }
 
-/// Name of an unwinder that finds no copies: LLVM's, or the older one of the same name (`libunwind.so.8`).
+/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a shared one asks it.
 pub(super) const OTHER_UNWINDER: &str = "libunwind";
 
-/// Whether a file is that unwinder.
-pub(super) fn is_other_unwinder(file_name: &[u8]) -> bool {
-    let rest = file_name.strip_prefix(OTHER_UNWINDER.as_bytes());
-    rest.is_some_and(|rest| matches!(rest, b".a" | b".so") || rest.starts_with(b".so."))
-}
+/// The archive of that unwinder.
+pub(super) const OTHER_UNWINDER_ARCHIVE: &[u8] = b"libunwind.a";
 
-/// Whether that unwinder is linked to the image.
-pub(super) fn has_other_unwinder(facts: &Facts) -> bool {
-    match facts.unwinder.as_deref() {
+/// Whether that unwinder is linked into the image, where nothing leads its questions to the runtime.
+pub(super) fn has_other_unwinder_inside(facts: &Facts) -> bool {
+    let is_named = match facts.unwinder.as_deref() {
         Some(name) => name == OTHER_UNWINDER,
         None => facts.support_library.as_deref() == Some("compiler-rt"),
-    }
+    };
+    let links_archives = facts.static_libraries || facts.static_support;
+    facts.unwinder_archive || is_named && links_archives
 }
 
 /// With a shared C++ library the unwinder in use is a shared one, whatever `-static-libgcc` says.

@@ -69,10 +69,10 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
     let links_code = facts.links() && request.includes(Feature::Code);
-    if links_code && !facts.shared && link::has_other_unwinder(facts) {
+    if links_code && !facts.shared && link::has_other_unwinder_inside(facts) {
         eprintln!(
-            "szc: warning: code randomization is off: LLVM's libunwind cannot pass moved functions; \
-             libgcc's unwinder can: --unwindlib=libgcc"
+            "szc: warning: code randomization is off: a libunwind that is linked statically cannot pass moved \
+             functions; a shared one can, and libgcc's unwinder: --unwindlib=libgcc"
         );
         return request.without(Feature::Code);
     }

@@ -1,4 +1,4 @@
-//#Variants: -O2 | -O0 | -O2 -stdlib=libc++ | -O2 -static | gcc -O2
+//#Variants: -O2 | -O0 | -O2 -stdlib=libc++ | -O2 -static | gcc -O2 | -O2 -stdlib=libc++ -lunwind
 //#Flags: -pthread
 /* Exceptions that are kept and handed to other threads, thrown again there, nested in others, and
  * told apart by dynamic_cast in their handlers. */

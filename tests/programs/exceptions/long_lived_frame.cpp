@@ -1,4 +1,4 @@
-//#Variants: -O2 | gcc -O2 | -O2 -static
+//#Variants: -O2 | gcc -O2 | -O2 -static | -O2 -lunwind
 /* The frame that catches was entered in the first epoch and stays for all of them; C code compiled
  * with unwind tables lies between. */
 #include "../rounds.h"

@@ -1,4 +1,4 @@
-//#Variants: -O2 | -O0 | gcc -O2 | -O2 -fno-omit-frame-pointer
+//#Variants: -O2 | -O0 | gcc -O2 | -O2 -fno-omit-frame-pointer | -O2 -lunwind
 /* Exceptions out of handlers of signals that an instruction raised, through the frame that it was raised in. */
 #include "../rounds.h"
 #include <csignal>

@@ -1,4 +1,4 @@
-//#Variants: -O2 -rdynamic | -O0 -rdynamic | gcc -O2 -rdynamic
+//#Variants: -O2 -rdynamic | -O0 -rdynamic | gcc -O2 -rdynamic | -O2 -rdynamic -lunwind
 /* A program that names the functions on its own stack, in all the ways there are: from a call, from below a
  * call that never returns, and from a handler of a signal that came in the middle of a function. */
 #include "../rounds.h"

@@ -1,4 +1,4 @@
-//#Variants: -O2 | -O2 -static | -O2 -static-libgcc -static-libstdc++
+//#Variants: -O2 | -O2 -static | -O2 -static-libgcc -static-libstdc++ | -O2 -lunwind
 //#Flags: -pthread
 #include "../rounds.h"
 #include <stdexcept>

@@ -1,4 +1,4 @@
-//#Variants: -O2 | -O2 -static | gcc -O2
+//#Variants: -O2 | -O2 -static | gcc -O2 | -O2 -lunwind
 //#Signal: 6
 //#Epochs: 0
 #include "../rounds.h"

@@ -1,20 +1,36 @@
 //! Instructions that go on on another stack, as code that nobody has decoded may hold them.
 //!
 //! Found by their bytes, wherever those stand: what looks like one and is none costs memory alone. Compilers load
-//! the stack pointer from their frames and from registers that calls keep (arrays of variable length); code that
-//! switches stacks loads it from somewhere else in memory, or from a register that may hold an argument.
+//! the stack pointer from their frames and from registers that calls keep (arrays of variable length), or from one that
+//! holds no argument and that they have loaded from their frame; code that switches stacks loads it from somewhere
+//! else in memory, or from a register that may hold an argument.
 //! Source: Intel SDM volume 2, 2.1.5 (ModR/M and SIB), 2.2.1 (REX), MOV, XCHG.
 
 /// Bytes that must be there behind the first one of such an instruction.
 pub const SWITCH_BYTES_BEHIND: usize = 3;
 
+/// How far in front of `mov %r11, %rsp` a load from the frame counts. (Both parts of a loop that allocates; farther
+/// away it is another function's.)
+const LOADED_BYTES_IN_FRONT: usize = 256;
+
 /// Whether bytes of code hold an instruction that switches stacks, at all but the last
 /// [`SWITCH_BYTES_BEHIND`] places.
 pub fn switches_stacks(code: &[u8]) -> bool {
-    code.windows(SWITCH_BYTES_BEHIND + 1).any(|bytes| {
+    code.windows(SWITCH_BYTES_BEHIND + 1).enumerate().any(|(at, bytes)| {
         let &[rex, opcode, modrm, sib] = bytes else { return false };
-        rex & 0xf8 == REX_W && sets_stack_pointer(rex, opcode, modrm, sib)
+        rex & 0xf8 == REX_W
+            && sets_stack_pointer(rex, opcode, modrm, sib)
+            && !([rex, opcode, modrm] == FROM_R11 && loads_r11_from_frame(&code[..at]))
     })
+}
+
+/// `mov %r11, %rsp`: no argument is in that register, so what goes to the stack pointer has been loaded before.
+const FROM_R11: [u8; 3] = [0x4c, 0x89, 0xdc];
+
+/// Whether code ends with some in which `mov n(%rbp), %r11` stands.
+fn loads_r11_from_frame(code: &[u8]) -> bool {
+    let end = &code[code.len().saturating_sub(LOADED_BYTES_IN_FRONT)..];
+    end.windows(3).any(|bytes| matches!(bytes, [0x4c, 0x8b, 0x5d | 0x9d]))
 }
 
 /// The prefix for operands of 8 bytes; its lower bits extend the three register fields.
@@ -60,6 +76,18 @@ mod tests {
     fn is_switch(instruction: &[u8]) -> bool {
         let code = [&[0x90; 5], instruction, &[0x90; 5]].concat();
         switches_stacks(&code)
+    }
+
+    #[test]
+    fn a_register_without_argument_that_was_loaded_from_the_frame_is_none() {
+        // gcc 12, an array of variable length in a loop: mov -0x88(%rbp), %r11; test %eax, %eax; mov %r11, %rsp
+        let load = [0x4c, 0x8b, 0x9d, 0x78, 0xff, 0xff, 0xff, 0x85, 0xc0];
+        let set = [0x4c, 0x89, 0xdc];
+        assert!(is_switch(&set));
+        assert!(!is_switch(&[&load[..], &set].concat()));
+        assert!(is_switch(&[&set[..], &load].concat()));
+        assert!(is_switch(&[&load[..], &[0x90; 256], &set].concat()));
+        assert!(is_switch(&[&load[..], &[0x48, 0x89, 0xfc]].concat()), "mov %rdi, %rsp");
     }
 
     #[test]

@@ -22,8 +22,8 @@ const BYTES_AT_A_TIME: usize = 1 << 20;
 
 /// How file names begin of what comes with the C library and the compiler. Their functions that set the stack
 /// pointer go back to an older frame of the same stack, or the runtime knows of their stacks (`makecontext`).
-const KNOWN: [&[u8]; 6] =
-    [b"ld-linux", b"ld-2.", b"libc.so.", b"libc-2.", b"libpthread", b"libgcc_s"];
+const KNOWN: [&[u8]; 7] =
+    [b"ld-linux", b"ld-2.", b"libc.so.", b"libc-2.", b"libpthread", b"libgcc_s", b"libunwind.so"];
 
 /// Longest path, with the NUL behind it, that is kept.
 const PATH_BYTES: usize = 256;

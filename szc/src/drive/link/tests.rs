@@ -110,22 +110,26 @@ fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
 }
 
 #[test]
-fn an_unwinder_that_does_not_ask_for_copies_is_noticed() {
-    for (line, other) in [
+fn another_unwinder_inside_the_image_is_noticed() {
+    for (line, inside) in [
         ("x.o", false),
         ("-stdlib=libc++ x.o", false),
-        ("-stdlib=libc++ -lunwind x.o", true),
-        ("x.o -l:libunwind.so.8", true),
+        ("-stdlib=libc++ -lunwind x.o", false),
+        ("-lunwind -static-libgcc x.o", true),
+        ("-static -lunwind x.o", true),
+        ("-static x.o", false),
+        ("x.o -l:libunwind.so.8", false),
         ("x.o -l :libunwind.a", true),
-        ("x.o /usr/lib/llvm-22/lib/libunwind.so.1", true),
+        ("x.o /usr/lib/llvm-22/lib/libunwind.so.1", false),
         ("x.o ./libunwind.a", true),
-        ("x.o libunwind.o -l:libunwinder.so libunwind.c -lunwinder", false),
-        ("-rtlib=compiler-rt x.o", true),
-        ("--rtlib=compiler-rt --unwindlib=libgcc x.o", false),
-        ("--rtlib compiler-rt -unwindlib=libunwind x.o", true),
-        ("-rtlib=libgcc x.o", false),
+        ("x.o libunwind.o -l:libunwinder.a libunwind.c -lunwinder", false),
+        ("-rtlib=compiler-rt x.o", false),
+        ("-rtlib=compiler-rt -static x.o", true),
+        ("--rtlib=compiler-rt --unwindlib=libgcc -static x.o", false),
+        ("--rtlib compiler-rt -unwindlib=libunwind -static-libgcc x.o", true),
+        ("-rtlib=libgcc -static x.o", false),
     ] {
-        assert_eq!(has_other_unwinder(&facts(line)), other, "{line}");
+        assert_eq!(has_other_unwinder_inside(&facts(line)), inside, "{line}");
     }
 }
 
