@@ -56,6 +56,9 @@ pub mod nr {
     pub const READ: usize = 0;
     pub const BRK: usize = 12;
     pub const FUTEX: usize = 202;
+    pub const SCHED_SETAFFINITY: usize = 203;
+    pub const SCHED_GETAFFINITY: usize = 204;
+    pub const TGKILL: usize = 234;
     pub const GETDENTS64: usize = 217;
     pub const GET_ROBUST_LIST: usize = 274;
     pub const PROCESS_VM_READV: usize = 310;

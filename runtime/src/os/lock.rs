@@ -13,6 +13,23 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: u64, shared: bool
     unsafe { syscall(nr::FUTEX, arguments) };
 }
 
+/// Waits while `*word == expected`, until the monotonic clock shows `deadline_ns`. Whether it does; may return early.
+pub fn futex_wait_until(word: &AtomicU32, expected: u32, deadline_ns: u64) -> bool {
+    const TIMED_OUT: isize = -110;
+    let time = [deadline_ns / 1_000_000_000, deadline_ns % 1_000_000_000];
+    let wait_for_any_bit = 128 | 9; // with an absolute time
+    let arguments = [
+        word.as_ptr() as usize,
+        wait_for_any_bit,
+        expected as usize,
+        time.as_ptr() as usize,
+        0,
+        u32::MAX as usize,
+    ];
+    // SAFETY: the word outlives the call; the time is a struct timespec.
+    unsafe { syscall(nr::FUTEX, arguments) == TIMED_OUT }
+}
+
 /// Wakes up to `count` waiters.
 pub fn futex_wake(word: &AtomicU32, count: u32, shared: bool) {
     let operation = if shared { 1 } else { 129 };

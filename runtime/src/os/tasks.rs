@@ -6,6 +6,7 @@
 use super::{Errno, File, OPEN_READ, check, process_id};
 use crate::arch::{nr, syscall};
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// `O_DIRECTORY`.
 const DIRECTORY: usize = 0o200_000;
@@ -187,6 +188,45 @@ impl Path {
 pub fn thread_id() -> u32 {
     // SAFETY: no memory is involved.
     unsafe { syscall(nr::GETTID, [0; 6]) as u32 }
+}
+
+/// Whether a task of this process has that number.
+pub fn exists(task: u32) -> bool {
+    let arguments = [process_id() as usize, task as usize, 0, 0, 0, 0];
+    // SAFETY: no signal is sent.
+    unsafe { syscall(nr::TGKILL, arguments) == 0 }
+}
+
+/// A set of processors, as the kernel gives it. (Of the first 1,024: if there are more it is left alone.)
+pub struct Processors {
+    bits: [AtomicU64; 16],
+    bytes: AtomicUsize,
+}
+
+impl Processors {
+    /// None.
+    pub const fn new() -> Self {
+        Self { bits: [const { AtomicU64::new(0) }; 16], bytes: AtomicUsize::new(0) }
+    }
+
+    /// Becomes those that a task may run on.
+    pub fn read(&self, task: u32) {
+        let arguments =
+            [task as usize, size_of_val(&self.bits), self.bits.as_ptr() as usize, 0, 0, 0];
+        // SAFETY: the kernel writes to the words, which are atomic.
+        let bytes = unsafe { syscall(nr::SCHED_GETAFFINITY, arguments) };
+        self.bytes.store(usize::try_from(bytes).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Lets a task run on these, if they are known.
+    pub fn give(&self, task: u32) {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes != 0 && task != 0 {
+            let arguments = [task as usize, bytes, self.bits.as_ptr() as usize, 0, 0, 0];
+            // SAFETY: the kernel reads the words.
+            unsafe { syscall(nr::SCHED_SETAFFINITY, arguments) };
+        }
+    }
 }
 
 /// Writes the numbers of all threads that live on from before the call until after it into `to`; others

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 pub const LINK_ORDERS: u32 = 32;
 
 /// Seconds after which no further block of builds of a program is begun.
-pub const BUILDING_S: u32 = 240;
+pub const BUILDING_S: u32 = 60;
 
 /// One step of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,9 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
+mod exports;
+mod presence;
+
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
 use crate::filters;
@@ -14,6 +17,7 @@ use crate::stack;
 use crate::state::CODE;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+pub use presence::without_task;
 
 const STACK_BYTES: usize = 128 << 10;
 
@@ -34,33 +38,55 @@ static OWN_FILES: AtomicBool = AtomicBool::new(false);
 /// Children that share copies with this process and have not made their own yet.
 static PENDING: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
 
-/// The task is there. Cleared under [`library::CHANGES`], so that no library is adopted unseen.
-static RUNNING: AtomicBool = AtomicBool::new(false);
+/// The task's stack. The next one gets it when it has ended.
+static STACK: AtomicPtr<u8> = AtomicPtr::new(os::null());
 
 /// Starts the task. The program runs on with one layout if that fails.
 pub fn start() -> Result<(), os::Errno> {
     let pending = os::map_shared(os::PAGE_BYTES)?;
     PENDING.store(pending.cast(), Ordering::Relaxed);
-    RUNNING.store(true, Ordering::Relaxed);
-    spawn()
+    if presence::want() { spawn() } else { Ok(()) }
 }
 
 /// Starts the task if there was nothing to do for it up to now.
 pub fn wake() {
-    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0)
-        && !RUNNING.swap(true, Ordering::Relaxed)
-    {
+    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
         // Without it the library keeps its first layout.
-        let _ = if pending().is_some() { spawn() } else { start() };
+        let _ = if pending().is_none() {
+            start()
+        } else if presence::want() {
+            spawn()
+        } else {
+            Ok(())
+        };
     }
 }
 
+/// Makes the task, whose presence has been noted as wanted.
 fn spawn() -> Result<(), os::Errno> {
+    let result = stack().and_then(make);
+    presence::made(result);
+    result.map(drop)
+}
+
+/// Memory for the task's stack.
+fn stack() -> Result<*mut u8, os::Errno> {
+    let last = STACK.load(Ordering::Relaxed);
+    if !last.is_null() && !presence::is_there() {
+        return Ok(last);
+    }
     let memory = os::map_anonymous(STACK_BYTES)?;
-    // The lowest page catches an overflow; the highest bytes are the thread block that fs points to.
+    // The lowest page catches an overflow.
     // SAFETY: the memory was mapped a moment ago.
+    unsafe { os::protect(memory, os::PAGE_BYTES, os::PROT_NONE)? };
+    STACK.store(memory, Ordering::Relaxed);
+    Ok(memory)
+}
+
+fn make(memory: *mut u8) -> Result<u32, os::Errno> {
+    // The highest bytes are the thread block that fs points to.
+    // SAFETY: the memory is a stack that nobody uses.
     let (stack_top, thread_block) = unsafe {
-        os::protect(memory, os::PAGE_BYTES, os::PROT_NONE)?;
         let block = memory.add(STACK_BYTES - 256);
         block.cast::<*mut u8>().write(block);
         (block.cast::<c_void>(), block.cast::<c_void>())
@@ -73,11 +99,12 @@ fn spawn() -> Result<(), os::Errno> {
     // SAFETY: the stack and the block are the task's alone; it shares the address space.
     let result = unsafe { arch::clone_task(flags, stack_top, szc_rt_maintenance, thread_block) };
     os::signal_mask(2, Some(before))?;
-    if result < 0 { Err(os::Errno(result as i32)) } else { Ok(()) }
+    u32::try_from(result).map_err(|_| os::Errno(result as i32))
 }
 
 /// Starts the task of a forked child, if its parent had one.
 pub fn restart() {
+    presence::become_child();
     let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
     if ticks && !filters::may_be_there() {
         // Without it the child keeps its layout.
@@ -105,8 +132,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
     let mut next_look = deadline + LOOK_NS;
     loop {
         deadline = (deadline + interval_ns).max(os::monotonic_ns());
-        os::sleep_until(deadline);
-        if filters::may_be_there() {
+        let aside = presence::sleeps_until(deadline);
+        if aside || filters::may_be_there() {
+            drop(reclaimer);
             os::exit_task(0);
         }
         if deadline > next_look {
@@ -155,7 +183,7 @@ fn exit_code_in(stat: &[u8]) -> Option<i32> {
 fn come_to_rest() -> bool {
     let rests = CODE.with(|images| images.are_at_rest());
     if rests {
-        RUNNING.store(false, Ordering::Relaxed);
+        presence::want_no_more();
     }
     rests
 }

@@ -1,0 +1,46 @@
+//! Functions of libc that are about the process as a whole, and are carried out without the maintenance task.
+//!
+//! The driver gives them their real names (`szc_abi::SHARED_FRAMES_EXPORT_PREFIX`). Sources: setresuid(2) and relatives,
+//! setgroups(2), initgroups(3), unshare(2), setns(2).
+
+use super::without_task;
+use crate::exports::fail;
+use crate::next::Next;
+use crate::os::Errno;
+use core::ffi::{c_int, c_void};
+
+/// Function not implemented.
+const ENOSYS: Errno = Errno(38);
+
+/// Defines such functions, by their arguments.
+macro_rules! without_task {
+    ($($name:literal as $export:ident($($argument:ident: $type:ty),*);)*) => {$(
+        /// # Safety
+        /// As the function it stands for.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $export($($argument: $type),*) -> c_int {
+            static NEXT: Next = Next::new($name);
+            let Some(next) = NEXT.get() else { return fail(ENOSYS) };
+            // SAFETY: the next definition has this type; the caller's promise.
+            without_task(|| unsafe {
+                let next: unsafe extern "C" fn($($type),*) -> c_int = core::mem::transmute(next);
+                next($($argument),*)
+            })
+        }
+    )*};
+}
+
+without_task! {
+    c"setuid" as szc_rt_shared_frames_setuid(user: u32);
+    c"setgid" as szc_rt_shared_frames_setgid(group: u32);
+    c"seteuid" as szc_rt_shared_frames_seteuid(effective: u32);
+    c"setegid" as szc_rt_shared_frames_setegid(effective: u32);
+    c"setreuid" as szc_rt_shared_frames_setreuid(real: u32, effective: u32);
+    c"setregid" as szc_rt_shared_frames_setregid(real: u32, effective: u32);
+    c"setresuid" as szc_rt_shared_frames_setresuid(real: u32, effective: u32, saved: u32);
+    c"setresgid" as szc_rt_shared_frames_setresgid(real: u32, effective: u32, saved: u32);
+    c"setgroups" as szc_rt_shared_frames_setgroups(count: usize, groups: *const u32);
+    c"initgroups" as szc_rt_shared_frames_initgroups(user: *const c_void, group: u32);
+    c"unshare" as szc_rt_shared_frames_unshare(flags: c_int);
+    c"setns" as szc_rt_shared_frames_setns(namespace: c_int, kind: c_int);
+}

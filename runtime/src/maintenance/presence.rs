@@ -1,0 +1,159 @@
+//! Whether the maintenance task is there, and calls during which it is not: those that are about the process as a whole.
+//!
+//! libc, which changes the user of all its threads, does not know of the task, and the kernel gives a user namespace
+//! only to a process that has one task. So the task goes before such a call, and comes again behind it, as a child of
+//! what the process has become.
+//!
+//! Sources: credentials(7), unshare(2), setns(2), nptl(7).
+
+use super::spawn;
+use crate::filters;
+use crate::os;
+use crate::os::tasks::{self, Processors};
+use crate::os::{Lock, futex_wait, futex_wait_until, futex_wake};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// There is something for the task to do.
+const WANTED: u32 = 1;
+/// It is being made.
+const STARTING: u32 = 2;
+/// A call is under way for which it is not to be there.
+const ASIDE: u32 = 4;
+/// It went because of that, or was not made, and is to be made when the call is over.
+const OWED: u32 = 8;
+
+/// The bits above. The task sleeps on this word.
+static STATE: AtomicU32 = AtomicU32::new(0);
+
+/// The last task that was made, and its process. A child that shares the memory, as that of vfork(2) does, has another.
+static TASK: AtomicU32 = AtomicU32::new(0);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Calls under way. Changed by who holds the lock, with all signals blocked.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+static CHANGES_OF_CALLS: Lock = Lock::new();
+
+/// Processors that the task may run on, while it is not there. (A new task has those of the thread that makes it.)
+static PROCESSORS: Processors = Processors::new();
+
+/// How long a call waits for the task to go: it may wait for a forked child. Then the call finds it.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// Time between looks whether the kernel has forgotten a task.
+const LOOK_NS: u64 = 50_000;
+
+/// Notes that there is something to do. Whether whoever says so must make the task, and say when that is done.
+pub fn want() -> bool {
+    let change = |state: u32| match state {
+        state if state & WANTED != 0 => None,
+        state if state & ASIDE != 0 => Some(state | WANTED | OWED),
+        state => Some(state | WANTED | STARTING),
+    };
+    STATE
+        .fetch_update(Ordering::AcqRel, Ordering::Relaxed, change)
+        .is_ok_and(|before| before & ASIDE == 0)
+}
+
+/// The task was made, or could not be.
+pub fn made(result: Result<u32, os::Errno>) {
+    PROCESS.store(os::process_id(), Ordering::Relaxed);
+    TASK.store(result.unwrap_or(0), Ordering::Relaxed);
+    // Release: who sees the bit gone knows the task.
+    STATE.fetch_and(!STARTING, Ordering::Release);
+}
+
+/// There is nothing left to do; the task will end.
+pub fn want_no_more() {
+    STATE.fetch_and(!WANTED, Ordering::Relaxed);
+}
+
+/// In a forked child, which has no task and no call under way.
+pub fn become_child() {
+    STATE.store(0, Ordering::Relaxed);
+    TASK.store(0, Ordering::Relaxed);
+    CALLS.store(0, Ordering::Relaxed);
+    CHANGES_OF_CALLS.reset();
+}
+
+/// Whether the last task that was made is still there.
+pub fn is_there() -> bool {
+    let task = TASK.load(Ordering::Relaxed);
+    task != 0 && tasks::exists(task)
+}
+
+/// The task's sleep. Returns true if it is to end.
+pub fn sleeps_until(deadline_ns: u64) -> bool {
+    loop {
+        let leave = |state: u32| (state & ASIDE != 0).then_some(state | OWED);
+        match STATE.fetch_update(Ordering::AcqRel, Ordering::Acquire, leave) {
+            Ok(_) => return true,
+            Err(state) => {
+                if futex_wait_until(&STATE, state, deadline_ns) {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+/// Carries a call out while the task is not there.
+pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
+    let knows =
+        STATE.load(Ordering::Relaxed) != 0 && PROCESS.load(Ordering::Relaxed) == os::process_id();
+    // Behind a filter nothing is asked of the kernel, and the task has gone.
+    if !knows || filters::may_be_there() {
+        return call();
+    }
+    change_calls(|calls| {
+        if calls == 0 {
+            step_aside();
+        }
+        calls + 1
+    });
+    let result = call();
+    change_calls(|calls| {
+        if calls == 1 {
+            come_back();
+        }
+        calls.saturating_sub(1)
+    });
+    result
+}
+
+fn change_calls(change: impl FnOnce(u32) -> u32) {
+    let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
+    CHANGES_OF_CALLS.with(|| {
+        let calls = change(CALLS.load(Ordering::Relaxed));
+        CALLS.store(calls, Ordering::Relaxed);
+    });
+    let _ = os::signal_mask(2, Some(before));
+}
+
+fn step_aside() {
+    PROCESSORS.read(TASK.load(Ordering::Relaxed));
+    STATE.fetch_or(ASIDE, Ordering::AcqRel);
+    futex_wake(&STATE, 1, false);
+    let patience_ends = os::monotonic_ns() + PATIENCE_NS;
+    let must_wait = || {
+        let state = STATE.load(Ordering::Acquire);
+        let stays = state & WANTED != 0 && state & OWED == 0;
+        state & STARTING != 0 || stays || is_there()
+    };
+    while must_wait() && os::monotonic_ns() < patience_ends {
+        let nobody_wakes = AtomicU32::new(0);
+        futex_wait(&nobody_wakes, 0, LOOK_NS, false);
+    }
+}
+
+fn come_back() {
+    let change = |state: u32| {
+        let left = state & !(ASIDE | OWED);
+        Some(if state & OWED != 0 { left | STARTING } else { left })
+    };
+    let before = STATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change).unwrap_or(0);
+    if before & OWED != 0 {
+        // Without it the program keeps its layout.
+        let _ = spawn();
+        PROCESSORS.give(TASK.load(Ordering::Relaxed));
+    }
+}
