@@ -14,6 +14,9 @@ use szc_abi::cursor::Cursor;
 const COMMON_AT: usize = 4;
 const START_AT: usize = 8;
 
+/// Where what they have in common says its version.
+const VERSION_AT: usize = 8;
+
 /// Encodings of pointers (`DW_EH_PE_…`).
 const ABSOLUTE_8: u8 = 0x00;
 const RELATIVE_4: u8 = 0x1b;
@@ -64,7 +67,7 @@ impl Source {
             let distance = Cursor::new(entry.get(COMMON_AT..)?).u32()?.cast_signed();
             (entry, sized((address + COMMON_AT).wrapping_add_signed(-(distance as isize)))?)
         };
-        let mut cursor = Cursor::new(common.get(START_AT..)?);
+        let mut cursor = Cursor::new(common.get(VERSION_AT..)?);
         let version = cursor.u8()?;
         let letters = cursor.text()?;
         let (_code, _data, _column) = (cursor.unsigned()?, cursor.signed()?, cursor.u8()?);

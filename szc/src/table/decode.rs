@@ -54,8 +54,8 @@ pub struct Decoded {
     pub pinned: Option<Reason>,
     /// The last instruction is a call, which compilers put last only if it does not return.
     pub ends_in_call: bool,
-    /// An instruction may set the stack pointer to something that is not its own.
-    pub sets_stack_pointer: bool,
+    /// Whether the stack pointer may become something that is not its own.
+    pub stack_pointer: stack_switch::Quick,
 }
 
 impl Decoded {
@@ -101,7 +101,7 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
             pin(reason);
         }
         push_operands(&mut decoded.operands, &decoder, &instruction);
-        decoded.sets_stack_pointer |= stack_switch::may_set(&instruction);
+        decoded.stack_pointer.add(&instruction);
         ends_in_flow = ends_path(&instruction);
         decoded.ends_in_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);

@@ -30,8 +30,9 @@ pub struct Switches {
 #[must_use]
 pub fn find(image: &Image<'_>, survey: &Survey<'_>, is_known: impl Fn(usize) -> bool) -> Switches {
     let bytes = |start, end| image.section_at(start)?.bytes(start, end - start);
-    let is_candidate =
-        |index: &usize| survey.functions[*index].decoded.sets_stack_pointer && !is_known(*index);
+    let is_candidate = |index: &usize| {
+        survey.functions[*index].decoded.stack_pointer.may_switch() && !is_known(*index)
+    };
     let functions = (0..survey.functions.len()).filter(is_candidate).filter(|&index| {
         let function = &survey.functions[index];
         // gcc's parts begin with the frame of their other half.
@@ -63,29 +64,60 @@ enum Extent {
     Unknown,
 }
 
-/// Whether an instruction may set the stack pointer, or the frame pointer that it is set from, to something new: a
-/// quick look at all instructions, which leaves few functions to be followed.
-#[must_use]
-pub fn may_set(instruction: &Instruction) -> bool {
-    let is_pointer =
-        |register: Register| matches!(register.full_register(), Register::RSP | Register::RBP);
-    let target = instruction.op0_register();
-    match instruction.mnemonic() {
-        Mnemonic::Push | Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Sub | Mnemonic::And => false,
-        Mnemonic::Pop => target.full_register() == Register::RSP,
-        Mnemonic::Add => is_pointer(target) && !is_constant(instruction.op1_kind()),
-        // A frame pointer is set from the stack pointer.
-        Mnemonic::Mov if target == Register::RBP => instruction.op1_register() != Register::RSP,
-        Mnemonic::Lea => {
-            is_pointer(target)
-                && !(is_pointer(instruction.memory_base())
-                    && instruction.memory_index() == Register::None)
-        }
-        Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq => true,
-        Mnemonic::Xchg | Mnemonic::Xadd => {
-            is_pointer(target) || is_pointer(instruction.op1_register())
-        }
-        _ => instruction.op0_kind() == OpKind::Register && is_pointer(target),
+/// What instructions do to the stack pointer, by a quick look at each, which leaves few functions to be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quick {
+    /// Set it to something new, perhaps.
+    sets: bool,
+    /// Set the frame pointer to something new, or use that register for something else.
+    sets_frame: bool,
+    /// Set it from the frame pointer.
+    sets_from_frame: bool,
+}
+
+impl Quick {
+    /// Takes an instruction into account.
+    pub fn add(&mut self, instruction: &Instruction) {
+        let is = |register: Register, full: Register| register.full_register() == full;
+        let is_pointer = |register| is(register, Register::RSP) || is(register, Register::RBP);
+        let target = instruction.op0_register();
+        let is_new = match instruction.mnemonic() {
+            Mnemonic::Push | Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Sub | Mnemonic::And => {
+                false
+            }
+            Mnemonic::Pop => is(target, Register::RSP),
+            Mnemonic::Add => !is_constant(instruction.op1_kind()),
+            // A frame pointer is set from the stack pointer.
+            Mnemonic::Mov if target == Register::RBP => instruction.op1_register() != Register::RSP,
+            Mnemonic::Lea => {
+                let base = instruction.memory_base();
+                self.sets_from_frame |= is(target, Register::RSP) && is(base, Register::RBP);
+                !(is_pointer(base) && instruction.memory_index() == Register::None)
+            }
+            Mnemonic::Leave => {
+                self.sets_from_frame = true;
+                false
+            }
+            Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq => {
+                self.sets = true;
+                false
+            }
+            Mnemonic::Xchg | Mnemonic::Xadd => {
+                let other = instruction.op1_register();
+                self.sets |= is(other, Register::RSP);
+                self.sets_frame |= is(other, Register::RBP);
+                true
+            }
+            _ => instruction.op0_kind() == OpKind::Register,
+        };
+        self.sets |= is_new && is(target, Register::RSP);
+        self.sets_frame |= is_new && is(target, Register::RBP);
+    }
+
+    /// Whether it may become something that it was not before.
+    #[must_use]
+    pub fn may_switch(self) -> bool {
+        self.sets || self.sets_frame && self.sets_from_frame
     }
 }
 

@@ -169,7 +169,7 @@ impl<'data> Survey<'data> {
             let decoded = decode_function(start, bytes);
             self.collect_operands(&decoded.operands, None, (start, end));
             self.check_relocations(image, &decoded, None, (start, end));
-            if decoded.sets_stack_pointer {
+            if decoded.stack_pointer.may_switch() {
                 self.gaps_that_set_stack_pointer.push((start, end));
             }
         }

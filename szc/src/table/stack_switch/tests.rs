@@ -6,10 +6,15 @@ const START: u64 = 0x1000;
 
 /// Whether code is found to switch stacks, if its quick look finds anything at all.
 fn found(code: &[u8], extent: Extent) -> bool {
-    let may = Decoder::with_ip(64, code, START, DecoderOptions::NONE)
+    quick(code).may_switch() && switches(START, code, extent)
+}
+
+fn quick(code: &[u8]) -> Quick {
+    let mut quick = Quick::default();
+    Decoder::with_ip(64, code, START, DecoderOptions::NONE)
         .into_iter()
-        .any(|instruction| may_set(&instruction));
-    may && switches(START, code, extent)
+        .for_each(|instruction| quick.add(&instruction));
+    quick
 }
 
 fn is_switch(code: &[&[u8]]) -> bool {
@@ -33,6 +38,20 @@ const LOAD_RAX: &[u8] = &[0x48, 0x8b, 0x45, 0xe8]; // mov -0x18(%rbp), %rax
 const LOAD_RSP: &[u8] = &[0x48, 0x8b, 0x65, 0xe8]; // mov -0x18(%rbp), %rsp
 const SUB_RSP_RCX: &[u8] = &[0x48, 0x29, 0xcc]; // sub %rcx, %rsp
 const CALL: &[u8] = &[0xe8, 0, 0x10, 0, 0];
+
+#[test]
+fn a_frame_pointer_in_another_use_is_followed_only_if_it_comes_back_to_the_stack_pointer() {
+    const MOV_EBP_EDI: &[u8] = &[0x89, 0xfd]; // mov %edi, %ebp
+    const MOV_RBP_RDI: &[u8] = &[0x48, 0x89, 0xfd]; // mov %rdi, %rbp
+    const LEA_RSP_RBP: &[u8] = &[0x48, 0x8d, 0x65, 0xe8]; // lea -0x18(%rbp), %rsp
+    let follows = |code: &[&[u8]]| quick(&code.concat()).may_switch();
+    assert!(!follows(&[PUSH_RBP, MOV_EBP_EDI, CALL, POP_RBP, RET]));
+    assert!(!follows(&[PUSH_RBP, MOV_RBP_RSP, CALL, LEAVE, RET]));
+    for back in [LEAVE, LEA_RSP_RBP] {
+        assert!(follows(&[MOV_RBP_RDI, back, RET]));
+        assert!(is_switch(&[MOV_RBP_RDI, back, RET]));
+    }
+}
 
 #[test]
 fn the_stack_pointer_from_an_argument_or_from_memory_is_a_switch() {
