@@ -15,6 +15,8 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: u64, shared: bool
 
 /// Waits while `*word == expected`, until the monotonic clock shows `deadline_ns`. Whether it does; may return early.
 pub fn futex_wait_until(word: &AtomicU32, expected: u32, deadline_ns: u64) -> bool {
+    const INTERRUPTED: isize = -4;
+    const IS_OTHER: isize = -11;
     const TIMED_OUT: isize = -110;
     let time = [deadline_ns / 1_000_000_000, deadline_ns % 1_000_000_000];
     let wait_for_any_bit = 128 | 9; // with an absolute time
@@ -27,7 +29,15 @@ pub fn futex_wait_until(word: &AtomicU32, expected: u32, deadline_ns: u64) -> bo
         u32::MAX as usize,
     ];
     // SAFETY: the word outlives the call; the time is a struct timespec.
-    unsafe { syscall(nr::FUTEX, arguments) == TIMED_OUT }
+    match unsafe { syscall(nr::FUTEX, arguments) } {
+        0 | INTERRUPTED | IS_OTHER => false,
+        TIMED_OUT => true,
+        _ => {
+            // A kernel that does not know this form: nobody wakes, but time passes.
+            super::sleep_until(deadline_ns);
+            true
+        }
+    }
 }
 
 /// Wakes up to `count` waiters.
