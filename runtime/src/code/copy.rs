@@ -7,11 +7,8 @@ use crate::arch::{
     self,
     entry::{self, FRAME_CHECK_BYTES},
 };
+use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableTarget, put_offset};
-
-/// Where unwind rules (an FDE) have the distance of what they have in common with others, and the function's start.
-const COMMON_AT: usize = 4;
-const START_AT: usize = 8;
 
 impl Region {
     /// Writes the body of a function to its slot, whose head must be closed.

@@ -1,5 +1,6 @@
 //! Where in each place's headers the memory of a function is: for what unwinders are told of it.
 
+use super::refused::Refused;
 use crate::os;
 use crate::unwind::{HEADER_BYTES, MAX_ENTRIES};
 
@@ -26,24 +27,34 @@ impl Headers {
         Self { count, ends: os::null() }
     }
 
-    /// Headers and rules: `room` says how many bytes each part of a function needs. Nothing if there is not so much
-    /// memory.
-    pub fn with_rules(count: usize, room: impl Fn(usize) -> usize) -> Option<Self> {
-        let ends: *mut u32 = os::map_anonymous(count * size_of::<u32>()).ok()?.cast();
-        let headers = Self { count, ends };
-        let mut end = 0u32;
-        for index in 0..count {
-            let bytes = u32::try_from(MAX_ENTRIES * room(index)).ok();
-            let Some(sum) = bytes.and_then(|bytes| end.checked_add(bytes)) else {
-                // SAFETY: nobody else knows of them.
-                unsafe { headers.free() };
-                return None;
-            };
-            end = sum;
-            // SAFETY: the array has an entry for each function.
-            unsafe { ends.add(index).write(end) };
+    /// Headers and rules: `room` says how many bytes each part of a function needs, if its rules can be relocated.
+    ///
+    /// # Errors
+    /// Rules that cannot, or not enough memory.
+    pub fn with_rules(
+        count: usize,
+        room: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Self, Refused> {
+        let memory = os::map_anonymous(count * size_of::<u32>()).map_err(|_| Refused::Memory)?;
+        let headers = Self { count, ends: memory.cast() };
+        let filled = headers.fill(room);
+        if filled.is_err() {
+            // SAFETY: nobody else knows of them.
+            unsafe { headers.free() };
         }
-        Some(headers)
+        filled.map(|()| headers)
+    }
+
+    fn fill(&self, room: impl Fn(usize) -> Option<usize>) -> Result<(), Refused> {
+        let mut end = 0u32;
+        for index in 0..self.count {
+            let bytes = MAX_ENTRIES * room(index).ok_or(Refused::OtherUnwinder)?;
+            let sum = u32::try_from(bytes).ok().and_then(|bytes| end.checked_add(bytes));
+            end = sum.ok_or(Refused::Memory)?;
+            // SAFETY: the array has an entry for each function.
+            unsafe { self.ends.add(index).write(end) };
+        }
+        Ok(())
     }
 
     /// Bytes of all.
@@ -89,7 +100,7 @@ mod tests {
         assert_eq!(alone.bytes(), 3 * HEADER_BYTES);
         assert_eq!(alone.of(2), Memory::Header(2 * HEADER_BYTES));
         let rooms = [88, 104, 96];
-        let headers = Headers::with_rules(3, |index| rooms[index]).unwrap();
+        let headers = Headers::with_rules(3, |index| Some(rooms[index])).unwrap();
         assert_eq!(headers.bytes(), MAX_ENTRIES * (88 + 104 + 96));
         assert_eq!(headers.of(0), Memory::Rules(0, 88));
         assert_eq!(headers.of(2), Memory::Rules(MAX_ENTRIES * (88 + 104), 96));
@@ -99,6 +110,8 @@ mod tests {
 
     #[test]
     fn more_than_can_be_reached_is_refused() {
-        assert!(Headers::with_rules(2, |_| 1 << 29).is_none());
+        let refused = |room| Headers::with_rules(2, |_| room).err();
+        assert_eq!(refused(Some(1 << 29)), Some(Refused::Memory));
+        assert_eq!(refused(None), Some(Refused::OtherUnwinder));
     }
 }

@@ -35,7 +35,6 @@ use crate::symbols;
 use crate::unwind;
 use arena::{Arena, Private, Unavailable};
 pub use budget::{Budget, Reclaim};
-use core::cell::Cell;
 use core::ffi::CStr;
 pub use counts::Counts;
 use headers::Headers;
@@ -66,16 +65,10 @@ fn headers_for(base: usize, table: &Table<'_>) -> Result<Headers, Refused> {
     if !unwind::wants_relocated_rules() {
         return Ok(Headers::alone(count));
     }
-    let known = Cell::new(true);
-    let room = |index| {
-        let room = table.movable(index).and_then(|function| {
-            unwind::room(base + function.start as usize, function.rules_bytes as usize)
-        });
-        known.set(known.get() && room.is_some());
-        room.unwrap_or(0)
-    };
-    let headers = Headers::with_rules(count, room).ok_or(Refused::Memory)?;
-    if known.get() { Ok(headers) } else { Err(Refused::OtherUnwinder) }
+    Headers::with_rules(count, |index| {
+        let function = table.movable(index)?;
+        unwind::room(base + function.start as usize, function.rules_bytes as usize)
+    })
 }
 
 /// The state of code randomization of one image.

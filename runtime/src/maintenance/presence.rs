@@ -10,7 +10,7 @@ use super::spawn;
 use crate::filters;
 use crate::os;
 use crate::os::tasks::{self, Processors};
-use crate::os::{Lock, futex_wait, futex_wait_until, futex_wake};
+use crate::os::{Lock, futex_wait_until, futex_wake};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// There is something for the task to do.
@@ -140,8 +140,7 @@ fn step_aside() {
         state & STARTING != 0 || stays || is_there()
     };
     while must_wait() && os::monotonic_ns() < patience_ends {
-        let nobody_wakes = AtomicU32::new(0);
-        futex_wait(&nobody_wakes, 0, LOOK_NS, false);
+        os::sleep_until(os::monotonic_ns() + LOOK_NS);
     }
 }
 

@@ -10,6 +10,7 @@ mod walk;
 
 pub use header::{HEADER_BYTES, MAX_ENTRIES};
 pub use objects::{room, start, wants_relocated_rules};
+pub use relocated::{COMMON_AT, START_AT};
 pub use rules::obstacle;
 
 use crate::next::{next_symbol, symbol_in};

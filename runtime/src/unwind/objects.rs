@@ -29,6 +29,17 @@ pub struct FoundObject {
     reserved: [u64; 7],
 }
 
+impl FoundObject {
+    /// The last function at or below an address, as the image's header has it.
+    ///
+    /// # Safety
+    /// This must be libc's answer for an image that is loaded.
+    unsafe fn entry(&self, address: usize) -> Option<Entry> {
+        // SAFETY: the caller's promise.
+        (!self.header.is_null()).then(|| unsafe { header::find(self.header.cast(), address) })?
+    }
+}
+
 type Find = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> c_int;
 
 const NOT_FOUND: c_int = -1;
@@ -76,17 +87,15 @@ pub fn room(original: usize, rules_bytes: usize) -> Option<usize> {
     // SAFETY: patterns of rules.
     let pattern = unsafe { Source::read(rules::PATTERNS.as_ptr() as usize + rules::STUB_AT) }?;
     let pattern = pattern.room(0);
-    // SAFETY: the function's own type; the result has room.
-    let header = unsafe {
+    // SAFETY: the function's own type; the result has room, and is filled in before it is read.
+    let entry = unsafe {
         let next = core::mem::transmute::<usize, Find>(NEXT.get()?);
         let mut found = core::mem::zeroed::<FoundObject>();
         if next(original as *mut c_void, &raw mut found) != 0 {
             return None;
         }
-        found.header.cast::<u8>()
+        found.entry(original)
     };
-    // SAFETY: the header of the image, which is loaded.
-    let entry = if header.is_null() { None } else { unsafe { header::find(header, original) } };
     let Some(entry) = entry else { return Some(pattern) };
     // SAFETY: the header leads to rules.
     let source = unsafe { Source::read(entry.rules) }?;
@@ -117,10 +126,8 @@ unsafe extern "C" fn szc_rt_shared_objects__dl_find_object(
     let Some(object) = object.filter(|_| result == 0) else { return result };
     // SAFETY: libc has filled it in; the caller's promise.
     let found = unsafe { &mut *found };
-    let of_image = found.header.cast::<u8>();
-    // SAFETY: the header of the image, which is loaded.
-    let find = |header| unsafe { header::find(header, object.original) };
-    let original = if of_image.is_null() { None } else { find(of_image) };
+    // SAFETY: it is libc's answer still.
+    let original = unsafe { found.entry(object.original) };
     // The object's memory is of the kind that holds, by what `Headers` was made for.
     let header = match object.memory {
         Memory::Header(at) => Some(header_for_all(&object, original, at)),

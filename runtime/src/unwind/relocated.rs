@@ -10,9 +10,9 @@
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_abi::cursor::Cursor;
 
-/// Where unwind rules have the distance of what they have in common with others, and their first address.
-const COMMON_AT: usize = 4;
-const START_AT: usize = 8;
+/// Where unwind rules (an FDE) have the distance of what they have in common with others, and their first address.
+pub const COMMON_AT: usize = 4;
+pub const START_AT: usize = 8;
 
 /// Where what they have in common says its version.
 const VERSION_AT: usize = 8;

@@ -2,7 +2,7 @@
 //#Epochs: 0
 /* The program forbids itself to make memory executable (PR_SET_MDWE, Linux 6.3): whether there are further layouts or
  * not, it and its children go on. */
-#include "../rounds.h"
+#include "deeper.h"
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,15 +10,6 @@
 #define SET_MDWE 65
 #define REFUSE_EXEC_GAIN 1
 
-NOINLINE static uint64_t work(uint64_t x)
-{
-    __asm__ volatile("" : "+r"(x));
-    return x * 6364136223846793005u + 13;
-}
-NOINLINE static uint64_t deeper(uint64_t x, int depth)
-{
-    return depth ? work(deeper(x, depth - 1)) ^ x : work(x);
-}
 NOINLINE static uint64_t first_in_child(uint64_t x) { return deeper(x, 3) ^ 5; }
 
 int main(void)

@@ -4,7 +4,7 @@
 /* Children made by syscall(2), of which libc's own fork knows nothing, while another thread runs: they go through many
  * layouts of their parent's before they call anything for the first time. */
 #define _GNU_SOURCE
-#include "../rounds.h"
+#include "deeper.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,15 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-NOINLINE static uint64_t work(uint64_t x)
-{
-    __asm__ volatile("" : "+r"(x));
-    return x * 6364136223846793005u + 19;
-}
-NOINLINE static uint64_t deeper(uint64_t x, int depth)
-{
-    return depth ? work(deeper(x, depth - 1)) ^ x : work(x);
-}
 NOINLINE static uint64_t first_in_child(uint64_t x) { return deeper(x, 3) ^ 5; }
 
 static atomic_bool stop;

@@ -3,7 +3,7 @@
 /* Calls that are about the process as a whole: all its tasks change their user, and the kernel gives a namespace of
  * users only to a process of one task. Code goes on moving behind them. */
 #define _GNU_SOURCE
-#include "../rounds.h"
+#include "deeper.h"
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
@@ -13,16 +13,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-NOINLINE static uint64_t work(uint64_t x)
-{
-    __asm__ volatile("" : "+r"(x));
-    return x * 6364136223846793005u + 19;
-}
-NOINLINE static uint64_t deeper(uint64_t x, int depth)
-{
-    return depth ? work(deeper(x, depth - 1)) ^ x : work(x);
-}
 
 /* The ids that the kernel gives for a task: real, effective, saved, of files. */
 NOINLINE static void ids(const char *task, const char *field, char *line, size_t room)
