@@ -154,10 +154,23 @@ fn is_true(stack: &[String]) -> bool {
     is_whole && !own.is_empty()
 }
 
-/// Asserts that there are samples, that all stacks are true, and how many layouts they saw at least.
+/// Whether a stack ends with the caller of the function that was running. clang's rules have no line for `pop %rbp`: at
+/// the `ret` behind it they say that the caller's `rbp` lies in memory, below the stack pointer by then, which no recording
+/// holds. So it is without szc, too.
+fn ends_at_the_caller(stack: &[String]) -> bool {
+    let own: Vec<&str> =
+        stack.iter().skip_while(|name| name.is_empty()).map(String::as_str).collect();
+    own.len() == 2 && CALLS.windows(2).any(|calls| calls == own)
+}
+
+/// Asserts that there are samples, that all stacks are true, and how many layouts they saw at least. One in a hundred may
+/// end at a caller.
 fn assert_true(stacks: &[(String, Vec<String>)], least: usize, layouts: usize) {
     assert!(stacks.len() >= least, "{} samples", stacks.len());
-    for (address, stack) in stacks {
+    let (cut, whole): (Vec<_>, Vec<_>) =
+        stacks.iter().partition(|(_, stack)| ends_at_the_caller(stack));
+    assert!(cut.len() * 100 <= stacks.len(), "{cut:?} of {}", stacks.len());
+    for (address, stack) in whole {
         assert!(is_true(stack), "{address}: {stack:?}");
     }
     let of = |name: &str| {
