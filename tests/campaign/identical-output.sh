@@ -133,11 +133,12 @@ main() {
     mkdir -p "$RESULTS/logs"
 
     local program variant workload label command labels=() COMPILER=()
+    for variant in $variants; do compiler_of "$variant"; done
     for program in $programs; do
-        for variant in clang $variants; do
-            compiler_of "$variant"
-            suite build "$program" "${COMPILER[@]}"
-        done
+        # SQLite is one file, which one compiler is busy with for long: so several builds at a time.
+        suite fetch "$program"
+        printf '%s\n' clang $variants | xargs -P "$JOBS" -I '{}' "$0" --build "$program" '{}' ||
+            die "$program was not built in every variant; see above"
         for workload in $(workloads_of "$program"); do
             compiler_of clang
             mapfile -t command < <(suite words "$workload" "${COMPILER[@]}" --size "$SIZE")
@@ -172,9 +173,14 @@ main() {
     say "all identical"
 }
 
-if [[ ${1:-} == --one ]]; then
+case ${1:-} in
+--one)
     shift
     one_run "$@"
-else
-    main "$@"
-fi
+    ;;
+--build)
+    compiler_of "$3"
+    suite build "$2" "${COMPILER[@]}"
+    ;;
+*) main "$@" ;;
+esac
