@@ -1,7 +1,10 @@
 //! perf on programs whose code moves and whose frames have pads: it names the functions, and its stacks are true.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use szc_tests::tools::{Place, succeed, szc, szcxx};
 
@@ -104,26 +107,74 @@ impl Recording {
         succeed(report.args(options))
     }
 
-    /// The functions of each sample that shows any of [`CALLS`], innermost first, and where it was taken.
-    fn stacks(&self) -> Vec<(String, Vec<String>)> {
+    /// The samples that show any of [`CALLS`].
+    fn samples(&self) -> Vec<Sample> {
         let mut script = self.place.command("perf");
-        script.args(["script", "-i", "perf.data", "--no-inline", "-F", "ip,sym"]);
+        script.args(["script", "-i", "perf.data", "--no-inline", "-F", "ip,sym,dso"]);
         let text = succeed(&mut script);
         let samples = text.split("\n\n").filter_map(|sample| {
             let frame = |line: &str| {
-                let (address, name) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+                let (address, rest) = line.trim().split_once(' ')?;
+                let (name, file) = rest.rsplit_once(" (")?;
                 // C++ names come with arguments.
-                let name = name.split('(').next().unwrap_or("");
-                (address.to_owned(), name.to_owned())
+                let name = name.split('(').next().unwrap_or("").to_owned();
+                let offset = u64::from_str_radix(address, 16).ok()?;
+                Some((offset, file.trim_end_matches(')').to_owned(), name))
             };
-            let frames: Vec<(String, String)> = sample.lines().map(frame).collect();
-            let own = |name: &str| CALLS.contains(&name);
-            let (address, _) = frames.iter().find(|(_, name)| own(name))?;
-            Some((address.clone(), frames.iter().map(|(_, name)| name.clone()).collect()))
+            let frames: Vec<(u64, String, String)> = sample.lines().filter_map(frame).collect();
+            let (offset, file, _) =
+                frames.iter().find(|(_, _, name)| CALLS.contains(&name.as_str()))?.clone();
+            let functions = frames.into_iter().map(|(_, _, name)| name).collect();
+            Some(Sample { offset, file: self.place.path.join(file), functions })
         });
         samples.collect()
     }
 }
+
+/// Where a sample was taken, and the functions that called one another there.
+#[derive(Debug)]
+struct Sample {
+    /// Offset in a file of the first instruction that belongs to any of [`CALLS`].
+    offset: u64,
+    file: PathBuf,
+    /// Innermost first.
+    functions: Vec<String>,
+}
+
+impl Sample {
+    fn own(&self) -> Vec<&str> {
+        self.functions.iter().map(String::as_str).filter(|name| CALLS.contains(name)).collect()
+    }
+
+    /// Whether the stack ends with the true callers of its innermost function of [`CALLS`], and goes on to where the
+    /// program or a thread began.
+    fn is_true(&self) -> bool {
+        let own = self.own();
+        let is_whole = match self.functions.last().map(String::as_str) {
+            Some("_start") => CALLS.ends_with(&own),
+            Some("clone3" | "__clone3" | "clone" | "__clone") => CALLS[..4].ends_with(&own),
+            _ => false,
+        };
+        is_whole && !own.is_empty()
+    }
+
+    /// Whether the stack ends with the caller of a function that was about to return. clang's rules have no line for
+    /// `pop %rbp`: at the `ret` behind it they say that the caller's `rbp` lies in memory, below the stack pointer by then,
+    /// which no recording holds. So it is without szc, too.
+    fn ends_at_the_caller(&self) -> bool {
+        let own = self.own();
+        let is_pair = own == self.functions && CALLS.windows(2).any(|calls| calls == own);
+        let mut byte = [0];
+        is_pair
+            && fs::File::open(&self.file)
+                .and_then(|file| file.read_exact_at(&mut byte, self.offset))
+                .is_ok()
+            && byte == [RETURN]
+    }
+}
+
+/// The instruction `ret` (Intel SDM volume 2).
+const RETURN: u8 = 0xc3;
 
 impl Drop for Recording {
     fn drop(&mut self) {
@@ -141,48 +192,21 @@ impl Drop for Recording {
     }
 }
 
-/// Whether a stack ends with the true callers of its innermost function of [`CALLS`], and goes on to where the program
-/// or a thread began.
-fn is_true(stack: &[String]) -> bool {
-    let own: Vec<&str> =
-        stack.iter().map(String::as_str).filter(|name| CALLS.contains(name)).collect();
-    let is_whole = match stack.last().map(String::as_str) {
-        Some("_start") => CALLS.ends_with(&own),
-        Some("clone3" | "__clone3" | "clone" | "__clone") => CALLS[..4].ends_with(&own),
-        _ => false,
-    };
-    is_whole && !own.is_empty()
-}
-
-/// Whether a stack ends with the caller of the function that was running. clang's rules have no line for `pop %rbp`: at
-/// the `ret` behind it they say that the caller's `rbp` lies in memory, below the stack pointer by then, which no recording
-/// holds. So it is without szc, too.
-fn ends_at_the_caller(stack: &[String]) -> bool {
-    let own: Vec<&str> =
-        stack.iter().skip_while(|name| name.is_empty()).map(String::as_str).collect();
-    own.len() == 2 && CALLS.windows(2).any(|calls| calls == own)
-}
-
 /// Asserts that there are samples, that all stacks are true, and how many layouts they saw at least. One in a hundred may
-/// end at a caller.
-fn assert_true(stacks: &[(String, Vec<String>)], least: usize, layouts: usize) {
-    assert!(stacks.len() >= least, "{} samples", stacks.len());
+/// end at the caller.
+fn assert_true(samples: &[Sample], least: usize, layouts: usize) {
+    assert!(samples.len() >= least, "{} samples", samples.len());
     let (cut, whole): (Vec<_>, Vec<_>) =
-        stacks.iter().partition(|(_, stack)| ends_at_the_caller(stack));
-    assert!(cut.len() * 100 <= stacks.len(), "{cut:?} of {}", stacks.len());
-    for (address, stack) in whole {
-        assert!(is_true(stack), "{address}: {stack:?}");
+        samples.iter().partition(|sample| sample.ends_at_the_caller());
+    assert!(cut.len() * 100 <= samples.len(), "{cut:?} of {}", samples.len());
+    for sample in whole {
+        assert!(sample.is_true(), "{sample:?}");
     }
-    let of = |name: &str| {
-        let innermost = stacks.iter().filter(|(_, stack)| stack.iter().any(|found| found == name));
-        // A function of less than a page lies on two of them at most.
-        let mut pages: Vec<&str> =
-            innermost.map(|(address, _)| &address[..address.len().saturating_sub(3)]).collect();
-        pages.sort_unstable();
-        pages.dedup();
-        pages.len().div_ceil(2)
-    };
-    assert!(of("innermost") >= layouts, "{} layouts", of("innermost"));
+    let innermost = samples.iter().filter(|sample| sample.own().contains(&"innermost"));
+    // A function of less than a page lies on two of them at most.
+    let pages: HashSet<u64> = innermost.map(|sample| sample.offset >> 12).collect();
+    let seen = pages.len().div_ceil(2);
+    assert!(seen >= layouts, "{seen} layouts");
 }
 
 fn place(words: &[&str]) -> Place {
@@ -199,16 +223,12 @@ fn the_map_names_moved_functions_and_frame_pointers_lead_through_them() {
     let place = place(&["-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer"]);
     let settings = [("SZC_SYMBOLS", "perf"), ("SZC_INTERVAL_MS", "20")];
     let recording = Recording::of(place, "fp", "600", &settings);
-    let stacks = recording.stacks();
-    let own = |stack: &[String]| -> Vec<&'static str> {
-        let found = |name: &&str| stack.iter().any(|found| found == name);
-        CALLS.iter().copied().filter(found).collect()
-    };
-    assert!(stacks.len() > 100, "{} samples", stacks.len());
-    let whole = stacks.iter().filter(|(_, stack)| CALLS.ends_with(&own(stack))).count();
+    let samples = recording.samples();
+    assert!(samples.len() > 100, "{} samples", samples.len());
+    let whole = samples.iter().filter(|sample| CALLS.ends_with(&sample.own())).count();
     // Between a function's first instruction and the one that sets its frame pointer the caller is not seen.
-    assert!(whole * 10 > stacks.len() * 9, "{whole} of {}", stacks.len());
-    assert!(stacks.iter().all(|(_, stack)| own(stack).contains(&"main")), "{stacks:?}");
+    assert!(whole * 10 > samples.len() * 9, "{whole} of {}", samples.len());
+    assert!(samples.iter().all(|sample| sample.own().contains(&"main")), "{samples:?}");
     let report = recording.report(&["--sort", "sym"]);
     assert!(report.contains("[.] innermost"), "{report}");
 }
@@ -220,7 +240,7 @@ fn stacks_by_unwind_rules_are_true_through_copies_with_pads() {
     }
     let settings = [("SZC_SYMBOLS", "elf"), ("SZC_INTERVAL_MS", "20")];
     let recording = Recording::of(place(&[]), "dwarf,65528", "600", &settings);
-    assert_true(&recording.stacks(), 200, 10);
+    assert_true(&recording.samples(), 200, 10);
     let report = recording.report(&["--no-inline"]);
     let file = format!("szc-{}-0.so", recording.processes[0]);
     let named = |line: &str| line.contains(&file) && line.contains("[.] innermost");
@@ -245,10 +265,10 @@ fn stacks_are_true_in_libraries_threads_forked_children_and_between_exceptions()
     succeed(place.command(szcxx()).args(program));
     let settings = [("SZC_SYMBOLS", "elf"), ("SZC_INTERVAL_MS", "20")];
     let recording = Recording::of(place, "dwarf,65528", "600", &settings);
-    let stacks = recording.stacks();
-    assert_true(&stacks, 300, 10);
-    let in_thread = |(_, stack): &&(String, Vec<String>)| !stack.iter().any(|name| name == "main");
-    assert!(stacks.iter().filter(in_thread).count() > 50, "{stacks:?}");
+    let samples = recording.samples();
+    assert_true(&samples, 300, 10);
+    let in_thread = |sample: &&Sample| !sample.own().contains(&"main");
+    assert!(samples.iter().filter(in_thread).count() > 50, "{samples:?}");
 }
 
 #[test]
@@ -268,7 +288,7 @@ fn perf_that_comes_later_sees_the_same() {
     succeed(record.args(["-o", "perf.data", "-p", &process]));
     assert!(child.wait().expect("a child").success());
     let recording = Recording { place, processes: vec![process] };
-    assert_true(&recording.stacks(), 100, 5);
+    assert_true(&recording.samples(), 100, 5);
 }
 
 #[test]
@@ -279,7 +299,7 @@ fn stacks_are_true_where_pads_come_from_tables() {
     for mode in ["-Rstack", "-Rstack=per-function"] {
         for level in ["-O0", "-O2"] {
             let recording = Recording::of(place(&[mode, level]), "dwarf,65528", "300", &[]);
-            assert_true(&recording.stacks(), 100, 1);
+            assert_true(&recording.samples(), 100, 1);
         }
     }
 }
