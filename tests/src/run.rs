@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than any test program runs, on a loaded machine too.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Variables of the runtime; a test sets all that it needs.
 const VARIABLES: &[&str] = &[

@@ -86,6 +86,24 @@ fn every_kind_of_image_is_described() {
 }
 
 #[test]
+fn calls_between_padded_frames_are_checked_where_they_close_a_circle() {
+    let source = "\
+#include <stdlib.h>
+volatile int kept;
+__attribute__((noinline)) static int bottom(int x) { kept = rand(); return x + kept; }
+__attribute__((noinline)) static int middle(int x) { int y = bottom(x + 1); kept = y; return y + 1; }
+__attribute__((noinline)) static int around(int x) { int y = x > 0 ? around(x - 2) : middle(x); kept = y; return y + 3; }
+int main(void) { kept = around(9) + middle(1); return 0; }
+";
+    let place = Place::with("x.c", source);
+    place.run(szc(), &["-O2", "x.c", "-o", "x"]);
+    // main to around and middle, around to middle, middle to bottom; not around to itself.
+    assert_eq!(json(&place)["unchecked_calls"], 4);
+    let output = text(&inspect(&place, &["x"]).stdout);
+    assert!(output.contains("4  calls between them need no check"), "{output}");
+}
+
+#[test]
 fn functions_are_listed_when_asked_for() {
     let place = built(&[]);
     let shown = text(&inspect(&place, &["--functions", "x"]).stdout);

@@ -32,6 +32,9 @@ pub enum FieldKind {
         /// Offset in that function.
         offset: u32,
     },
+    /// A 32-bit branch to the entry of a function, whose frame gets a pad without a check if that of this function has
+    /// one: to its inner entry from the body with a pad, to its entry from the other.
+    Inner(u32),
     /// A 32-bit PC-relative reference to a jump table of this function.
     TableRelative32(u32),
     /// A 32-bit absolute reference to a jump table of this function.
@@ -51,6 +54,7 @@ impl FieldKind {
             Self::TableRelative32(table) => (3, [Some(table), None]),
             Self::TableAbsolute32(table) => (4, [Some(table), None]),
             Self::TableAbsolute64(table) => (5, [Some(table), None]),
+            Self::Inner(function) => (6, [Some(function), None]),
         }
     }
 }
@@ -116,6 +120,7 @@ impl<'a> FieldReader<'a> {
             3 => FieldKind::TableRelative32(self.varint()?),
             4 => FieldKind::TableAbsolute32(self.varint()?),
             5 => FieldKind::TableAbsolute64(self.varint()?),
+            6 => FieldKind::Inner(self.varint()?),
             _ => return Err(Malformed::BadEncoding),
         };
         Ok(Field { at: self.at, kind })
@@ -238,6 +243,7 @@ mod tests {
             Field { at: 9, kind: FieldKind::Function { function: 700, offset: 0 } },
             Field { at: 900, kind: FieldKind::Function { function: 1, offset: 12 } },
             Field { at: 904, kind: FieldKind::TableRelative32(0) },
+            Field { at: 912, kind: FieldKind::Inner(300) },
         ];
         let targets = [
             TableTarget::Image(77),
@@ -245,7 +251,7 @@ mod tests {
             TableTarget::Function { function: 5, offset: 300 },
         ];
         let mut out = Vec::new();
-        push(&mut out, 4);
+        push(&mut out, 5);
         let mut last = 0;
         for field in fields {
             let (tag, operands) = field.kind.encode();
@@ -262,7 +268,7 @@ mod tests {
         }
 
         let mut reader = FieldReader::new(&out);
-        assert_eq!(reader.field_count(), Ok(4));
+        assert_eq!(reader.field_count(), Ok(5));
         for field in fields {
             assert_eq!(reader.next_field(), Ok(field));
         }

@@ -37,7 +37,7 @@ pub const TABLE_SECTION: &str = ".szc.table";
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 3;
+pub const ABI_VERSION: u32 = 4;
 
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
@@ -308,6 +308,13 @@ impl<'a> Table<'a> {
             match field.kind {
                 FieldKind::Fixed => {}
                 FieldKind::Function { function, .. } => self.check_index(function)?,
+                FieldKind::Inner(callee) => {
+                    self.check_index(callee)?;
+                    let callee = self.movable(callee as usize).ok_or(Malformed::OutOfBounds)?;
+                    if !function.has_frame() || !callee.has_inner_entry() {
+                        return Err(Malformed::BadEncoding);
+                    }
+                }
                 FieldKind::TableRelative32(table)
                 | FieldKind::TableAbsolute32(table)
                 | FieldKind::TableAbsolute64(table) => table_refs = table_refs.max(table + 1),

@@ -150,6 +150,9 @@ impl Movable {
     /// The function goes on on other stacks, as far as the link step can see.
     pub const FLAG_SWITCHES_STACKS: u32 = 4;
 
+    /// Copies whose frame has a pad have a second entry behind the check for room, for callers whose frames have pads.
+    pub const FLAG_INNER_ENTRY: u32 = 8;
+
     /// Where in the flags the code of a [`FixedFrame`] lies.
     const FIXED_FRAME_SHIFT: u32 = 8;
 
@@ -170,6 +173,13 @@ impl Movable {
     #[must_use]
     pub fn has_frame(&self) -> bool {
         self.flags & Self::FLAG_FRAME != 0
+    }
+
+    /// Whether copies whose frame has a pad have a second entry.
+    #[must_use]
+    pub fn has_inner_entry(&self) -> bool {
+        let both = Self::FLAG_FRAME | Self::FLAG_INNER_ENTRY;
+        self.flags & both == both
     }
 
     /// Encodes the record.

@@ -39,6 +39,16 @@ pub const PAD_TABLE_BYTES: usize = 256;
 /// Grain of pads: the alignment of the stack at calls.
 pub const PAD_GRAIN_BYTES: u32 = 16;
 
+/// Values that a pad can have.
+pub const PADS: u32 = 256;
+
+/// Pads that frames may take one below the other after one check for room: the checked one's, and those of frames that
+/// are entered without a check ([`FieldKind::Inner`](crate::FieldKind::Inner)).
+pub const PADS_OF_A_CHECK: u32 = 48;
+
+/// Bytes of the pads without a check.
+pub const UNCHECKED_BYTES: u32 = (PADS_OF_A_CHECK - 1) * (PADS - 1) * PAD_GRAIN_BYTES;
+
 /// File name of the plugin that pads with one table an image.
 pub const PLUGIN: &str = "libszc_pass.so";
 

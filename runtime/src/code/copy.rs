@@ -5,7 +5,7 @@ use super::image::Image;
 use super::region::Region;
 use crate::arch::{
     self,
-    entry::{self, FRAME_CHECK_BYTES},
+    entry::{self, FRAME_CHECK_BYTES, HEAD_BYTES, INNER_REST},
 };
 use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableTarget, put_offset};
@@ -22,11 +22,24 @@ impl Region {
             self.write_body(image, arena, index, function, plain);
             let rules = spare.rules.map(|rules| plain + rules as usize);
             grow_frame(image, arena, function, (body, rules), self.pad(index));
-            let check = entry::frame_check(start, plain, image.pad_state());
-            // SAFETY: the layout gave the slot room for the check; its head is closed.
-            unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
+            self.write_front(image, arena, index, plain);
         }
         arena.mirror(start, slot.bytes as usize);
+    }
+
+    /// Writes what a slot with a spare part has between its head and its body. (In a function of its own, it takes no
+    /// stack while bodies are written.)
+    #[inline(never)]
+    fn write_front(&self, image: &Image, arena: &Arena, index: u32, plain: usize) {
+        let start = self.body(arena, index);
+        let check = entry::frame_check(start, plain, image.pad_state());
+        // SAFETY: the layout gave the slot room for the check; its head is closed.
+        unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
+        if let Some(inner) = image.slot(index).inner() {
+            let rest = arena.writable(start + inner as usize + HEAD_BYTES);
+            // SAFETY: as above, for the word of the inner head, which is closed, too.
+            unsafe { rest.cast::<[u8; INNER_REST.len()]>().write(INNER_REST) };
+        }
     }
 
     /// Writes a body of a function to an address that has room for it.
@@ -48,6 +61,9 @@ impl Region {
     /// Applies the function's fields and writes its jump tables. The table was validated at start,
     /// so the stream cannot end early.
     fn patch(&self, image: &Image, arena: &Arena, index: u32, function: &Movable, body: usize) {
+        let slot = image.slot(index);
+        let in_slot = body == self.body(arena, index) + slot.body as usize;
+        let padded = in_slot && slot.spare.is_some();
         // The middle of the function itself is that of the same body.
         let target_of = |function: u32, offset: u32| {
             if function == index && offset != 0 {
@@ -77,6 +93,14 @@ impl Region {
                     }
                     FieldKind::Function { function, offset } => {
                         let target = target_of(function, offset);
+                        place.cast::<u32>().write_unaligned(relative(target));
+                    }
+                    FieldKind::Inner(callee) => {
+                        let target = if padded {
+                            self.inner_target(image, arena, callee)
+                        } else {
+                            self.target(image, arena, callee, 0)
+                        };
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableRelative32(table) => {

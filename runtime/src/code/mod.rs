@@ -282,7 +282,7 @@ impl Code {
             // SAFETY: below the array's length.
             unsafe { self.redirects.add(self.redirect_count).write(slot) };
             self.redirect_count += 1;
-            self.region(slot.place).send_on(&self.arena, slot.function, target);
+            self.region(slot.place).send_on(&self.image, &self.arena, slot.function, target);
         }
     }
 
@@ -312,7 +312,7 @@ impl Code {
             let slot = unsafe { self.redirects.add(index).read() };
             // Where nobody can come any more there may be something else by now.
             if self.epochs.is_in_use(slot.place) {
-                self.region(slot.place).close(&self.arena, slot.function);
+                self.region(slot.place).close(&self.image, &self.arena, slot.function);
             }
         }
         self.redirect_count = 0;
@@ -321,7 +321,7 @@ impl Code {
         let new = *self.region(self.current_place());
         for index in 0..old.copied_count() {
             let function = old.copied(index);
-            old.close(&self.arena, function);
+            old.close(&self.image, &self.arena, function);
             if new.is_copied(function) {
                 let target = new.entry(&self.arena, function);
                 self.send_on(SlotAt { place: old_place, function }, target);
@@ -347,7 +347,7 @@ impl Code {
         os::synchronize_cores();
         for function in 0..self.image.count() {
             match self.image.staying(function) {
-                Some(original) => region.send_on(&self.arena, function, original),
+                Some(original) => region.send_on(&self.image, &self.arena, function, original),
                 None => region.open(&self.image, &self.arena, function),
             }
         }
@@ -355,7 +355,12 @@ impl Code {
         for old in self.regions_in_use().filter(|old| old.place() != current) {
             for function in 0..self.image.count() {
                 if old.is_closed(&self.arena, function) {
-                    old.send_on(&self.arena, function, region.entry(&self.arena, function));
+                    old.send_on(
+                        &self.image,
+                        &self.arena,
+                        function,
+                        region.entry(&self.arena, function),
+                    );
                 }
             }
         }
@@ -432,7 +437,7 @@ impl Code {
         // made it do so without this process knowing.
         for region in self.regions_in_use() {
             for function in 0..self.image.count() {
-                region.close(&self.arena, function);
+                region.close(&self.image, &self.arena, function);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use super::headers::Memory;
 use super::origin::Locator;
-use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES};
+use crate::arch::entry::STUB_BYTES;
 use crate::arch::rules;
 use crate::unwind::MAX_ENTRIES;
 use core::ops::Range;
@@ -67,7 +67,7 @@ impl Locator {
         };
         let patterns = self.image.rules_in_front();
         let part = |start, rules| Some(Part { start, rules });
-        let check = (slot.body as usize == FRAME_CHECK_BYTES)
+        let check = (slot.body > 0)
             .then_some(Part { start: behind_head, rules: Rules::At(patterns + rules::CHECK_AT) });
         let own = slot.spare.and_then(|parts| parts.rules).map(|at| spare + at as usize);
         let parts = [

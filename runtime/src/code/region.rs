@@ -108,7 +108,7 @@ impl Region {
             let bytes = entry::stub(stub, image.resolver_pointer())?;
             // SAFETY: the stubs lie behind the layout, in the place that was opened.
             unsafe { arena.writable(stub).cast::<[u8; STUB_BYTES]>().write(bytes) };
-            region.close(arena, function);
+            region.close(image, arena, function);
         }
         Some(region)
     }
@@ -178,6 +178,11 @@ impl Region {
     /// Address at which a function is called.
     pub fn entry(&self, arena: &Arena, function: u32) -> usize {
         self.body(arena, function) - SLOT_HEAD_BYTES as usize
+    }
+
+    /// Address of a function's inner head, if its slot has one.
+    fn inner(&self, image: &Image, arena: &Arena, function: u32) -> Option<usize> {
+        image.slot(function).inner().map(|inner| self.body(arena, function) + inner as usize)
     }
 
     /// Address of a function's stub. The stubs end where the place ends.
@@ -294,18 +299,23 @@ impl Region {
 
     /// Opens the head of a function that was copied; as [`Self::open_copies`].
     pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
+        if let Some(inner) = self.inner(image, arena, function) {
+            set_head(arena, inner, entry::INNER_HEAD);
+        }
         set_head(arena, self.entry(arena, function), image.slot(function).open_head());
     }
 
-    /// Makes calls of a function's slot go to `target`.
-    pub fn send_on(&self, arena: &Arena, function: u32, target: usize) {
-        let entry = self.entry(arena, function);
-        set_head(arena, entry, entry::jumping_head(entry, target));
+    /// Makes calls of a function's slot go to `target`, by whichever head.
+    pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
+        let heads = [Some(self.entry(arena, function)), self.inner(image, arena, function)];
+        for head in heads.into_iter().flatten() {
+            set_head(arena, head, entry::jumping_head(head, target));
+        }
     }
 
     /// Makes the next call of a function's slot ask the resolver.
-    pub fn close(&self, arena: &Arena, function: u32) {
-        self.send_on(arena, function, self.stub(arena, function));
+    pub fn close(&self, image: &Image, arena: &Arena, function: u32) {
+        self.send_on(image, arena, function, self.stub(arena, function));
     }
 
     /// Whether calls of a function's slot ask the resolver.
@@ -324,6 +334,14 @@ impl Region {
         } else {
             self.body(arena, function) + offset as usize
         }
+    }
+
+    /// Where a body with a pad calls a function whose frame then needs no check.
+    #[inline(never)]
+    pub(super) fn inner_target(&self, image: &Image, arena: &Arena, function: u32) -> usize {
+        let inner =
+            self.inner(image, arena, function).filter(|_| image.staying(function).is_none());
+        inner.unwrap_or_else(|| self.target(image, arena, function, 0))
     }
 }
 

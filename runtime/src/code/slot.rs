@@ -3,17 +3,20 @@
 //!
 //! ```text
 //! as built   body
-//! padded     check, body        spare part: body, rules
+//! padded     check, [inner head,] body        spare part: body, rules
 //! ```
 //!
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
 //! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
 //! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
 //! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
+//!
+//! A body with a pad may call another without the check, which its own frame has passed: by the *inner head*, if the
+//! link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]).
 
-use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, Head, OPEN_HEAD};
+use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, Head, OPEN_HEAD, WORD_BYTES};
 use crate::rng::{Purpose, Stream};
-use szc_abi::stack::PAD_GRAIN_BYTES;
+use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
 
 /// What copies do to frames that may have another size.
@@ -43,8 +46,7 @@ pub struct Shape {
     pub frames: Frames,
 }
 
-/// Values that a pad can have.
-const PADS: u32 = 256;
+const CHECK_BYTES: u32 = FRAME_CHECK_BYTES as u32;
 
 /// Where the parts of a slot lie, in bytes from the end of its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,7 @@ impl Slot {
             rules: (function.rules_bytes > 0).then_some(rules),
             bytes: (rules + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES),
         };
-        let body = FRAME_CHECK_BYTES as u32;
+        let body = CHECK_BYTES + if function.has_inner_entry() { WORD_BYTES as u32 } else { 0 };
         Self { body, bytes: body + copy, spare: Some(spare) }
     }
 
@@ -87,6 +89,12 @@ impl Slot {
     #[must_use]
     pub fn open_head(self) -> Head {
         if self.body == 0 { OPEN_HEAD } else { CHECKING_HEAD }
+    }
+
+    /// Where the inner head begins, if there is one.
+    #[must_use]
+    pub fn inner(self) -> Option<u32> {
+        (self.body > CHECK_BYTES).then_some(CHECK_BYTES)
     }
 
     /// Bytes of the function's spare part.
@@ -124,9 +132,16 @@ mod tests {
         assert_eq!(Slot::of(&plain, Frames::Padded), as_built);
         assert_eq!(Slot::of(&function(24), Frames::AsBuilt), as_built);
         let spare = Some(Spare { rules: Some(40), bytes: 64 });
-        assert_eq!(Slot::of(&function(24), Frames::Padded), Slot { body: 24, bytes: 64, spare });
+        let padded = Slot { body: 24, bytes: 64, spare };
+        assert_eq!(Slot::of(&function(24), Frames::Padded), padded);
         let spare = Some(Spare { rules: None, bytes: 48 });
-        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { body: 24, bytes: 64, spare });
+        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { spare, ..padded });
+        let mut inner = function(0);
+        inner.flags |= Movable::FLAG_INNER_ENTRY;
+        let two_heads = Slot { body: 32, bytes: 72, spare };
+        assert_eq!((padded.inner(), two_heads.inner()), (None, Some(24)));
+        assert_eq!(Slot::of(&inner, Frames::Padded), two_heads);
+        assert_eq!(Slot::of(&inner, Frames::AsBuilt), as_built);
     }
 
     #[test]

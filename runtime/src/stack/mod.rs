@@ -67,7 +67,7 @@ pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
         Tables::of_image().fill(seed, 0);
     }
     if let Some(room) = room::make(environment, file) {
-        region::enter(room, first_pad(0));
+        region::enter(room.for_checks(), first_pad(0));
         room::remember_main_state();
     }
     threads::start();

@@ -7,7 +7,7 @@
 
 use crate::arch::pads::{pad_state, stack_pointer};
 use core::sync::atomic::{AtomicU64, Ordering};
-use szc_abi::stack::PadState;
+use szc_abi::stack::{PadState, UNCHECKED_BYTES};
 
 /// Addresses from `low` up to, not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,13 @@ pub struct Region {
 }
 
 impl Region {
+    /// Where a check may give a pad, if the region is what pads may take: frames that follow a checked one
+    /// may have pads without a check.
+    #[must_use]
+    pub fn for_checks(self) -> Region {
+        Region { low: (self.low + UNCHECKED_BYTES as usize).min(self.end), end: self.end }
+    }
+
     /// What is left of the region without `other`, for a thread whose stack pointer is `pointer`.
     ///
     /// Another stack inside a thread's own is a variable of a live frame, so that the thread's next
@@ -29,7 +36,7 @@ impl Region {
         if other.end <= self.low || other.low >= self.end {
             self
         } else if pointer >= other.end && pointer < self.end {
-            Region { low: other.end, end: self.end }
+            Region { low: other.end, end: self.end }.for_checks()
         } else {
             Region { low: self.low, end: other.low.max(self.low) }
         }
@@ -108,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    fn below_the_last_check_there_is_room_for_pads_without_one() {
+        let region = Region { low: 1 << 20, end: 2 << 20 };
+        assert_eq!(region.for_checks(), Region { low: (1 << 20) + 47 * 4080, end: 2 << 20 });
+        assert_eq!(REGION.for_checks(), Region { low: 9000, end: 9000 });
+    }
+
+    #[test]
     fn stacks_elsewhere_change_nothing() {
         assert_eq!(without(0, 1000, 5000), REGION);
         assert_eq!(without(9000, 9999, 5000), REGION);
@@ -125,7 +139,10 @@ mod tests {
 
     #[test]
     fn frames_above_an_inner_stack_keep_their_pads_if_the_thread_runs_there() {
-        assert_eq!(without(2000, 3000, 5000), Region { low: 3000, end: 9000 });
+        let (whole, other) =
+            (Region { low: 1 << 20, end: 4 << 20 }, Region { low: 0, end: 2 << 20 });
+        let above = Region { low: (2 << 20) + UNCHECKED_BYTES as usize, end: 4 << 20 };
+        assert_eq!(whole.without(other, 3 << 20), above);
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::os::{
 };
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use szc_abi::stack::{Growth, PadState};
+use szc_abi::stack::{Growth, PadState, UNCHECKED_BYTES};
 
 /// Most bytes in which frames get pads: about 32,000 frames.
 const MAX_ROOM_BYTES: usize = 64 << 20;
@@ -60,8 +60,9 @@ const ADDRESS_SPACE_SHARE: usize = 16;
 /// clear.
 const GUARD_BYTES: usize = 1 << 20;
 
-/// Left below the stack pointer when a stack is cut off: as much as the kernel gives a new program.
-const KEPT_BYTES: usize = 128 << 10;
+/// Left below the stack pointer when a stack is cut off: as much as the kernel gives a new program, and the pads that
+/// frames which have begun may still lead to.
+const KEPT_BYTES: usize = (128 << 10) + UNCHECKED_BYTES as usize;
 
 /// Bounds of the room; 0 if there is none. Written at start.
 static LOW: AtomicUsize = AtomicUsize::new(0);
@@ -147,7 +148,7 @@ pub fn give_up() {
     }
     let whole = Region { low: LOW.load(Ordering::Relaxed), end: END.load(Ordering::Relaxed) };
     // If there is another stack inside this one, frames may wait below the one that is running.
-    let frames_end_here = is_main() && region::current() == whole;
+    let frames_end_here = is_main() && region::current() == whole.for_checks();
     // SAFETY: the main thread's static block is never unmapped.
     unsafe { region::withdraw(main) };
     let keep = (stack_pointer() - KEPT_BYTES) & !(PAGE_BYTES - 1);

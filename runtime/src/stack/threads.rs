@@ -19,7 +19,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use szc_abi::stack::Growth;
 
-/// Bytes of a thread's stack in which frames get pads: about 600 frames.
+/// Bytes of a thread's stack in which frames get pads: about 550 frames and those that follow a check.
 const ROOM_BYTES: usize = 1280 << 10;
 
 /// What one pad, the resolver and a signal handler need below the deepest frame.
@@ -244,7 +244,8 @@ pub extern "C" fn szc_rt_thread_enter(index: usize) -> Begin {
     let number = slot.number.load(Ordering::Relaxed);
     give_back(index);
     let here = stack_pointer();
-    region::enter(Region { low: here - ROOM_BYTES, end: here + PAGE_BYTES }, first_pad(number));
+    let room = Region { low: here - ROOM_BYTES, end: here + PAGE_BYTES };
+    region::enter(room.for_checks(), first_pad(number));
     begin
 }
 

@@ -46,6 +46,10 @@ pub struct MovableFunction {
     pub tables: Vec<CopiedTable>,
     /// Its frame, if copies may have one of another size; or why not, if the compiler prepared it.
     pub frame: Option<Result<Resizable, FixedFrame>>,
+    /// What it calls may run on another stack than it began on.
+    pub leaves_stack: bool,
+    /// Its copies have an inner entry.
+    pub inner_entry: bool,
 }
 
 /// A jump table as its function's copies hold it.

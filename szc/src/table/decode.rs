@@ -54,6 +54,8 @@ pub struct Decoded {
     pub pinned: Option<Reason>,
     /// The last instruction is a call, which compilers put last only if it does not return.
     pub ends_in_call: bool,
+    /// It enters the kernel by itself, which may come back on another stack (`clone`).
+    pub enters_kernel: bool,
     /// Whether the stack pointer may become something that is not its own.
     pub stack_pointer: stack_switch::Quick,
 }
@@ -102,6 +104,10 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
         }
         push_operands(&mut decoded.operands, &decoder, &instruction);
         decoded.stack_pointer.add(&instruction);
+        decoded.enters_kernel |= matches!(
+            instruction.mnemonic(),
+            Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int
+        );
         ends_in_flow = ends_path(&instruction);
         decoded.ends_in_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);

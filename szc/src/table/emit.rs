@@ -3,6 +3,7 @@
 use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
 use super::frame::Resizable;
+use super::inner_calls;
 use super::jump_tables::Table;
 use super::read::Image;
 use super::stack_switch::Switches;
@@ -62,6 +63,7 @@ impl Emitter<'_, '_> {
             let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
             let mut movable = self.movable(index, function, own_tables, &indices, units[index]);
             movable.switches_stacks = switches_stacks;
+            movable.leaves_stack = switches_stacks || function.decoded.enters_kernel;
             let alone = Some(movable.unit_next) == indices[index];
             movable.frame = self.frames.get(&function.start).map(|frame| {
                 if movable.labels_escape {
@@ -74,6 +76,7 @@ impl Emitter<'_, '_> {
             });
             decision.movable.push(movable);
         }
+        inner_calls::mark(&mut decision.movable);
         decision
     }
 
@@ -105,6 +108,8 @@ impl Emitter<'_, '_> {
                 })
                 .collect(),
             frame: None,
+            leaves_stack: false,
+            inner_entry: false,
         }
     }
 

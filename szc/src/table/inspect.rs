@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use szc_abi::{FixedFrame, Header, Movable, Reason, TABLE_SECTION, Table};
+use szc_abi::{FieldKind, FixedFrame, Header, Movable, Reason, TABLE_SECTION, Table};
 
 /// Shows which functions of a program may move, and why the others stay
 #[derive(Debug, Parser)]
@@ -58,6 +58,8 @@ pub struct Report {
     pub padded_by_copies: usize,
     /// Number of other functions that the compiler prepared for that, by reason.
     pub fixed_frames_by_reason: BTreeMap<String, usize>,
+    /// Calls between functions with pads from their copies that need no check for room on the stack.
+    pub unchecked_calls: usize,
     /// Names of movable functions that go on on other stacks: once one is entered, no copies are freed.
     pub stack_switches: Vec<String>,
     /// Code that stays does so: no copies are freed.
@@ -183,9 +185,11 @@ fn summarize(
     let (mut movable_bytes, mut pinned_bytes) = (0, 0);
     let mut stack_switches = Vec::new();
     let (mut padded_by_copies, mut fixed_frames_by_reason) = (0, BTreeMap::new());
+    let mut unchecked_calls = 0;
     for function in (0..table.movable_count()).filter_map(|index| table.movable(index)) {
         movable_bytes += u64::from(function.size);
         padded_by_copies += usize::from(function.has_frame());
+        unchecked_calls += inner_calls(table, &function);
         if function.flags & Movable::FLAG_SWITCHES_STACKS != 0 {
             stack_switches.push(name(function.name_at));
         }
@@ -231,6 +235,7 @@ fn summarize(
         padded: padded.len(),
         padded_by_copies,
         fixed_frames_by_reason,
+        unchecked_calls,
         stack_switches,
         stack_switches_in_place: table.header().flags & Header::FLAG_SWITCHES_STACKS != 0,
         fields: table.header().field_count,
@@ -242,6 +247,14 @@ fn summarize(
 
 fn field_count(table: &Table<'_>, function: &Movable) -> u32 {
     table.fields(function).field_count().unwrap_or(0)
+}
+
+/// Number of calls of a function that lead behind the check of another.
+fn inner_calls(table: &Table<'_>, function: &Movable) -> usize {
+    let mut reader = table.fields(function);
+    let count = reader.field_count().unwrap_or(0);
+    let fields = (0..count).filter_map(|_| reader.next_field().ok());
+    fields.filter(|field| matches!(field.kind, FieldKind::Inner(_))).count()
 }
 
 fn image_text(file: &object::File<'_>) -> String {
@@ -291,6 +304,10 @@ fn text(report: &Report, list: bool) -> String {
     );
     for (reason, count) in &report.fixed_frames_by_reason {
         let _ = writeln!(out, "    {count:>6}  none: {reason}");
+    }
+    if report.padded_by_copies > 0 {
+        let _ =
+            writeln!(out, "    {:>6}  calls between them need no check", report.unchecked_calls);
     }
     for name in &report.stack_switches {
         let _ = writeln!(out, "  switches stacks {name}");

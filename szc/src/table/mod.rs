@@ -10,6 +10,7 @@ pub mod decode;
 mod embed;
 mod emit;
 pub mod frame;
+mod inner_calls;
 pub mod inspect;
 mod jump_tables;
 pub mod read;

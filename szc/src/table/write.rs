@@ -97,7 +97,8 @@ fn flags(function: &MovableFunction) -> u32 {
         None => 0,
     };
     let switches = if function.switches_stacks { Movable::FLAG_SWITCHES_STACKS } else { 0 };
-    labels | frame | switches
+    let inner = if function.inner_entry { Movable::FLAG_INNER_ENTRY } else { 0 };
+    labels | frame | switches | inner
 }
 
 fn rules_bytes(function: &MovableFunction) -> Result<u32> {

@@ -26,6 +26,13 @@ pub const OPEN_HEAD: Head = [0x0f, 0x1f, 0x44, 0x00, 0x00];
 /// `lea 0(%rsp), %r11`: the same where a [`frame_check`] follows, whose first instruction this is.
 pub const CHECKING_HEAD: Head = [0x4c, 0x8d, 0x5c, 0x24, 0x00];
 
+/// `nop dword ptr [rax+rax+0]` of 8 bytes, but for its last [`INNER_REST`]: the inner head of a copy that is entered. A
+/// check goes on here, too.
+pub const INNER_HEAD: Head = [0x0f, 0x1f, 0x84, 0x00, 0x00];
+
+/// What an inner head's word has behind the head, whatever that is.
+pub const INNER_REST: [u8; WORD_BYTES - HEAD_BYTES] = [0; WORD_BYTES - HEAD_BYTES];
+
 /// Bytes of the word that a head lies in.
 pub const WORD_BYTES: usize = 8;
 
@@ -36,7 +43,11 @@ const fn lies_in_one_word(front_bytes: usize) -> bool {
     let end = body - front_bytes;
     (end - HEAD_BYTES) / WORD_BYTES == (end - 1) / WORD_BYTES
 }
-const _: () = assert!(lies_in_one_word(0) && lies_in_one_word(FRAME_CHECK_BYTES));
+const _: () = assert!(
+    lies_in_one_word(0)
+        && lies_in_one_word(FRAME_CHECK_BYTES)
+        && lies_in_one_word(FRAME_CHECK_BYTES + WORD_BYTES)
+);
 
 /// `jmp rel32` from a head at `at`. The target must be within reach, as all of the arena is.
 #[must_use]
@@ -68,7 +79,8 @@ pub fn head_in_word(word: u64, at: usize) -> Head {
     head
 }
 
-/// Bytes of the check between the head and the body of a frame that has a pad.
+/// Bytes of the check between the head and the body of a frame that has a pad. The inner head, if there is one, is a
+/// word between the check and the body.
 pub const FRAME_CHECK_BYTES: usize = 24;
 
 /// The check at `at`, behind [`CHECKING_HEAD`]: goes on behind itself while the stack pointer lies where the thread's

@@ -4,9 +4,9 @@
 //! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.2 and 6.4.3; System V ABI, figure 3.36 (numbers
 //! of registers).
 
-use super::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES};
+use super::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES, WORD_BYTES};
 
-/// Offset in [`PATTERNS`] of the rules of a check: the function was called, and has done nothing yet.
+/// Offset in [`PATTERNS`] of the rules of a check and an inner head: the function was called, and has done nothing yet.
 pub const CHECK_AT: usize = 24;
 
 /// Offset in [`PATTERNS`] of the rules of a stub: the same, until it leaves the red zone.
@@ -24,7 +24,7 @@ pub const PATTERNS: [u8; 76] = {
         0x90, 1, // DW_CFA_offset return address, 1 * -8
         0, 0, 0, 0, 0, 0, // DW_CFA_nop
     ];
-    let check = rules(CHECK_AT, FRAME_CHECK_BYTES, [0; 4], 20);
+    let check = rules(CHECK_AT, FRAME_CHECK_BYTES + WORD_BYTES, [0; 4], 20);
     let stub = rules(STUB_AT, STUB_BYTES, STUB_RULES, 24);
     let mut all = [0; 76];
     let mut at = 0;

@@ -94,7 +94,7 @@ impl Images {
         for code in self.all() {
             let region = code.current_region();
             for index in 0..region.copied_count() {
-                region.close(&code.arena, region.copied(index));
+                region.close(&code.image, &code.arena, region.copied(index));
             }
         }
     }

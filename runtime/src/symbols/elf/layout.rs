@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::sink::Sink;
-use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES};
+use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES, WORD_BYTES};
 use crate::code::copy::frame_of;
 use crate::code::slot::{self, Slot};
 use szc_abi::unwind::{Common, Frame, Frames};
@@ -29,7 +29,7 @@ const MAX_COMMONS: usize = 16;
 const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 
 // The distance from the entry to the body is one instruction.
-const _: () = assert!(SLOT_HEAD_BYTES as usize + FRAME_CHECK_BYTES < 0x40);
+const _: () = assert!(SLOT_HEAD_BYTES as usize + FRAME_CHECK_BYTES + WORD_BYTES < 0x40);
 
 /// Where a layout has its functions, as addresses of the file.
 pub trait Places {
