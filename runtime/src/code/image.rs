@@ -245,6 +245,11 @@ impl Image {
         self.base + offset as usize
     }
 
+    /// Offset of an address, if it lies in the image, and not farther in than offsets reach.
+    pub fn offset(&self, address: usize) -> Option<u32> {
+        self.contains(address).then(|| u32::try_from(address - self.base).ok())?
+    }
+
     /// Copies a function's original body.
     ///
     /// # Safety

@@ -12,6 +12,7 @@ pub mod arena;
 mod budget;
 pub mod copy;
 mod counts;
+mod guesses;
 pub mod headers;
 pub mod image;
 pub mod images;

@@ -2,6 +2,7 @@
 //! program's signal handler.
 
 use super::arena::Arena;
+use super::guesses::{Guess, Guesses};
 use super::image::Image;
 use super::images::CAPACITY;
 use super::object::Object;
@@ -10,7 +11,7 @@ use crate::arch::entry;
 use crate::os::PAGE_BYTES;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Finds where an address in a copy of one image comes from. Valid for as long as the image is loaded,
 /// on any thread, without a lock: the layout of a region never changes once code runs in it.
@@ -34,49 +35,36 @@ impl Locator {
         (region.bytes() != 0).then_some(region)
     }
 
-    /// The origin of an address, if it lies in a copy or in a stub.
-    fn origin(&self, address: usize, guesses: &Guesses) -> Option<Origin> {
+    /// The origin of an address, if it lies in a copy or in a stub of this image, whose guesses are those of a slot.
+    fn origin(&self, address: usize, slot_of_image: usize, guesses: &Guesses) -> Option<Origin> {
         let (place, offset) = self.arena.locate(address)?;
         let region = self.region(place)?;
-        if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
-            let original = entry::stub_pattern() + (address - stub);
-            return Some(Origin { original, rules: None });
-        }
         let original = |function| self.image.original(&self.image.function(function));
-        if let Some((function, inside)) = self.image.spares().function_at(offset) {
-            return Some(Origin { original: original(function) + inside as usize, rules: None });
+        let mut guess = guesses.get(slot_of_image, address);
+        let rules_of = |guess: Guess| (guess.rules != 0).then(|| self.image.address(guess.rules));
+        if !region.is_slot_of(&self.image, guess.function, offset) {
+            if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
+                return Some(Origin::new(entry::stub_pattern() + (address - stub)));
+            }
+            if let Some((function, inside)) = self.image.spares().function_at(offset) {
+                let origin = Origin::new(original(function) + inside as usize);
+                return Some(Origin { rules_before: rules_of(guess), ..origin });
+            }
+            let function = region.function_at(&self.image, offset)?;
+            guess = Guess { function, rules: 0 };
+            guesses.set(slot_of_image, address, guess);
         }
-        let guess = guesses.of(address);
-        // Relaxed: what is read is no more than a guess, and nothing else becomes visible by it.
-        let mut function = guess.load(Ordering::Relaxed);
-        if !region.is_slot_of(&self.image, function, offset) {
-            function = region.function_at(&self.image, offset)?;
-            guess.store(function, Ordering::Relaxed);
-        }
+        let (function, rules_before) = (guess.function, rules_of(guess));
         let slot = self.image.slot(function);
         let body = region.body(&self.arena, function) + slot.body as usize;
         // In front of the body nothing of the function has run yet: that is its first instruction.
         let Some(inside) = address.checked_sub(body) else {
-            return Some(Origin { original: original(function), rules: None });
+            return Some(Origin { rules_before, ..Origin::new(original(function)) });
         };
         let rules = slot.spare.and_then(|spare| spare.rules);
         let rules =
             rules.map(|rules| region.spare(&self.image, &self.arena, function) + rules as usize);
-        Some(Origin { original: original(function) + inside, rules })
-    }
-}
-
-/// How many guesses there are.
-const GUESSES: usize = 512;
-
-/// To which function addresses belonged that were asked about before. An exception goes through the same few calls
-/// each time, and the search for one among thousands costs more than all else that is done for a frame. A guess is of
-/// any layout of any image: whoever uses one looks whether it is right.
-struct Guesses([AtomicU32; GUESSES]);
-
-impl Guesses {
-    fn of(&self, address: usize) -> &AtomicU32 {
-        &self.0[(address ^ (address / PAGE_BYTES)) % GUESSES]
+        Some(Origin { original: original(function) + inside, rules, rules_before })
     }
 }
 
@@ -98,7 +86,7 @@ impl Locators {
     /// None.
     pub const fn new() -> Self {
         Self {
-            guesses: Guesses([const { AtomicU32::new(0) }; GUESSES]),
+            guesses: Guesses::new(),
             used: AtomicUsize::new(0),
             ranges: [const { AtomicU64::new(0) }; CAPACITY],
             locators: [const { UnsafeCell::new(MaybeUninit::zeroed()) }; CAPACITY],
@@ -118,27 +106,39 @@ impl Locators {
     /// Empties a slot, in whose copies no thread may be any more.
     pub fn clear(&self, slot: usize) {
         self.ranges[slot].store(0, Ordering::Relaxed);
+        self.guesses.forget(slot);
     }
 
     /// The origin of an address, if it lies in a copy or in a stub of any image.
     pub fn origin(&self, address: usize) -> Option<Origin> {
-        self.of(address)?.origin(address, &self.guesses)
+        let (slot, locator) = self.of(address)?;
+        locator.origin(address, slot, &self.guesses)
+    }
+
+    /// Remembers which unwind rules of its image hold for the original of an address in a copy.
+    pub fn remember(&self, address: usize, rules: usize) {
+        if let Some((slot, locator)) = self.of(address)
+            && let Some(rules) = locator.image.offset(rules)
+        {
+            // Another thread may have put another function there in between: one that is wrong is noticed.
+            let function = self.guesses.get(slot, address).function;
+            self.guesses.set(slot, address, Guess { function, rules });
+        }
     }
 
     /// The object that an address in a copy or in a stub of any image belongs to.
     pub fn object(&self, address: usize) -> Option<Object> {
-        self.of(address)?.object(address)
+        self.of(address)?.1.object(address)
     }
 
-    /// The locator of the image whose copies an address lies among.
-    fn of(&self, address: usize) -> Option<&Locator> {
+    /// The slot and the locator of the image whose copies an address lies among.
+    fn of(&self, address: usize) -> Option<(usize, &Locator)> {
         let used = self.used.load(Ordering::Acquire);
-        let mut slots = self.ranges.iter().zip(&self.locators).take(used);
         // Acquire: pairs with the release in `set`.
-        let (_, locator) =
-            slots.find(|(range, _)| contains(range.load(Ordering::Acquire), address))?;
+        let mut ranges = self.ranges.iter().take(used);
+        let slot = ranges.position(|range| contains(range.load(Ordering::Acquire), address))?;
         // SAFETY: see `Sync` above.
-        Some(unsafe { (*locator.get()).assume_init_ref() })
+        Some((slot, unsafe { (*self.locators[slot].get()).assume_init_ref() }))
     }
 }
 
@@ -163,6 +163,16 @@ pub struct Origin {
     pub original: usize,
     /// Unwind rules that hold there, if not those of the original.
     pub rules: Option<usize>,
+    /// Rules of the image that somebody who asked about the same address found, or about one like it: they may be
+    /// those of another original address.
+    pub rules_before: Option<usize>,
+}
+
+impl Origin {
+    /// An original address of whose rules nothing is known.
+    fn new(original: usize) -> Self {
+        Self { original, rules: None, rules_before: None }
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! another size brings an FDE of its own (`code/slot.rs`).
 
 use super::OfUnwinder;
+use super::START_AT;
 use super::names::file_name;
 use super::objects;
 use crate::arch;
@@ -13,6 +14,7 @@ use crate::code::Refused;
 use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_void};
+use core::ops::Range;
 
 /// `struct dwarf_eh_bases` of libgcc's `unwind-dw2-fde.h`.
 #[repr(C)]
@@ -45,18 +47,46 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
         // SAFETY: the caller's arguments, passed on.
         return unsafe { find(pc, bases) };
     };
+    // SAFETY: rules of an image that is loaded, as a copy of its code runs.
+    let before = origin.rules_before.map(|rules| (rules, unsafe { range_of(rules) }));
     // SAFETY: the original address is one of an image that is loaded; `bases` is the caller's.
     unsafe {
-        let fde = find(origin.original as *mut c_void, bases);
-        if !fde.is_null() {
-            let inside = origin.original - (*bases).function as usize;
-            (*bases).function = (pc as usize - inside) as *mut c_void;
-            if let Some(rules) = origin.rules {
-                return rules as *const c_void;
+        let (fde, start) = match before {
+            Some((rules, range)) if range.contains(&origin.original) => {
+                (*bases).text = core::ptr::null_mut();
+                (*bases).data = core::ptr::null_mut();
+                (rules as *const c_void, range.start)
             }
-        }
-        fde
+            _ => {
+                let fde = find(origin.original as *mut c_void, bases);
+                if fde.is_null() {
+                    return fde;
+                }
+                let start = (*bases).function as usize;
+                let range = range_of(fde as usize);
+                if (range.start == start && range.contains(&origin.original))
+                    && ((*bases).text.is_null() && (*bases).data.is_null())
+                {
+                    LOCATORS.remember(pc as usize, fde as usize);
+                }
+                (fde, start)
+            }
+        };
+        (*bases).function = (pc as usize - (origin.original - start)) as *mut c_void;
+        origin.rules.map_or(fde, |rules| rules as *const c_void)
     }
+}
+
+/// The addresses that rules hold for, if they tell them as linkers write them: a distance, and bytes, in 4 bytes each.
+///
+/// # Safety
+/// There must be rules at the address.
+unsafe fn range_of(rules: usize) -> Range<usize> {
+    let field = rules + START_AT;
+    // SAFETY: the caller's promise; rules of any form have 16 bytes or more.
+    let [start, bytes] = unsafe { (field as *const [i32; 2]).read_unaligned() };
+    let start = field.wrapping_add_signed(start as isize);
+    start..start.wrapping_add(bytes.cast_unsigned() as usize)
 }
 
 /// Why exceptions would not pass copies, if so.
