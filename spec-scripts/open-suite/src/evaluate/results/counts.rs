@@ -3,7 +3,7 @@
 
 use szc::stats::describe::median;
 
-use super::table::{NOT_MEASURED, Table, machine};
+use super::table::{NOT_MEASURED, Table, machines};
 use super::{ALL, NONE};
 use crate::evaluate::counts::Counts;
 
@@ -100,7 +100,7 @@ pub fn section(rows: &[Counted]) -> String {
         first.evaluation.size,
         first.counter.join(" "),
         builds.join(", "),
-        machine(&first.machine),
+        machines(found().map(|counts| &counts.machine)),
         table.finish(),
     )
 }

@@ -78,7 +78,6 @@ pub fn origin(rows: &[Row]) -> String {
         let known = |text: &Option<String>| text.clone().unwrap_or("unknown".to_owned());
         format!("{} (build {})", known(&evaluation.commit), known(&evaluation.build))
     });
-    let machines = all(&|place| machine(&measured[place].file.machine));
     format!(
         "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; szc {}; {}.\n\n",
         measured.len(),
@@ -88,8 +87,16 @@ pub fn origin(rows: &[Row]) -> String {
             several => format!("{} to {}", several[0], several[several.len() - 1]),
         },
         versions.join(", "),
-        machines.join("; and on another machine: "),
+        machines(measured.iter().map(|one| &one.file.machine)),
     )
+}
+
+/// The machines that something was measured on, each of them once.
+pub fn machines<'a>(all: impl Iterator<Item = &'a Machine>) -> String {
+    let mut all: Vec<String> = all.map(machine).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.join("; and on another machine: ")
 }
 
 /// Runs of each configuration in complete blocks.

@@ -228,6 +228,15 @@ fn counts_are_told_over_those_of_the_plain_program() {
         counter: vec!["counter".to_owned()],
         events: vec![events(2_000_000, 1000), events(2_100_000, 1500), events(2_200_000, 3000)],
     };
+    let State::Measured(model) = measured(Step::Counts, &[&[], &[], &[]]) else { unreachable!() };
+    let mut elsewhere = crate::evaluate::counts::Counts {
+        evaluation: model.evaluation,
+        machine: model.file.machine,
+        created: String::new(),
+        counter: counts.counter.clone(),
+        events: counts.events.clone(),
+    };
+    elsewhere.machine.cpu = Some("6502".to_owned());
     let row = |program: &str, counts, failure: Option<&str>| counts::Counted {
         program: program.to_owned(),
         counts,
@@ -237,8 +246,13 @@ fn counts_are_told_over_those_of_the_plain_program() {
         row("one", Some(counts), None),
         row("two", None, Some("why\nx")),
         row("three", None, None),
+        row("four", Some(elsewhere), None),
     ]);
-    assert!(text.starts_with("n = 1 of 3 programs, one run of each configuration, workloads of size full; `counter`; build decaf of szc; Z80"), "{text}");
+    assert!(
+        text.contains("of szc; 6502, ") && text.contains("; and on another machine: Z80, "),
+        "{text}"
+    );
+    assert!(text.starts_with("n = 2 of 4 programs, one run of each configuration, workloads of size full; `counter`; build decaf of szc; 6502"), "{text}");
     assert_eq!(
         line(&text, "one"),
         "2 | 1.050 | 1.100 | 0.50 / 0.75 / 1.50 | 1.00 / 1.50 / 3.00 | 0.00 / 0.00 / 0.00 |"
