@@ -15,7 +15,9 @@ const GUESSES: usize = 512;
 /// Bits of a packed guess for the place of the rules, and for the function.
 const RULES_BITS: u32 = 32;
 const FUNCTION_BITS: u32 = 24;
-const _: () = assert!(CAPACITY <= 1 << (u64::BITS - RULES_BITS - FUNCTION_BITS));
+/// Where the image's slot begins in it.
+const SLOT_AT: u32 = RULES_BITS + FUNCTION_BITS;
+const _: () = assert!(CAPACITY <= 1 << (u64::BITS - SLOT_AT));
 
 /// What an address in a copy may belong to, of any layout of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +41,7 @@ impl Guesses {
     pub fn get(&self, slot: usize, address: usize) -> Guess {
         // Relaxed: what is read is no more than a guess, and nothing else becomes visible by it.
         let packed = self.at(address).load(Ordering::Relaxed);
-        if packed >> (RULES_BITS + FUNCTION_BITS) != slot as u64 {
+        if packed >> SLOT_AT != slot as u64 {
             return Guess::default();
         }
         let function = packed >> RULES_BITS & ((1 << FUNCTION_BITS) - 1);
@@ -49,8 +51,8 @@ impl Guesses {
     /// Remembers what holds for an address in a copy of the image in a slot.
     pub fn set(&self, slot: usize, address: usize, guess: Guess) {
         if guess.function >> FUNCTION_BITS == 0 {
-            let packed = (slot as u64) << FUNCTION_BITS | u64::from(guess.function);
-            let packed = packed << RULES_BITS | u64::from(guess.rules);
+            let function = u64::from(guess.function) << RULES_BITS;
+            let packed = (slot as u64) << SLOT_AT | function | u64::from(guess.rules);
             self.at(address).store(packed, Ordering::Relaxed);
         }
     }
@@ -58,7 +60,7 @@ impl Guesses {
     /// Forgets what is known of the image in a slot, before another one comes there: its rules are somewhere else.
     pub fn forget(&self, slot: usize) {
         for guess in &self.0 {
-            if guess.load(Ordering::Relaxed) >> (RULES_BITS + FUNCTION_BITS) == slot as u64 {
+            if guess.load(Ordering::Relaxed) >> SLOT_AT == slot as u64 {
                 guess.store(0, Ordering::Relaxed);
             }
         }

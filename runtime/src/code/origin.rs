@@ -41,30 +41,29 @@ impl Locator {
         let region = self.region(place)?;
         let original = |function| self.image.original(&self.image.function(function));
         let mut guess = guesses.get(slot_of_image, address);
-        let rules_of = |guess: Guess| (guess.rules != 0).then(|| self.image.address(guess.rules));
+        let rules_before = (guess.rules != 0).then(|| self.image.address(guess.rules));
+        let origin = |original, rules| Some(Origin { original, rules, rules_before });
         if !region.is_slot_of(&self.image, guess.function, offset) {
             if let Some((_, stub)) = region.stub_at(&self.arena, offset) {
-                return Some(Origin::new(entry::stub_pattern() + (address - stub)));
+                return origin(entry::stub_pattern() + (address - stub), None);
             }
             if let Some((function, inside)) = self.image.spares().function_at(offset) {
-                let origin = Origin::new(original(function) + inside as usize);
-                return Some(Origin { rules_before: rules_of(guess), ..origin });
+                return origin(original(function) + inside as usize, None);
             }
-            let function = region.function_at(&self.image, offset)?;
-            guess = Guess { function, rules: 0 };
+            guess.function = region.function_at(&self.image, offset)?;
             guesses.set(slot_of_image, address, guess);
         }
-        let (function, rules_before) = (guess.function, rules_of(guess));
+        let function = guess.function;
         let slot = self.image.slot(function);
         let body = region.body(&self.arena, function) + slot.body as usize;
         // In front of the body nothing of the function has run yet: that is its first instruction.
         let Some(inside) = address.checked_sub(body) else {
-            return Some(Origin { rules_before, ..Origin::new(original(function)) });
+            return origin(original(function), None);
         };
         let rules = slot.spare.and_then(|spare| spare.rules);
         let rules =
             rules.map(|rules| region.spare(&self.image, &self.arena, function) + rules as usize);
-        Some(Origin { original: original(function) + inside, rules, rules_before })
+        origin(original(function) + inside, rules)
     }
 }
 
@@ -163,16 +162,8 @@ pub struct Origin {
     pub original: usize,
     /// Unwind rules that hold there, if not those of the original.
     pub rules: Option<usize>,
-    /// Rules of the image that somebody who asked about the same address found, or about one like it: they may be
-    /// those of another original address.
+    /// Rules of the image that were found before, for this address or one like it: they may not hold for `original`.
     pub rules_before: Option<usize>,
-}
-
-impl Origin {
-    /// An original address of whose rules nothing is known.
-    fn new(original: usize) -> Self {
-        Self { original, rules: None, rules_before: None }
-    }
 }
 
 #[cfg(test)]

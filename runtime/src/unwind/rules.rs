@@ -5,12 +5,12 @@
 //! which the unwinder takes from `bases`. So the original FDE serves unchanged; but a copy whose frame has
 //! another size brings an FDE of its own (`code/slot.rs`).
 
-use super::OfUnwinder;
-use super::START_AT;
 use super::names::file_name;
 use super::objects;
+use super::{OfUnwinder, START_AT};
 use crate::arch;
 use crate::code::Refused;
+use crate::code::origin::Origin;
 use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_void};
@@ -51,29 +51,53 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
     let before = origin.rules_before.map(|rules| (rules, unsafe { range_of(rules) }));
     // SAFETY: the original address is one of an image that is loaded; `bases` is the caller's.
     unsafe {
-        let (fde, start) = match before {
+        match before {
             Some((rules, range)) if range.contains(&origin.original) => {
-                (*bases).text = core::ptr::null_mut();
-                (*bases).data = core::ptr::null_mut();
-                (rules as *const c_void, range.start)
+                let function = range.start as *mut c_void;
+                let nothing = core::ptr::null_mut();
+                bases.write(Bases { text: nothing, data: nothing, function });
+                answer(rules as *const c_void, &origin, pc, bases)
             }
             _ => {
                 let fde = find(origin.original as *mut c_void, bases);
                 if fde.is_null() {
                     return fde;
                 }
-                let start = (*bases).function as usize;
-                let range = range_of(fde as usize);
-                if (range.start == start && range.contains(&origin.original))
-                    && ((*bases).text.is_null() && (*bases).data.is_null())
-                {
-                    LOCATORS.remember(pc as usize, fde as usize);
-                }
-                (fde, start)
+                remember(fde as usize, &origin, pc, &*bases);
+                answer(fde, &origin, pc, bases)
             }
-        };
-        (*bases).function = (pc as usize - (origin.original - start)) as *mut c_void;
-        origin.rules.map_or(fde, |rules| rules as *const c_void)
+        }
+    }
+}
+
+/// Rules for an address in a copy, by those of its original, which `bases` are of; these become the copy's.
+///
+/// # Safety
+/// `bases` must be valid.
+unsafe fn answer(
+    fde: *const c_void,
+    origin: &Origin,
+    pc: *mut c_void,
+    bases: *mut Bases,
+) -> *const c_void {
+    // SAFETY: the caller's promise.
+    let function = unsafe { &mut (*bases).function };
+    let inside = origin.original - *function as usize;
+    *function = (pc as usize - inside) as *mut c_void;
+    origin.rules.map_or(fde, |rules| rules as *const c_void)
+}
+
+/// Remembers rules that were found for the original of an address in a copy, if they themselves say all that the
+/// unwinder is told of them.
+///
+/// # Safety
+/// There must be rules at the address.
+unsafe fn remember(rules: usize, origin: &Origin, pc: *mut c_void, bases: &Bases) {
+    // SAFETY: the caller's promise.
+    let range = unsafe { range_of(rules) };
+    let says_all = range.start == bases.function as usize && range.contains(&origin.original);
+    if says_all && bases.text.is_null() && bases.data.is_null() {
+        LOCATORS.remember(pc as usize, rules);
     }
 }
 

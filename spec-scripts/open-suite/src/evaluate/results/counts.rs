@@ -3,7 +3,7 @@
 
 use szc::stats::describe::median;
 
-use super::table::{NOT_MEASURED, Table, machines};
+use super::table::{NOT_MEASURED, Table, distinct, machines};
 use super::{ALL, NONE};
 use crate::evaluate::counts::Counts;
 
@@ -88,10 +88,7 @@ pub fn section(rows: &[Counted]) -> String {
         format!("**{:.3}**", median(&values).unwrap_or_default())
     };
     table.add(&["**median of programs**".to_owned(), String::new(), middle(0), middle(1)]);
-    let mut builds: Vec<&str> =
-        found().filter_map(|counts| counts.evaluation.build.as_deref()).collect();
-    builds.sort_unstable();
-    builds.dedup();
+    let builds = distinct(found().filter_map(|counts| counts.evaluation.build.as_deref()));
     format!(
         "n = {} of {} programs, one run of each configuration, workloads of size {}; `{}`; build {} of szc; {}.\n\n{}\n\
          Misses are those of `{NONE}`, of code and of everything, each for 1,000 instructions of `{NONE}`.\n",

@@ -59,12 +59,7 @@ pub fn origin(rows: &[Row]) -> String {
     if measured.is_empty() {
         return format!("{} programs: {NOT_MEASURED}.\n\n", rows.len());
     }
-    let all = |of: &dyn Fn(usize) -> String| {
-        let mut list: Vec<String> = (0..measured.len()).map(of).collect();
-        list.sort();
-        list.dedup();
-        list
-    };
+    let all = |of: &dyn Fn(usize) -> String| distinct((0..measured.len()).map(of));
     let runs: Vec<usize> = measured.iter().map(|one| runs_of(one)).collect();
     let least = runs.iter().min().copied().unwrap_or_default();
     let runs = match runs.iter().max() {
@@ -93,10 +88,15 @@ pub fn origin(rows: &[Row]) -> String {
 
 /// The machines that something was measured on, each of them once.
 pub fn machines<'a>(all: impl Iterator<Item = &'a Machine>) -> String {
-    let mut all: Vec<String> = all.map(machine).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.join("; and on another machine: ")
+    distinct(all.map(machine)).join("; and on another machine: ")
+}
+
+/// Each text once, in their order.
+pub fn distinct<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list: Vec<T> = all.collect();
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 /// Runs of each configuration in complete blocks.

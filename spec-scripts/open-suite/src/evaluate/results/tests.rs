@@ -220,33 +220,30 @@ fn counts_are_told_over_those_of_the_plain_program() {
             .map(|(name, count)| (name.to_owned(), count))
             .collect()
     };
-    let State::Measured(model) = measured(Step::Counts, &[&[], &[], &[]]) else { unreachable!() };
-    let counts = crate::evaluate::counts::Counts {
-        evaluation: model.evaluation,
-        machine: model.file.machine,
-        created: String::new(),
-        counter: vec!["counter".to_owned()],
-        events: vec![events(2_000_000, 1000), events(2_100_000, 1500), events(2_200_000, 3000)],
+    let counts_on = |cpu: &str| {
+        let State::Measured(model) = measured(Step::Counts, &[&[], &[], &[]]) else {
+            unreachable!()
+        };
+        let mut machine = model.file.machine;
+        machine.cpu = Some(cpu.to_owned());
+        crate::evaluate::counts::Counts {
+            evaluation: model.evaluation,
+            machine,
+            created: String::new(),
+            counter: vec!["counter".to_owned()],
+            events: vec![events(2_000_000, 1000), events(2_100_000, 1500), events(2_200_000, 3000)],
+        }
     };
-    let State::Measured(model) = measured(Step::Counts, &[&[], &[], &[]]) else { unreachable!() };
-    let mut elsewhere = crate::evaluate::counts::Counts {
-        evaluation: model.evaluation,
-        machine: model.file.machine,
-        created: String::new(),
-        counter: counts.counter.clone(),
-        events: counts.events.clone(),
-    };
-    elsewhere.machine.cpu = Some("6502".to_owned());
     let row = |program: &str, counts, failure: Option<&str>| counts::Counted {
         program: program.to_owned(),
         counts,
         failure: failure.map(str::to_owned),
     };
     let text = counts::section(&[
-        row("one", Some(counts), None),
+        row("one", Some(counts_on("Z80")), None),
         row("two", None, Some("why\nx")),
         row("three", None, None),
-        row("four", Some(elsewhere), None),
+        row("four", Some(counts_on("6502")), None),
     ]);
     assert!(
         text.contains("of szc; 6502, ") && text.contains("; and on another machine: Z80, "),
