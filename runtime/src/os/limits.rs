@@ -77,9 +77,14 @@ mod tests {
 
     #[test]
     fn a_page_that_may_not_be_touched_is_reported_and_not_fatal() {
-        let memory = crate::os::map_anonymous(2 * PAGE_BYTES).unwrap() as usize;
-        // SAFETY: the test's own mapping of a moment ago; its second page is never used.
+        use crate::os::{MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, PROT_READ, PROT_WRITE};
+        // Far below where the kernel puts mappings by itself: other threads' tests would take the page that becomes free.
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+        // SAFETY: the test's own mapping, where nothing is; its second page is never used.
         unsafe {
+            let memory =
+                crate::os::map(1 << 30, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
+            let memory = memory.unwrap() as usize;
             assert!(reach(memory));
             assert!(!is_unmapped(memory + PAGE_BYTES));
             crate::os::unmap((memory + PAGE_BYTES) as *mut u8, PAGE_BYTES);
