@@ -74,7 +74,7 @@ fn whole_turns(outcome: &Outcome) -> Vec<Turn> {
 #[test]
 fn frames_of_a_loop_take_all_256_offsets_equally_often() {
     let settings = [("SZC_SEED", "20130316"), ("SZC_INTERVAL_MS", "1")];
-    let outcome = frames_of(&settings, &["counts", "3000000"]);
+    let outcome = frames_of(&settings, &["counts", "60000000"]);
     let text = outcome.text();
     let counts: BTreeMap<u64, u64> = text
         .split_whitespace()
