@@ -110,6 +110,7 @@ impl<'a> FieldReader<'a> {
     ///
     /// # Errors
     /// [`Malformed`] when the stream ends or the kind is unknown.
+    #[inline]
     pub fn next_field(&mut self) -> Result<Field, Malformed> {
         let word = self.varint()?;
         self.at = self.at.checked_add(word >> 3).ok_or(Malformed::OutOfBounds)?;

@@ -20,6 +20,7 @@ pub mod library;
 mod reason;
 mod record;
 pub mod stack;
+mod table_offsets;
 pub mod unwind;
 mod varint;
 
@@ -28,6 +29,7 @@ pub use frame::{FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, Rules, put_
 pub use library::digest;
 pub use reason::{FixedFrame, Reason};
 pub use record::{Header, Movable, Pinned};
+pub use table_offsets::TableOffsets;
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
 /// Name of the section that holds the table.

@@ -25,7 +25,21 @@ pub fn encode_varint(value: u32, out: &mut [u8; MAX_VARINT_BYTES]) -> usize {
 /// # Errors
 /// [`Malformed::OutOfBounds`] when the bytes end, [`Malformed::BadEncoding`] when the value does
 /// not fit in 32 bits.
+#[inline(always)]
 pub fn read_varint(bytes: &[u8], position: &mut usize) -> Result<u32, Malformed> {
+    // Nearly all numbers of a table take one byte or two, and an epoch reads tens of thousands of them.
+    let (value, used) = match *bytes.get(*position..).unwrap_or_default() {
+        [only, ..] if only < 0x80 => (u32::from(only), 1),
+        [low, high, ..] if high < 0x80 => (u32::from(low & 0x7f) | u32::from(high) << 7, 2),
+        _ => return read_long(bytes, position),
+    };
+    *position += used;
+    Ok(value)
+}
+
+#[cold]
+#[inline(never)]
+fn read_long(bytes: &[u8], position: &mut usize) -> Result<u32, Malformed> {
     let mut value = 0u32;
     for index in 0..MAX_VARINT_BYTES {
         let byte = *bytes.get(*position).ok_or(Malformed::OutOfBounds)?;
@@ -55,6 +69,22 @@ mod tests {
             assert_eq!(read_varint(&out[..used], &mut position), Ok(value));
             assert_eq!(position, used);
         }
+    }
+
+    #[test]
+    fn one_integer_behind_another_is_read_whatever_their_lengths() {
+        let values = [5, 300, 70_000, 127, 128, 16_383, 16_384, 0, u32::MAX, 1];
+        let mut bytes = Vec::new();
+        for value in values {
+            let mut out = [0; MAX_VARINT_BYTES];
+            let used = encode_varint(value, &mut out);
+            bytes.extend_from_slice(&out[..used]);
+        }
+        let mut position = 0;
+        assert_eq!(values.map(|_| read_varint(&bytes, &mut position).unwrap()), values);
+        assert_eq!(position, bytes.len());
+        assert_eq!(read_varint(&bytes, &mut position), Err(Malformed::OutOfBounds));
+        assert_eq!(read_varint(&bytes, &mut (position + 1)), Err(Malformed::OutOfBounds));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::arch::{
     entry::{self, FRAME_CHECK_BYTES, HEAD_BYTES, INNER_REST},
 };
 use crate::unwind::{COMMON_AT, START_AT};
-use szc_abi::{FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableTarget, put_offset};
+use szc_abi::{
+    FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableOffsets, TableTarget, put_offset,
+};
 
 impl Region {
     /// Writes the body of a function to its slot, whose head must be closed.
@@ -75,6 +77,7 @@ impl Region {
         let distance = body.wrapping_sub(image.original(function));
         let tables = body + function.size.next_multiple_of(8) as usize;
         let mut reader = image.table().fields(function);
+        let mut offsets = TableOffsets::of(&reader);
         let to = arena.writable(body);
         for _ in 0..reader.field_count().unwrap_or(0) {
             let Ok(field) = reader.next_field() else { return };
@@ -104,15 +107,15 @@ impl Region {
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableRelative32(table) => {
-                        let target = tables + table_offset(image, function, table);
+                        let target = tables + offsets.of_table(table) as usize;
                         place.cast::<u32>().write_unaligned(relative(target));
                     }
                     FieldKind::TableAbsolute32(table) => {
-                        let target = tables + table_offset(image, function, table);
+                        let target = tables + offsets.of_table(table) as usize;
                         place.cast::<u32>().write_unaligned(target as u32);
                     }
                     FieldKind::TableAbsolute64(table) => {
-                        let target = tables + table_offset(image, function, table);
+                        let target = tables + offsets.of_table(table) as usize;
                         place.cast::<u64>().write_unaligned(target as u64);
                     }
                 }
@@ -191,18 +194,4 @@ fn grow_frame(
         // SAFETY: validated: inside the rules.
         unsafe { to.add(inside as usize).cast::<[u8; OFFSET_BYTES]>().write(put_offset(offset)) };
     }
-}
-
-/// Offset of a jump table of a function in the tables of a copy.
-fn table_offset(image: &Image, function: &Movable, table: u32) -> usize {
-    let mut reader = image.table().fields(function);
-    for _ in 0..reader.field_count().unwrap_or(0) {
-        let _ = reader.next_field();
-    }
-    let _ = reader.table_count();
-    let mut offset = 0;
-    for _ in 0..table {
-        offset += reader.next_table().ok().and_then(|table| table.slot_bytes()).unwrap_or(0);
-    }
-    offset as usize
 }
