@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
 # What does randomization cost? CPU time (user + system) of each program built by
-# szc, over that of the same compiler and flags without randomization, in interleaved pairs
-# whose order alternates; the median of the ratios.
+# szc, over that of the same compiler and flags without randomization. Runs are interleaved in blocks:
+# each has one run without and one of each configuration, all with one seed, in random order; the median of the blocks' ratios.
 #
-#   tests/campaign/overhead.sh [--randomize WORDS] [--pairs N] [--interval MS] [--programs "..."]
+#   tests/campaign/overhead.sh [--randomize "CONFIGURATION..."] [--blocks N] [--interval MS] [--programs "..."]
 #
-# --randomize    what the measured build randomizes, in the words of SZC_BUILD: code (default),
-#                stack, heap, stack=per-function, all, or several with commas between them
-# --pairs N      pairs per program (default 15)
+# --randomize    one or more configurations, each what a build randomizes, in the words of SZC_BUILD: code (default),
+#                stack, heap, stack=per-function, all, or several with commas between them; and behind it
+#                what is switched in its runs: all+SZC_CODE=0+SZC_HEAP=0 has the stack's pads by copies alone.
+#                none+ is the build without, once more: what two measurements of the same differ by
+# --blocks N     blocks per program (default 15)
 # --interval MS  time between re-randomizations (default 500)
 # --programs     of: fib lua sqlite3 bzip2 zstd startup build (default: all).
 #                startup: SQLite doing nothing, 50 times a measurement, in ms;
 #                build: compiling and linking SQLite, against clang itself
 #
-# Results: test-results/overhead/, one line a pair. The limits are those the
+# Results: test-results/overhead/, for each configuration one line a block. The limits are those the
 # project holds itself to; exit code 1 if a median is above one of them.
+#
+#   taskset -c 0 tests/campaign/overhead.sh --programs "lua sqlite3 bzip2 zstd" --blocks 11 \
+#       --randomize "all heap all+SZC_CODE=0+SZC_HEAP=0 stack stack=per-function all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
+#
+# is the series of DESIGN.md ("Measured").
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -23,9 +30,9 @@ BUILDS=$CACHE/builds
 RESULTS=$PROJECT/test-results/overhead
 STARTUPS=50
 
-# limit_of WORKLOAD: the highest acceptable median; a ratio, but ms for startup.
+# limit_of WORKLOAD CONFIGURATION: the highest acceptable median; a ratio, but ms for startup.
 limit_of() {
-    case $1:$RANDOMIZE in
+    case $1:$2 in
     fib:*) echo 1.15 ;;
     startup:*) echo 3.0 ;;
     build:*) echo 1.10 ;;
@@ -35,6 +42,9 @@ limit_of() {
     *) echo 1.03 ;;
     esac
 }
+
+# words_of CONFIGURATION: the words of SZC_BUILD in it.
+words_of() { echo "${1%%+*}"; }
 
 # build WORKLOAD WORDS: leaves the executable, built with these words of SZC_BUILD, in its place.
 build() {
@@ -95,81 +105,90 @@ amalgamation() {
     fi
 }
 
-# measure WORKLOAD PAIRS: one line a pair: off ms, on ms, and the ratio or the
-# difference per start.
+# pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or the difference per start.
+pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
+
+# run WORKLOAD CONFIGURATION: CPU time of one run, in ms.
+run() {
+    local -a COMMAND switches
+    command_of "$1" "$(words_of "$2")"
+    IFS=+ read -ra switches <<<"$2"
+    cpu_ms env "${switches[@]:1}" "SZC_BUILD=$(words_of "$2")" "${COMMAND[@]}"
+}
+
+# measure WORKLOAD BLOCKS: the lines of each configuration.
 measure() {
-    local pair off on
-    local -a command_off command_on
-    command_of "$1" none
-    command_off=("${COMMAND[@]}")
-    command_of "$1" "$RANDOMIZE"
-    command_on=("${COMMAND[@]}")
-    : >"$RESULTS/$1.pairs"
-    for ((pair = 0; pair < $2; pair++)); do
-        # A layout of its own for each pair, the same ones on every machine.
-        export SZC_SEED=$((pair + 1))
-        if ((pair % 2)); then
-            on=$(cpu_ms "${command_on[@]}")
-            off=$(cpu_ms "${command_off[@]}")
-        else
-            off=$(cpu_ms "${command_off[@]}")
-            on=$(cpu_ms "${command_on[@]}")
-        fi
-        case $1 in
-        startup) awk -v on="$on" -v off="$off" -v n="$STARTUPS" 'BEGIN { print off, on, (on - off) / n }' ;;
-        *) awk -v on="$on" -v off="$off" 'BEGIN { print off, on, on / off }' ;;
-        esac >>"$RESULTS/$1.pairs"
+    local block configuration
+    local -a order
+    local -A ms
+    for configuration in "${CONFIGURATIONS[@]}"; do
+        : >"$(pairs_of "$1" "$configuration")"
+    done
+    for ((block = 1; block <= $2; block++)); do
+        # A layout of its own for each block, and an order; the same ones on every machine.
+        export SZC_SEED=$block
+        mapfile -t order < <(shuf --random-source=<(yes "$block") -e none "${CONFIGURATIONS[@]}")
+        for configuration in "${order[@]}"; do
+            ms[$configuration]=$(run "$1" "$configuration")
+        done
+        for configuration in "${CONFIGURATIONS[@]}"; do
+            awk -v on="${ms[$configuration]}" -v off="${ms[none]}" -v starts="$STARTUPS" -v workload="$1" '
+                BEGIN { print off, on, workload == "startup" ? (on - off) / starts : on / off }' \
+                >>"$(pairs_of "$1" "$configuration")"
+        done
     done
 }
 
-# report WORKLOAD: one row; fails above the limit.
+# report WORKLOAD CONFIGURATION: one row; fails above the limit.
 report() {
-    sort -g -k 3 "$RESULTS/$1.pairs" | awk -v name="$1" -v limit="$(limit_of "$1")" '
+    sort -g -k 3 "$(pairs_of "$1" "$2")" | awk -v name="$1" -v limit="$(limit_of "$1" "$2")" -v configuration="$2" '
         { value[NR] = $3; off += $1; on += $2 }
         END {
             median = NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2
-            printf "%-10s %6d %10.0f %10.0f %8.3f %8.3f %8.3f %8.2f %s\n", name, NR, off / NR, on / NR,
+            printf "%-10s %6d %10.0f %10.0f %8.3f %8.3f %8.3f %8.2f %-5s  %s\n", name, NR, off / NR, on / NR,
                 median, value[int((NR + 3) / 4)], value[int((3 * NR + 3) / 4)], limit,
-                median <= limit ? "ok" : "ABOVE"
+                median <= limit ? "ok" : "ABOVE", configuration
             exit median > limit
         }'
 }
 
 main() {
-    local pairs=15 interval=500 programs="fib lua sqlite3 bzip2 zstd startup build"
-    RANDOMIZE=code
+    local blocks=15 interval=500 programs="fib lua sqlite3 bzip2 zstd startup build"
+    CONFIGURATIONS=(code)
     while [[ $# -gt 0 ]]; do
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
-        --randomize) RANDOMIZE=$2 ;;
-        --pairs) pairs=$2 ;;
+        --randomize) read -ra CONFIGURATIONS <<<"$2" ;;
+        --blocks) blocks=$2 ;;
         --interval) interval=$2 ;;
         --programs) programs=$2 ;;
         *) die "unknown argument '$1'; the options are described at the top of this script" ;;
         esac
         shift 2
     done
-    export SZC_INTERVAL_MS=$interval SZC_BUILD=$RANDOMIZE
+    export SZC_INTERVAL_MS=$interval
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
     mkdir -p "$RESULTS"
 
-    local program words above=0
+    local program configuration words above=0
     for program in $programs; do
         case $program in
         build) amalgamation ;;
         *)
-            for words in none "$RANDOMIZE"; do
+            for words in none "${CONFIGURATIONS[@]%%+*}"; do
                 build "${program/startup/sqlite3}" "$words"
             done
             ;;
         esac
     done
 
-    heading "CPU time with randomization ($RANDOMIZE) every $interval ms over the same without (startup: ms more per start)"
-    printf '%-10s %6s %10s %10s %8s %8s %8s %8s\n' program pairs "off ms" "on ms" median "25 %" "75 %" limit
+    heading "CPU time with randomization every $interval ms over the same without (startup: ms more per start)"
+    printf '%-10s %6s %10s %10s %8s %8s %8s %8s %-5s  %s\n' program blocks "off ms" "on ms" median "25 %" "75 %" limit '' configuration
     for program in $programs; do
-        measure "$program" "$pairs"
-        report "$program" || above=1
+        measure "$program" "$blocks"
+        for configuration in "${CONFIGURATIONS[@]}"; do
+            report "$program" "$configuration" || above=1
+        done
     done
     return "$above"
 }
