@@ -175,9 +175,9 @@ main() {
         case $program in
         build) amalgamation ;;
         *)
-            for words in none "${CONFIGURATIONS[@]%%+*}"; do
-                build "${program/startup/sqlite3}" "$words"
-            done
+            while read -r words; do
+                build "${program/startup/sqlite3}" "$words" </dev/null
+            done < <(printf '%s\n' none "${CONFIGURATIONS[@]%%+*}" | sort -u)
             ;;
         esac
     done
