@@ -14,8 +14,8 @@
 # --jobs N         programs that run at a time (default: number of processors; most run for a set time, so that more of them
 #                  take less time, and see fewer rounds each)
 #
-# Takes about two hours with a job for each of two processors, one with --jobs 6. The last lines say how many runs there were; exit code 1 if one misbehaved,
-# with the command that repeats it.
+# Takes about two hours with a job for each of two processors, one with --jobs 6. The last lines say
+# how many runs there were; exit code 1 if one misbehaved, with the command that repeats it.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

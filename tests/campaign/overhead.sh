@@ -43,9 +43,6 @@ limit_of() {
     esac
 }
 
-# words_of CONFIGURATION: the words of SZC_BUILD in it.
-words_of() { echo "${1%%+*}"; }
-
 # build WORKLOAD WORDS: leaves the executable, built with these words of SZC_BUILD, in its place.
 build() {
     local program=$1 out=$BUILDS/overhead-$2/$1
@@ -108,12 +105,20 @@ amalgamation() {
 # pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or the difference per start.
 pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
+# prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line.
+prepare() {
+    local words=${2%%+*}
+    local -a COMMAND switches
+    command_of "$1" "$words"
+    IFS=+ read -ra switches <<<"$2"
+    printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$words" "${COMMAND[@]}" >"$RESULTS/$1.$2.command"
+}
+
 # run WORKLOAD CONFIGURATION: CPU time of one run, in ms.
 run() {
-    local -a COMMAND switches
-    command_of "$1" "$(words_of "$2")"
-    IFS=+ read -ra switches <<<"$2"
-    cpu_ms env "${switches[@]:1}" "SZC_BUILD=$(words_of "$2")" "${COMMAND[@]}"
+    local -a command
+    mapfile -t command <"$RESULTS/$1.$2.command"
+    cpu_ms "${command[@]}"
 }
 
 # measure WORKLOAD BLOCKS: the lines of each configuration.
@@ -121,7 +126,8 @@ measure() {
     local block configuration
     local -a order
     local -A ms
-    for configuration in "${CONFIGURATIONS[@]}"; do
+    for configuration in none "${CONFIGURATIONS[@]}"; do
+        prepare "$1" "$configuration"
         : >"$(pairs_of "$1" "$configuration")"
     done
     for ((block = 1; block <= $2; block++)); do
