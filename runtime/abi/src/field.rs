@@ -127,6 +127,17 @@ impl<'a> FieldReader<'a> {
         Ok(Field { at: self.at, kind })
     }
 
+    /// Reads all fields of a stream at its start, and then the number of jump tables.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the stream ends or a kind is unknown.
+    pub fn skip_fields(&mut self) -> Result<u32, Malformed> {
+        for _ in 0..self.field_count()? {
+            self.next_field()?;
+        }
+        self.table_count()
+    }
+
     /// The number of jump tables: to be read after the last field.
     ///
     /// # Errors
@@ -229,13 +240,7 @@ impl TargetReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MAX_VARINT_BYTES, encode_varint};
-
-    fn push(out: &mut Vec<u8>, value: u32) {
-        let mut buffer = [0; MAX_VARINT_BYTES];
-        let used = encode_varint(value, &mut buffer);
-        out.extend_from_slice(&buffer[..used]);
-    }
+    use crate::varint::push;
 
     #[test]
     fn fields_and_tables_survive_a_round_trip() {

@@ -24,10 +24,7 @@ impl<'a> TableOffsets<'a> {
     /// The offset of a table of a validated stream from the first one, in bytes.
     pub fn of_table(&mut self, table: u32) -> u32 {
         if self.last.is_none() {
-            for _ in 0..self.first.field_count().unwrap_or(0) {
-                let _ = self.first.next_field();
-            }
-            let _ = self.first.table_count();
+            let _ = self.first.skip_fields();
         }
         let known = self.last.take().filter(|&(_, index, _)| index <= table);
         let (mut reader, mut index, mut offset) = known.unwrap_or((self.first.clone(), 0, 0));
@@ -43,7 +40,8 @@ impl<'a> TableOffsets<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FieldKind, MAX_VARINT_BYTES, TableTarget, encode_varint};
+    use crate::varint::push;
+    use crate::{FieldKind, TableTarget};
 
     /// A stream of two fields and of tables with these numbers of entries, every other of 8 bytes each.
     fn stream(entries: &[u32]) -> Vec<u8> {
@@ -56,11 +54,7 @@ mod tests {
             numbers.extend(core::iter::repeat_n(target, count as usize));
         }
         let mut bytes = Vec::new();
-        for number in numbers {
-            let mut out = [0; MAX_VARINT_BYTES];
-            let used = encode_varint(number, &mut out);
-            bytes.extend_from_slice(&out[..used]);
-        }
+        numbers.into_iter().for_each(|number| push(&mut bytes, number));
         bytes
     }
 

@@ -56,6 +56,14 @@ fn read_long(bytes: &[u8], position: &mut usize) -> Result<u32, Malformed> {
     Err(Malformed::BadEncoding)
 }
 
+/// Encodes `value` at the end of a stream that a test makes.
+#[cfg(test)]
+pub(crate) fn push(out: &mut Vec<u8>, value: u32) {
+    let mut buffer = [0; MAX_VARINT_BYTES];
+    let used = encode_varint(value, &mut buffer);
+    out.extend_from_slice(&buffer[..used]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,11 +83,7 @@ mod tests {
     fn one_integer_behind_another_is_read_whatever_their_lengths() {
         let values = [5, 300, 70_000, 127, 128, 16_383, 16_384, 0, u32::MAX, 1];
         let mut bytes = Vec::new();
-        for value in values {
-            let mut out = [0; MAX_VARINT_BYTES];
-            let used = encode_varint(value, &mut out);
-            bytes.extend_from_slice(&out[..used]);
-        }
+        values.into_iter().for_each(|value| push(&mut bytes, value));
         let mut position = 0;
         assert_eq!(values.map(|_| read_varint(&bytes, &mut position).unwrap()), values);
         assert_eq!(position, bytes.len());

@@ -149,10 +149,7 @@ impl Region {
 /// The description of a function's frame.
 pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Option<FrameReader<'a>> {
     let mut reader = table.fields(function);
-    for _ in 0..reader.field_count().ok()? {
-        reader.next_field().ok()?;
-    }
-    for _ in 0..reader.table_count().ok()? {
+    for _ in 0..reader.skip_fields().ok()? {
         reader.next_table().ok()?;
     }
     reader.frame(function.rules_bytes).ok()
