@@ -9,6 +9,8 @@
 //!   │                  └──────────┘                        │ there are more than are needed
 //!   └──────────────────────────────────────────────────────┘
 //! ```
+//!
+//! In a forked child free places become bare.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -27,8 +29,16 @@ pub enum Use {
     Candidate,
     /// Nobody can reach it any more; it is being filled with traps.
     Freeing,
-    /// May be used again.
+    /// May be used again, and is full of traps.
     Free,
+    /// May be used again, and nothing is there.
+    Bare,
+}
+
+impl Use {
+    fn can_be_taken(self) -> bool {
+        matches!(self, Self::Free | Self::Bare)
+    }
 }
 
 /// A layout that runs, one that is prepared, and one whose last threads are leaving.
@@ -128,7 +138,7 @@ impl<'a> Epochs<'a> {
         let few = self.opened.min(self.preferred);
         let free = || {
             let in_turn = (self.place + 1..few).chain(0..few).chain(few..self.opened);
-            in_turn.into_iter().find(|&place| self.places[place as usize] == Use::Free)
+            in_turn.into_iter().find(|&place| self.places[place as usize].can_be_taken())
         };
         let fresh = || ((self.opened as usize) < self.places.len()).then_some(self.opened);
         let place = if self.opened < self.preferred {
@@ -137,6 +147,16 @@ impl<'a> Epochs<'a> {
             free().or_else(fresh)
         };
         place.map(|place| (self.current + 1, place)).ok_or(Exhausted)
+    }
+
+    /// Whether a place that can be taken is full of traps. It is about to be written to: this is not said of it again.
+    pub fn take_traps(&mut self, place: u32) -> bool {
+        let state = &mut self.places[place as usize];
+        let trapped = *state == Use::Free;
+        if trapped {
+            *state = Use::Bare;
+        }
+        trapped
     }
 
     /// Makes the epoch that [`Self::next`] gave the current one.
@@ -242,7 +262,7 @@ impl<'a> Epochs<'a> {
         // Where few are preferred, more are used now and then: they would come and go.
         let few = if self.is_hurried() { self.opened } else { self.preferred.min(self.opened) };
         let beyond = &self.places[few as usize..self.opened as usize];
-        let free = beyond.iter().rev().take_while(|&&place| place == Use::Free).count();
+        let free = beyond.iter().rev().take_while(|place| place.can_be_taken()).count();
         self.opened - free as u32..self.opened
     }
 
@@ -252,10 +272,12 @@ impl<'a> Epochs<'a> {
         self.opened = surplus.start;
     }
 
-    /// In a forked child, which has only the thread that forked and no cycle under way.
+    /// In a forked child, which has only the thread that forked and no cycle under way, and no memory but for what may
+    /// run.
     pub fn become_child(&mut self) {
         self.replace(Use::Candidate, Use::Kept);
-        self.busy -= self.replace(Use::Freeing, Use::Free);
+        self.busy -= self.replace(Use::Freeing, Use::Bare);
+        self.replace(Use::Free, Use::Bare);
     }
 
     fn replace(&mut self, from: Use, to: Use) -> u32 {
@@ -315,6 +337,7 @@ mod tests {
         assert_eq!(epochs.unreachable(), Some(1));
         epochs.free(1);
         assert_eq!((epochs.unreachable(), epochs.next()), (None, Ok((3, 1))));
+        assert_eq!((epochs.take_traps(1), epochs.take_traps(1)), (true, false));
         assert_eq!((step(&mut epochs), epochs.kept()), (Some(1), 2));
     }
 
@@ -421,7 +444,9 @@ mod tests {
         step(&mut epochs);
         epochs.begin_cycle();
         epochs.become_child();
-        assert_eq!(epochs.places, [Use::Free, Use::Kept, Use::Kept, Use::Current, Use::Fresh]);
+        assert_eq!(epochs.places, [Use::Bare, Use::Kept, Use::Kept, Use::Current, Use::Fresh]);
         assert_eq!(epochs.kept(), 2);
+        assert_eq!((epochs.next(), step(&mut epochs)), (Ok((4, 4)), Some(4)));
+        assert_eq!((epochs.next(), epochs.take_traps(0)), (Ok((5, 0)), false));
     }
 }

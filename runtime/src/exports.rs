@@ -34,6 +34,11 @@ pub fn fail(error: Errno) -> c_int {
     -1
 }
 
+/// What libc returns where the kernel answers `result` to a system call.
+pub fn returned(result: isize) -> c_int {
+    if result < 0 { fail(Errno(-result as i32)) } else { result as c_int }
+}
+
 /// Installs an action and returns the one before, as the program sees them.
 fn change_action(signal: c_int, new: Option<SignalAction>) -> Result<SignalAction, Errno> {
     if !(1..=64).contains(&signal) || LIBC_SIGNALS.contains(&signal) {

@@ -9,6 +9,10 @@
 # within an object stays as it is.
 set -euo pipefail
 
+(($# >= 4)) || {
+    echo "link-orders.sh: $# words where N FOLDER NAME COMPILER WORD... are needed; see the top of this script" >&2
+    exit 2
+}
 number=$1 folder=$2 name=$3
 shift 3
 "$@"

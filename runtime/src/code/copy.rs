@@ -9,22 +9,26 @@ use crate::arch::{
 };
 use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{
-    FieldKind, FrameReader, Movable, OFFSET_BYTES, Table, TableOffsets, TableTarget, put_offset,
+    FieldKind, FieldReader, FrameReader, Malformed, Movable, OFFSET_BYTES, Table, TableOffsets,
+    TableTarget, put_offset,
 };
 
 impl Region {
-    /// Writes the body of a function to its slot, whose head must be closed.
+    /// Writes the body of a function to its slot, whose head must be closed, and what belongs to it.
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let start = self.body(arena, index);
         let slot = image.slot(index);
         let body = start + slot.body as usize;
-        self.write_body(image, arena, index, function, body);
+        let mut reader = image.table().fields(function);
+        let bodies = |starts| Bodies { region: self, image, arena, index, function, starts };
         if let Some(spare) = slot.spare {
             let plain = self.spare(image, arena, index);
-            self.write_body(image, arena, index, function, plain);
+            bodies(&[body, plain]).write(&mut reader);
             let rules = spare.rules.map(|rules| plain + rules as usize);
-            grow_frame(image, arena, function, (body, rules), self.pad(index));
+            grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
             self.write_front(image, arena, index, plain);
+        } else {
+            bodies(&[body]).write(&mut reader);
         }
         arena.mirror(start, slot.bytes as usize);
     }
@@ -43,107 +47,126 @@ impl Region {
             unsafe { rest.cast::<[u8; INNER_REST.len()]>().write(INNER_REST) };
         }
     }
+}
 
-    /// Writes a body of a function to an address that has room for it.
+/// The bodies of a function that are being written: all at once, so that the table is read once.
+struct Bodies<'a> {
+    region: &'a Region,
+    image: &'a Image,
+    arena: &'a Arena,
+    index: u32,
+    function: &'a Movable,
+    /// Their addresses. If there are two, the first takes a pad.
+    starts: &'a [usize],
+}
+
+impl Bodies<'_> {
+    /// Writes them to addresses that have room for them. The reader is then behind the jump tables.
     #[inline(never)]
-    fn write_body(
-        &self,
-        image: &Image,
-        arena: &Arena,
-        index: u32,
-        function: &Movable,
-        body: usize,
-    ) {
-        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
-        // head is closed.
-        unsafe { image.copy_body(index, function, arena.writable(body)) };
-        self.patch(image, arena, index, function, body);
+    fn write(&self, reader: &mut FieldReader<'_>) {
+        for &body in self.starts {
+            let to = self.arena.writable(body);
+            // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
+            // head is closed.
+            unsafe { self.image.copy_body(self.index, self.function, to) };
+        }
+        // The table was validated at start, so the stream cannot end early.
+        let _ = self.write_fields(reader);
+        let _ = self.write_tables(reader);
     }
 
-    /// Applies the function's fields and writes its jump tables. The table was validated at start,
-    /// so the stream cannot end early.
-    fn patch(&self, image: &Image, arena: &Arena, index: u32, function: &Movable, body: usize) {
-        let slot = image.slot(index);
-        let in_slot = body == self.body(arena, index) + slot.body as usize;
-        let padded = in_slot && slot.spare.is_some();
+    /// Where a body goes on that refers to `offset` in `function`.
+    fn target(&self, body: usize, function: u32, offset: u32) -> usize {
         // The middle of the function itself is that of the same body.
-        let target_of = |function: u32, offset: u32| {
-            if function == index && offset != 0 {
-                body + offset as usize
-            } else {
-                self.target(image, arena, function, offset)
-            }
-        };
-        let distance = body.wrapping_sub(image.original(function));
-        let tables = body + function.size.next_multiple_of(8) as usize;
-        let mut reader = image.table().fields(function);
-        let mut offsets = TableOffsets::of(&reader);
-        let to = arena.writable(body);
-        for _ in 0..reader.field_count().unwrap_or(0) {
-            let Ok(field) = reader.next_field() else { return };
+        if function == self.index && offset != 0 {
+            body + offset as usize
+        } else {
+            self.region.target(self.image, self.arena, function, offset)
+        }
+    }
+
+    fn takes_pad(&self, number: usize) -> bool {
+        number == 0 && self.starts.len() > 1
+    }
+
+    /// Applies the function's fields.
+    fn write_fields(&self, reader: &mut FieldReader<'_>) -> Result<(), Malformed> {
+        let original = self.image.original(self.function);
+        let tables_at = tables_at(self.function);
+        let mut offsets = TableOffsets::of(reader);
+        for _ in 0..reader.field_count()? {
+            let field = reader.next_field()?;
             let at = field.at as usize;
-            // SAFETY: validated: the field lies inside the function, whose copy `to` points at.
-            unsafe {
-                let place = to.add(at);
-                let relative = |target: usize| {
-                    // The arena was placed within reach of the whole image.
-                    target.wrapping_sub(body + at + 4) as u32
-                };
-                match field.kind {
+            for (number, &body) in self.starts.iter().enumerate() {
+                // SAFETY: validated: the field lies inside the function, whose copies these are.
+                let place = unsafe { self.arena.writable(body).add(at) };
+                // The arena was placed within reach of the whole image.
+                let relative = |target: usize| target.wrapping_sub(body + at + 4) as u32;
+                let mut table = |table| body + tables_at + offsets.of_table(table) as usize;
+                let value = match field.kind {
                     FieldKind::Fixed => {
-                        let old = place.cast::<u32>().read_unaligned();
-                        place.cast::<u32>().write_unaligned(old.wrapping_sub(distance as u32));
+                        // SAFETY: as above.
+                        let old = unsafe { place.cast::<u32>().read_unaligned() };
+                        old.wrapping_sub(body.wrapping_sub(original) as u32)
                     }
                     FieldKind::Function { function, offset } => {
-                        let target = target_of(function, offset);
-                        place.cast::<u32>().write_unaligned(relative(target));
+                        relative(self.target(body, function, offset))
                     }
-                    FieldKind::Inner(callee) => {
-                        let target = if padded {
-                            self.inner_target(image, arena, callee)
-                        } else {
-                            self.target(image, arena, callee, 0)
-                        };
-                        place.cast::<u32>().write_unaligned(relative(target));
+                    FieldKind::Inner(callee) if self.takes_pad(number) => {
+                        relative(self.region.inner_target(self.image, self.arena, callee))
                     }
-                    FieldKind::TableRelative32(table) => {
-                        let target = tables + offsets.of_table(table) as usize;
-                        place.cast::<u32>().write_unaligned(relative(target));
+                    FieldKind::Inner(callee) => relative(self.target(body, callee, 0)),
+                    FieldKind::TableRelative32(index) => relative(table(index)),
+                    FieldKind::TableAbsolute32(index) => table(index) as u32,
+                    FieldKind::TableAbsolute64(index) => {
+                        // SAFETY: as above; this field has 8 bytes.
+                        unsafe { place.cast::<u64>().write_unaligned(table(index) as u64) };
+                        continue;
                     }
-                    FieldKind::TableAbsolute32(table) => {
-                        let target = tables + offsets.of_table(table) as usize;
-                        place.cast::<u32>().write_unaligned(target as u32);
-                    }
-                    FieldKind::TableAbsolute64(table) => {
-                        let target = tables + offsets.of_table(table) as usize;
-                        place.cast::<u64>().write_unaligned(target as u64);
-                    }
-                }
+                };
+                // SAFETY: as above.
+                unsafe { place.cast::<u32>().write_unaligned(value) };
             }
         }
-        let mut table_at = tables;
-        for _ in 0..reader.table_count().unwrap_or(0) {
-            let Ok(table) = reader.next_table() else { return };
+        Ok(())
+    }
+
+    /// Writes the function's jump tables.
+    fn write_tables(&self, reader: &mut FieldReader<'_>) -> Result<(), Malformed> {
+        let mut table_at = tables_at(self.function);
+        for _ in 0..reader.table_count()? {
+            let table = reader.next_table()?;
             let mut targets = table.targets();
-            for index in 0..table.count {
-                let Ok(target) = targets.next_target() else { return };
-                let target = match target {
-                    TableTarget::Image(offset) => image.address(offset),
-                    TableTarget::Function { function, offset } => target_of(function, offset),
-                };
-                let place = arena.writable(table_at + (index * table.entry_bytes()) as usize);
-                // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
-                unsafe {
-                    if table.absolute {
-                        place.cast::<u64>().write(target as u64);
-                    } else {
-                        place.cast::<u32>().write(target.wrapping_sub(table_at) as u32);
+            for entry in 0..table.count {
+                let target = targets.next_target()?;
+                for &body in self.starts {
+                    let target = match target {
+                        TableTarget::Image(offset) => self.image.address(offset),
+                        TableTarget::Function { function, offset } => {
+                            self.target(body, function, offset)
+                        }
+                    };
+                    let start = body + table_at;
+                    let place = self.arena.writable(start + (entry * table.entry_bytes()) as usize);
+                    // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
+                    unsafe {
+                        if table.absolute {
+                            place.cast::<u64>().write(target as u64);
+                        } else {
+                            place.cast::<u32>().write(target.wrapping_sub(start) as u32);
+                        }
                     }
                 }
             }
             table_at += table.slot_bytes().unwrap_or(0) as usize;
         }
+        Ok(())
     }
+}
+
+/// Where the jump tables of a copy lie, in bytes from its start.
+fn tables_at(function: &Movable) -> usize {
+    function.size.next_multiple_of(8) as usize
 }
 
 /// The description of a function's frame.
@@ -156,16 +179,17 @@ pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Option<FrameReader
 }
 
 /// Makes the frame of the copy at `body` larger by so many bytes, and writes its unwind rules to the other
-/// address.
+/// address. The reader is behind the jump tables.
 #[inline(never)]
 fn grow_frame(
     image: &Image,
     arena: &Arena,
     function: &Movable,
+    reader: &mut FieldReader<'_>,
     (body, rules_at): (usize, Option<usize>),
     bytes: u32,
 ) {
-    let Some(frame) = frame_of(image.table(), function) else { return };
+    let Ok(frame) = reader.frame(function.rules_bytes) else { return };
     for site in frame.sites {
         let place = arena.writable(body + site as usize).cast::<u32>();
         // SAFETY: validated: the site lies inside the function, whose copy this is.

@@ -18,6 +18,8 @@ pub struct Plan {
     pub(super) seed: u64,
     pub(super) epoch: u64,
     pub(super) place: u32,
+    /// Whether that place is full of traps already.
+    pub(super) trapped: bool,
     /// The current layout.
     pub(super) old: Region,
     /// What was at the place before.
@@ -31,8 +33,9 @@ impl Plan {
     /// Works on a place of the arena that no thread knows; of the old region it reads only what was
     /// written before the plan was made.
     pub fn prepare(&self) -> Option<Prepared> {
-        let Self { image, arena, place, seed, epoch, .. } = self;
-        let mut region = Region::draw(image, arena, Some(&self.last), *place, *seed, *epoch)?;
+        let Self { image, arena, seed, epoch, .. } = self;
+        let place = (self.place, self.trapped);
+        let mut region = Region::draw(image, arena, Some(&self.last), place, *seed, *epoch)?;
         // Which functions wait must not change where any function lies: a stream of its own.
         let mut waits = Stream::new(!self.seed, self.epoch);
         let mut bytes = 0;

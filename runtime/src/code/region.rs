@@ -48,8 +48,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Draws the layout of an epoch and fills its place with traps and closed heads. Nothing is
-    /// copied yet. The arrays of the region that was there `last` are used again.
+    /// Draws the layout of an epoch and fills its place, which may be full of traps already, with traps and closed
+    /// heads. Nothing is copied yet. The arrays of the region that was there `last` are used again.
     ///
     /// Whoever asks for the origin of an address at that place meanwhile gets a wrong one: nobody may
     /// be able to reach it.
@@ -57,7 +57,7 @@ impl Region {
         image: &Image,
         arena: &Arena,
         last: Option<&Self>,
-        place: u32,
+        (place, trapped): (u32, bool),
         seed: u64,
         epoch: u64,
     ) -> Option<Self> {
@@ -102,7 +102,7 @@ impl Region {
             region.bytes = image.spares().end();
         }
         symbols::withdraw(arena.address(place, 0));
-        arena.open(place, region.bytes as usize).ok()?;
+        arena.open(place, if trapped { 0 } else { region.bytes as usize }).ok()?;
         for function in 0..count {
             let stub = region.stub(arena, function);
             let bytes = entry::stub(stub, image.resolver_pointer())?;

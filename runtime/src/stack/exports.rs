@@ -10,7 +10,7 @@ use super::region::{self, Region};
 use super::{room, threads};
 use crate::arch::{self, nr, pads::stack_pointer, variadic};
 use crate::code::reclaim::stacks::{self, Blocked};
-use crate::exports::fail;
+use crate::exports::{fail, returned};
 use crate::next::Next;
 use crate::os::Errno;
 use crate::os::limits::{LIMIT_STACK_BYTES, Limits};
@@ -111,8 +111,7 @@ extern "C" fn szc_rt_stack_mlockall(flags: c_int) -> c_int {
     room::give_up();
     threads::stop();
     // SAFETY: changes no contents of memory.
-    let result = unsafe { arch::syscall(nr::MLOCKALL, [flags as usize, 0, 0, 0, 0, 0]) };
-    if result < 0 { fail(Errno(-result as i32)) } else { 0 }
+    returned(unsafe { arch::syscall(nr::MLOCKALL, [flags as usize, 0, 0, 0, 0, 0]) })
 }
 
 /// `stack_t`.
@@ -139,7 +138,7 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
     // SAFETY: the caller's promise.
     let result = unsafe { arch::syscall(nr::SIGALTSTACK, arguments) };
     if result < 0 {
-        return fail(Errno(-result as i32));
+        return returned(result);
     }
     // SAFETY: the caller's promise.
     if let Some(new) = unsafe { new.as_ref() } {
@@ -217,7 +216,7 @@ unsafe extern "C" fn szc_rt_stack_prlimit64(
     // SAFETY: the caller's promise.
     let result = unsafe { arch::syscall(nr::PRLIMIT64, arguments) };
     if result < 0 {
-        return fail(Errno(-result as i32));
+        return returned(result);
     }
     if resource == LIMIT_STACK_BYTES && !new.is_null() {
         room::reserve_was_raised();

@@ -3,8 +3,7 @@
 //!
 //! Sources: System V ABI AMD64 supplement (A.2.1 for system calls); syscall(2).
 
-use crate::exports::fail;
-use crate::os::Errno;
+use crate::exports::returned;
 use core::arch::global_asm;
 use core::ffi::c_int;
 
@@ -109,7 +108,7 @@ unsafe extern "C" {
 
 /// What a system call that failed returns in C.
 extern "C" fn failed(result: isize) -> isize {
-    fail(Errno(-result as i32)) as isize
+    returned(result) as isize
 }
 
 /// Address of a syscall(2) that needs no libc but for `errno`.
@@ -133,6 +132,5 @@ pub fn own_clone() -> usize {
 
 extern "C" fn prctl(operation: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int {
     // SAFETY: the operation and what it may do to memory are the program's.
-    let result = unsafe { super::syscall(super::nr::PRCTL, [operation as usize, a, b, c, d, 0]) };
-    if result < 0 { fail(Errno(-result as i32)) } else { result as c_int }
+    returned(unsafe { super::syscall(super::nr::PRCTL, [operation as usize, a, b, c, d, 0]) })
 }
