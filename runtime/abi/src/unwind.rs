@@ -33,18 +33,72 @@ pub struct Frames<'a> {
 /// What the descriptions of several functions have in common (CIE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common<'a> {
-    /// Its link address, which identifies it.
+    /// Its address, which identifies it.
     pub address: u64,
+    /// Factor of distances in the code.
+    pub code_alignment: u64,
     /// Factor of offsets in the frame.
     pub data_alignment: i64,
     /// Column of the return address.
     pub return_column: u8,
+    /// Whether descriptions have data for handlers, with its length in front.
+    pub has_augmentation: bool,
+    /// Encoding of a description's first address.
+    pub starts: u8,
+    /// Encoding of the pointer to what handlers know of a function, where there is one.
+    pub handlers: Option<u8>,
+    /// Encoding of the pointer to the handler itself (the personality routine), and the bytes from the pointer on.
+    pub personality: Option<(u8, &'a [u8])>,
+    /// Whether the frames are those that a signal interrupted.
+    pub is_of_signals: bool,
     /// Rules at the entry.
     pub instructions: &'a [u8],
-    encoding: u8,
-    /// Encoding of the pointer to what handlers know of a function, where there is one.
-    handlers: Option<u8>,
-    has_augmentation: bool,
+}
+
+impl<'a> Common<'a> {
+    /// Reads what stands at this address, from its length on. Nothing if it has a form that is not understood.
+    #[must_use]
+    pub fn read(address: u64, whole: Cursor<'a>) -> Option<Self> {
+        let mut cursor = whole.sized()?;
+        let (id, version) = (cursor.u32()?, cursor.u8()?);
+        if id != 0 || version != 1 {
+            return None;
+        }
+        let letters = cursor.text()?;
+        let mut common = Self {
+            address,
+            code_alignment: cursor.unsigned()?,
+            data_alignment: cursor.signed()?,
+            return_column: cursor.u8()?,
+            has_augmentation: !letters.is_empty(),
+            starts: ABSOLUTE_8,
+            handlers: None,
+            personality: None,
+            is_of_signals: false,
+            instructions: &[],
+        };
+        if let [b'z', letters @ ..] = letters {
+            let bytes = usize::try_from(cursor.unsigned()?).ok()?;
+            let mut data = Cursor::new(cursor.take(bytes)?);
+            for letter in letters {
+                match letter {
+                    b'R' => common.starts = data.u8()?,
+                    b'L' => common.handlers = Some(data.u8()?),
+                    b'P' => {
+                        let mut pointer = data;
+                        common.personality = Some((pointer.u8()?, pointer.rest()));
+                        data.skip_pointer()?;
+                    }
+                    b'S' => common.is_of_signals = true,
+                    _ => return None,
+                }
+            }
+        } else if common.has_augmentation {
+            return None;
+        }
+        common.instructions = cursor.rest();
+        Some(common)
+    }
 }
 
 /// The description of a function or a part of one (FDE).
@@ -88,7 +142,7 @@ impl Frame<'_> {
     /// Whether first address and bytes take 4 bytes each, the address counted from its own place.
     #[must_use]
     pub fn is_relative_4(&self) -> bool {
-        self.common.encoding == RELATIVE_4
+        self.common.starts == RELATIVE_4
     }
 
     /// Offset of the rules in the description.
@@ -171,7 +225,7 @@ impl<'a> Frames<'a> {
         // The distance counts from its own field, which lies behind the length.
         let common = self.common((address + 4).checked_sub(u64::from(distance))?)?;
         let field = address + 8;
-        let (start, bytes) = match common.encoding {
+        let (start, bytes) = match common.starts {
             RELATIVE_4 => {
                 let distance = i64::from(cursor.u32()?.cast_signed());
                 (field.wrapping_add_signed(distance), u64::from(cursor.u32()?))
@@ -204,36 +258,9 @@ impl<'a> Frames<'a> {
     }
 
     fn common(&self, address: u64) -> Option<Common<'a>> {
-        let mut cursor = self.at(address)?.sized()?;
-        let (id, version) = (cursor.u32()?, cursor.u8()?);
-        let augmentation = cursor.text()?;
-        let (code_alignment, data_alignment) = (cursor.unsigned()?, cursor.signed()?);
-        let return_column = cursor.u8()?;
-        let (mut encoding, mut handlers) = (ABSOLUTE_8, None);
-        if let [b'z', letters @ ..] = augmentation {
-            let bytes = usize::try_from(cursor.unsigned()?).ok()?;
-            let mut data = Cursor::new(cursor.take(bytes)?);
-            for letter in letters {
-                match letter {
-                    b'R' => encoding = data.u8()?,
-                    b'L' => handlers = Some(data.u8()?),
-                    b'P' => data.skip_pointer()?,
-                    // A frame that a signal interrupted: no function that moves has one.
-                    _ => return None,
-                }
-            }
-        } else if !augmentation.is_empty() {
-            return None;
-        }
-        (id == 0 && version == 1 && code_alignment == 1).then_some(Common {
-            address,
-            data_alignment,
-            return_column,
-            instructions: cursor.rest(),
-            encoding,
-            handlers,
-            has_augmentation: !augmentation.is_empty(),
-        })
+        let common = Common::read(address, self.at(address)?)?;
+        // No function that moves has a frame that a signal interrupted.
+        (common.code_alignment == 1 && !common.is_of_signals).then_some(common)
     }
 }
 

@@ -9,13 +9,11 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_abi::cursor::Cursor;
+use szc_abi::unwind::Common;
 
 /// Where unwind rules (an FDE) have the distance of what they have in common with others, and their first address.
 pub const COMMON_AT: usize = 4;
 pub const START_AT: usize = 8;
-
-/// Where what they have in common says its version.
-const VERSION_AT: usize = 8;
 
 /// Encodings of pointers (`DW_EH_PE_…`).
 const ABSOLUTE_8: u8 = 0x00;
@@ -67,37 +65,24 @@ impl Source {
             let distance = Cursor::new(entry.get(COMMON_AT..)?).u32()?.cast_signed();
             (entry, sized((address + COMMON_AT).wrapping_add_signed(-(distance as isize)))?)
         };
-        let mut cursor = Cursor::new(common.get(VERSION_AT..)?);
-        let version = cursor.u8()?;
-        let letters = cursor.text()?;
-        let (_code, _data, _column) = (cursor.unsigned()?, cursor.signed()?, cursor.u8()?);
-        let (mut start, mut of_handlers, mut personality) = (ABSOLUTE_8, OMITTED, None);
-        if let [b'z', letters @ ..] = letters {
-            cursor.unsigned()?;
-            for letter in letters {
-                match letter {
-                    b'R' => start = cursor.u8()?,
-                    b'L' => of_handlers = cursor.u8()?,
-                    b'P' => {
-                        let encoding = cursor.u8()?;
-                        personality = pointer(common, &mut cursor, encoding)?;
-                    }
-                    b'S' => {}
-                    _ => return None,
-                }
-            }
-        } else if !letters.is_empty() {
-            return None;
-        }
-        let absolute = start == ABSOLUTE_8;
-        if version != 1 || !(absolute || start == RELATIVE_4) {
-            return None;
-        }
+        let read = Common::read(common.as_ptr() as u64, Cursor::new(common))?;
+        let absolute = match read.starts {
+            ABSOLUTE_8 => true,
+            RELATIVE_4 => false,
+            _ => return None,
+        };
+        let personality = match read.personality {
+            Some((encoding, bytes)) => pointer(common, bytes, encoding)?,
+            None => None,
+        };
         let mut cursor = Cursor::new(entry.get(START_AT + if absolute { 16 } else { 8 }..)?);
         let mut handlers = None;
-        if !letters.is_empty() {
+        if read.has_augmentation {
             cursor.unsigned()?;
-            handlers = pointer(entry, &mut cursor, of_handlers)?;
+            handlers = match read.handlers {
+                Some(encoding) => pointer(entry, cursor.rest(), encoding)?,
+                None => None,
+            };
         }
         Some(Self { common, entry, absolute, personality, handlers })
     }
@@ -128,13 +113,14 @@ unsafe fn sized(address: usize) -> Option<&'static [u8]> {
     }
 }
 
-/// Reads a pointer inside `whole`, where the cursor stands. Outside is nothing if it has an unknown form, inside if it
-/// means the same wherever it lies.
-fn pointer(whole: &[u8], cursor: &mut Cursor<'_>, encoding: u8) -> Option<Option<Distance>> {
+/// Reads a pointer, whose bytes are a part of `whole`. Outside is nothing if it has an unknown form, inside if it means
+/// the same wherever it lies.
+fn pointer(whole: &[u8], bytes: &[u8], encoding: u8) -> Option<Option<Distance>> {
     if encoding == OMITTED {
         return Some(None);
     }
-    let at = whole.len() - cursor.rest().len();
+    let at = bytes.as_ptr() as usize - whole.as_ptr() as usize;
+    let mut cursor = Cursor::new(bytes);
     let (value, bytes) = match encoding & FORM_MASK {
         0x03 | 0x0b => (i64::from(cursor.u32()?.cast_signed()), 4),
         0x00 | 0x04 | 0x0c => (cursor.u64()?.cast_signed(), 8),

@@ -8,9 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Parser};
 
-use super::output::{complain, explain};
-use super::report::{put, read};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
+use super::output::explain;
+use super::report::{put, shown};
 use crate::report::export::{csv, json, long_format, r};
 use crate::report::view::Experiment;
 
@@ -74,20 +73,7 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let experiments = match read(&options.files) {
-        Ok(experiments) => experiments,
-        Err(error) => {
-            complain("export", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match write(&options, &experiments) {
-        Ok(()) => EXIT_VERDICT.into(),
-        Err(error) => {
-            complain("export", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
-    }
+    shown("export", &options.files, |experiments| write(&options, experiments))
 }
 
 fn write(options: &Options, experiments: &[Experiment]) -> Result<()> {

@@ -84,27 +84,29 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let experiments = match read(&options.files) {
-        Ok(experiments) => experiments,
-        Err(error) => {
-            complain("report", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
+    shown("report", &options.files, |experiments| write(&options, experiments))
+}
+
+/// Carries out a subcommand that writes what samples files say. The exit code is one of those in [`super`].
+pub(super) fn shown(
+    subcommand: &str,
+    files: &[PathBuf],
+    write: impl FnOnce(&[Experiment]) -> Result<()>,
+) -> ExitCode {
+    let (error, code) = match read(files).map(|experiments| write(&experiments)) {
+        Ok(Ok(())) => return EXIT_VERDICT.into(),
+        Ok(Err(error)) => (error, EXIT_INTERNAL),
+        Err(error) => (error, EXIT_USAGE),
     };
-    match write(&options, &experiments) {
-        Ok(()) => EXIT_VERDICT.into(),
-        Err(error) => {
-            complain("report", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
-    }
+    complain(subcommand, &format!("{error:#}"));
+    code.into()
 }
 
 /// The experiments of samples files, in their order.
 ///
 /// # Errors
 /// When one of them cannot be read or is no samples file.
-pub(super) fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
+fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
     files
         .iter()
         .map(|path| Ok(Experiment::new(path.display().to_string(), json::read(path)?)))
