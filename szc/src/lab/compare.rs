@@ -6,7 +6,7 @@
 mod options;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -15,11 +15,11 @@ pub(crate) use self::options::Options;
 use super::build::Failure;
 use super::config::{self, Subject};
 use super::design::{Design, MOST_PROGRAMS};
-use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
-use super::options::{Budget, MetricChoice, programs_of};
-use super::output::{complain, explain, save, say};
+use super::experiment::{Experiment, Stopping, analyse, command_line, conclude, conclude_reread};
+use super::options::{Budget, programs_of};
+use super::output::{complain, explain, say};
 use super::saved::{self, SavedSamples};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions};
+use super::{EXIT_INTERNAL, EXIT_USAGE, resume, versions};
 use crate::measure::program::Program;
 use crate::report::comparison::USUAL_TOLERANCE;
 use crate::report::json::{Command, RuleRecord, SamplesFile};
@@ -53,7 +53,10 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
     };
     let done = match source {
         Source::Runs(experiment) => measured(*experiment, options.common.quiet),
-        Source::Saved(file) => reread(&file, &options),
+        Source::Saved(file) => {
+            let text = report(&file, options.common.quiet);
+            conclude_reread(options.common.json.as_ref(), &file, &text)
+        }
     };
     match done {
         Ok(code) => code.into(),
@@ -139,16 +142,9 @@ fn source_of(
 
 /// The comparison in one file, or between two.
 fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile> {
-    let metric = match &options.common.metric {
-        Some(text) => Some(MetricChoice::new(text)?.metric),
-        None => None,
-    };
-    let question = SavedSamples {
-        command: Command::Compare,
-        metric,
-        tolerance: options.delta,
-        across_machines: options.comparison.across_machines,
-    };
+    let question = SavedSamples::new(Command::Compare, &options.common)?
+        .tolerating(options.delta)
+        .across_machines(options.comparison.across_machines);
     let mut file = question.read(paths)?;
     for (label, name) in &options.comparison.names {
         match file.programs.iter_mut().find(|program| program.label == *label) {
@@ -167,14 +163,6 @@ fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
     let json = experiment.json.clone();
     let file = experiment.carry_out()?;
     conclude(json.as_ref(), &file, &report(&file, quiet))
-}
-
-fn reread(file: &SamplesFile, options: &Options) -> Result<u8> {
-    say(&report(file, options.common.quiet))?;
-    if let Some(path) = &options.common.json {
-        save(Path::new(path), file)?;
-    }
-    Ok(EXIT_VERDICT)
 }
 
 pub(super) fn header(experiment: &Experiment) -> String {

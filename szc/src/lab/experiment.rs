@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result};
 
 use self::watch::Watch;
+use super::EXIT_VERDICT;
 use super::design::{Arrangement, Design};
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
@@ -86,6 +87,9 @@ pub fn command_name(command: Command) -> &'static str {
     }
 }
 
+/// Keeps what an experiment has measured so far.
+pub(super) type Keep<'a> = Box<dyn FnMut(&SamplesFile) -> Result<()> + 'a>;
+
 impl Experiment {
     /// Measures until the question is answered, the budget is spent, a signal comes or a program
     /// fails. The file it returns has its results; it is not saved yet, see [`output::save`],
@@ -93,12 +97,24 @@ impl Experiment {
     ///
     /// # Errors
     /// When szc itself cannot work. A program that fails is [`EndedRecord::Refused`].
-    pub fn carry_out(mut self) -> Result<SamplesFile> {
+    pub fn carry_out(self) -> Result<SamplesFile> {
         if let Some(path) = &self.json {
             json::check_writable(path)?;
         }
+        let path = self.json.clone().filter(|path| !json::is_special(path));
+        let keep = path.map(|path| -> Keep<'_> {
+            Box::new(move |file: &SamplesFile| output::save(&path, file))
+        });
+        self.carry_out_keeping(keep)
+    }
+
+    /// As [`Self::carry_out`], where somebody else keeps what there is on the way.
+    ///
+    /// # Errors
+    /// Those of [`Self::carry_out`].
+    pub(super) fn carry_out_keeping(mut self, keep: Option<Keep<'_>>) -> Result<SamplesFile> {
         let mut file = self.empty_file();
-        let mut watch = Watch::new(&self, &file);
+        let mut watch = Watch::new(&self, &file, keep);
         for advice in &file.advice {
             watch.warn(advice);
         }
@@ -246,4 +262,14 @@ pub fn conclude(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Res
     saved?;
     said?;
     Ok(output::exit_code(&file.ended))
+}
+
+/// As [`conclude`], of samples that were measured before: how that ended says nothing about reading them, unless a
+/// program was unfit.
+///
+/// # Errors
+/// Those of [`conclude`].
+pub fn conclude_reread(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Result<u8> {
+    let code = conclude(json, file, report)?;
+    Ok(if matches!(file.ended, EndedRecord::Refused { .. }) { code } else { EXIT_VERDICT })
 }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 pub(crate) use self::options::Options;
 use self::options::Policy;
@@ -18,16 +18,17 @@ use super::baseline::store::Store;
 use super::build::Failure;
 use super::compare::{header, report};
 use super::config::{self, Subject};
-use super::design::Design;
-use super::experiment::{Experiment, Stopping, analyse, command_line, conclude};
-use super::options::{Budget, MetricChoice, programs_of};
+use super::design::{Design, MOST_BLOCKS};
+use super::experiment::{Experiment, Stopping, analyse, command_line, conclude, conclude_reread};
+use super::options::{Budget, programs_of};
 use super::output::{complain, explain, say};
-use super::saved::{self, SavedSamples};
+use super::saved::{self, Apart, SavedSamples};
 use super::{
     EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions,
 };
 use crate::measure::machine::Machine;
 use crate::measure::program::Program;
+use crate::report::comparison::USUAL_TOLERANCE;
 use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
 use crate::report::verdict::Verdict;
 
@@ -150,7 +151,7 @@ fn source_of(
     }
 }
 
-/// The candidate as an experiment of its own over as many layouts as the baseline has.
+/// The candidate as an experiment of its own over as many layouts as the baseline has, if the budget is enough.
 fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
     let baseline = json::read(path)?;
     if baseline.programs.len() != 1 {
@@ -161,7 +162,8 @@ fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
         );
     }
     let plan = &baseline.design.plan;
-    candidate.design.blocks = baseline.design.complete_blocks.max(1);
+    let layouts = baseline.design.complete_blocks.max(1);
+    candidate.design.blocks = layouts.min(candidate.design.blocks);
     candidate.design.runs_per_layout = plan.runs_per_layout.max(1);
     let origin = path.to_owned();
     Ok(Source::Against { baseline: Box::new(baseline), origin, candidate: Box::new(candidate) })
@@ -177,11 +179,12 @@ fn programs(options: &Options, built: Option<Vec<Program>>, command: &str) -> Re
 
 fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
     let choice = options.common.metric_choice()?;
+    let most_layouts = options.comparison.budget.map_or(MOST_BLOCKS, Budget::blocks);
     Ok(Experiment {
         command: Command::Run,
         command_line: words,
         programs,
-        design: options.common.applied_to(Design::layouts(1, 2, 0))?,
+        design: options.common.applied_to(Design::layouts(most_layouts, 2, 0))?,
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {
             rule: RuleRecord::Fixed,
@@ -213,7 +216,7 @@ fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result
         conditions: options.common.conditions(choice.metric)?,
         stopping: Stopping {
             rule: RuleRecord::Sequential,
-            tolerance: Some(options.max_slowdown),
+            tolerance: Some(options.max_slowdown.unwrap_or(USUAL_TOLERANCE)),
             precision: None,
             time: budget.time(),
         },
@@ -226,53 +229,68 @@ fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result
 }
 
 fn question(options: &Options) -> Result<SavedSamples> {
-    let metric = match &options.common.metric {
-        Some(text) => Some(MetricChoice::new(text)?.metric),
-        None => None,
-    };
-    Ok(SavedSamples {
-        command: Command::Gate,
-        metric,
-        tolerance: Some(options.max_slowdown),
-        across_machines: options.comparison.across_machines,
-    })
+    Ok(SavedSamples::new(Command::Gate, &options.common)?
+        .tolerating(options.max_slowdown)
+        .across_machines(options.comparison.across_machines))
 }
 
 fn answer(options: &Options, source: Source) -> Result<u8> {
     let quiet = options.common.quiet;
-    let (file, json) = match source {
-        Source::Saved(file) => (*file, options.common.json.clone()),
+    let json = options.common.json.as_ref();
+    let (file, code) = match source {
+        Source::Saved(file) => {
+            let code = conclude_reread(json, &file, &report(&file, quiet))?;
+            (*file, code)
+        }
         Source::Runs(experiment) => {
             if !quiet {
                 say(&header(&experiment))?;
             }
             let json = experiment.json.clone();
-            (experiment.carry_out()?, json)
+            let file = experiment.carry_out()?;
+            let code = conclude(json.as_ref(), &file, &report(&file, quiet))?;
+            (file, code)
         }
         Source::Against { baseline, origin, candidate } => {
             if !quiet {
                 say(&header(&candidate))?;
             }
-            let measured = candidate.carry_out()?;
-            let ended = measured.ended.clone();
-            let question = question(options)?;
-            let file = if matches!(ended, EndedRecord::Refused { .. }) {
-                measured
-            } else {
-                let joined =
-                    question.joined((&origin, *baseline), (Path::new("the candidate"), measured));
-                let mut joined =
-                    joined.context("the candidate cannot be held against the baseline")?;
-                question.apply_to(&mut joined)?;
-                joined.ended = ended;
-                analyse(&mut joined);
-                joined
-            };
-            (file, options.common.json.clone())
+            let file =
+                held_against(&question(options)?, (&origin, *baseline), candidate.carry_out()?)?;
+            let code = conclude(json, &file, &report(&file, quiet))?;
+            (file, code)
         }
     };
-    let code = conclude(json.as_ref(), &file, &report(&file, quiet))?;
     Ok(if code == EXIT_VERDICT { exit_code(&file, options.inconclusive) } else { code })
+}
+
+/// The measured candidate with the baseline in front of it; the candidate alone, if that is unfit or does something
+/// else than the baseline.
+fn held_against(
+    question: &SavedSamples,
+    baseline: (&Path, SamplesFile),
+    candidate: SamplesFile,
+) -> Result<SamplesFile> {
+    let ended = candidate.ended.clone();
+    if matches!(ended, EndedRecord::Refused { .. }) {
+        return Ok(candidate);
+    }
+    match question.joined(baseline, (Path::new("the candidate"), candidate.clone())) {
+        Ok(mut joined) => {
+            question.apply_to(&mut joined)?;
+            joined.ended = ended;
+            analyse(&mut joined);
+            Ok(joined)
+        }
+        Err(Apart::Output(reason)) => {
+            let mut refused = SamplesFile { ended: EndedRecord::Refused { reason }, ..candidate };
+            analyse(&mut refused);
+            Ok(refused)
+        }
+        Err(Apart::Files(reason)) => {
+            bail!("the candidate cannot be held against the baseline: {reason}")
+        }
+    }
 }
 
 /// The exit code of the verdict.

@@ -31,8 +31,8 @@ Examples:
   szc history                              the baselines of szc baseline
 
 Series: the ratio of a program to its reference in files of compare, gate and sweep; the
-mean of a program in files of run and baseline. Programs are told apart by their labels
-and workloads, machines by host name, processor and number of CPUs. Order is that of the dates in the files.
+mean of a program in files of run and baseline. Programs are told apart by their labels,
+commands and workloads, machines by host name, processor and number of CPUs. Order is that of the dates in the files.
 
 Change points: E-divisive (Matteson and James 2014), judged by Welch's t test of the values
 before and after; p is multiplied by the number of places where the change could have been.

@@ -16,6 +16,33 @@ use crate::measure::metric::Metric;
 use crate::measure::program::Program;
 use crate::measure::user_figure;
 
+/// What an interrupted experiment has in its file: options that cannot be given again to go on with it.
+pub(super) const FIXED_BY_A_FILE: [&str; 23] = [
+    "commands",
+    "seed",
+    "json",
+    "metric",
+    "warmup",
+    "shuffle",
+    "no_shuffle",
+    "prepare",
+    "cleanup",
+    "cpu",
+    "timeout",
+    "env_size",
+    "check_output",
+    "no_check_output",
+    "build",
+    "flags",
+    "parameters",
+    "revisions",
+    "tree",
+    "cache",
+    "rebuild",
+    "allow_dirty",
+    "chosen_program",
+];
+
 /// Options of every subcommand that runs programs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CommonOptions {

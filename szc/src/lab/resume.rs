@@ -13,6 +13,7 @@ use super::design::Arrangement;
 use super::experiment::{Experiment, Stopping, command_name};
 use super::options::{Budget, MetricChoice};
 use super::session::Conditions;
+use crate::measure::machine::Machine;
 use crate::measure::metric::Metric;
 use crate::measure::program::Program;
 use crate::report::json::{self, Command, DesignRecord, ProgramRecord, RuleRecord, SamplesFile};
@@ -84,6 +85,13 @@ pub(super) fn reopened(command: Command, path: &Path) -> Result<(SamplesFile, Ve
             path.display(),
             command_name(file.command),
             command_name(command)
+        );
+    }
+    let (then, now) = (file.machine.identity(), Machine::current().identity());
+    if then != now {
+        bail!(
+            "{} was measured on another machine ({then}; this is {now}), and what two machines measure is not one sample: go on there, or begin a new experiment",
+            path.display()
         );
     }
     let programs =

@@ -15,10 +15,11 @@ pub(crate) use self::options::Options;
 use super::build::Failure;
 use super::config::{self, Subject};
 use super::design::{Design, MOST_BLOCKS};
-use super::experiment::{Experiment, Stopping, command_line, conclude};
+use super::experiment::{Experiment, Stopping, analyse, command_line, conclude, conclude_reread};
 use super::options::{Budget, programs_of};
 use super::output::{complain, explain, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, saved, versions};
+use super::saved::{self, SavedSamples};
+use super::{EXIT_INTERNAL, EXIT_USAGE, resume, versions};
 use crate::measure::program::Program;
 use crate::report::json::{self, Command, RuleRecord, SamplesFile};
 use crate::report::layouts::{run_remarks, run_sentence};
@@ -48,7 +49,10 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
     };
     let code = match source_of(&options, arguments, built) {
         Ok(Source::Runs(experiment)) => measured(*experiment, options.common.quiet),
-        Ok(Source::Saved(file)) => say(&report(&file, options.common.quiet)).map(|()| EXIT_VERDICT),
+        Ok(Source::Saved(file)) => {
+            let text = report(&file, options.common.quiet);
+            conclude_reread(options.common.json.as_ref(), &file, &text)
+        }
         Err(error) => {
             complain("run", &format!("{error:#}"));
             return EXIT_USAGE.into();
@@ -103,8 +107,10 @@ fn source_of(
     };
     if let Some(paths) = saved::samples_files(&options.commands)? {
         let mut file = json::read(&paths[0])?;
+        // Each program by itself, whatever was asked when they were measured.
         file.command = Command::Run;
-        super::experiment::analyse(&mut file);
+        SavedSamples::new(Command::Run, &options.common)?.apply_to(&mut file)?;
+        analyse(&mut file);
         return Ok(Source::Saved(Box::new(file)));
     }
     let programs = match built {

@@ -2,7 +2,8 @@
 //!
 //! Two files have no common blocks, so what they show is less: Welch's interval of the difference
 //! of mean logarithms, which a drift of the machine between them goes into. Files of different
-//! machines are not compared unless the user insists.
+//! machines or of programs with different output are not compared unless the user insists, and
+//! files that were measured in different ways not at all.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -11,22 +12,47 @@ use anyhow::{Result, bail};
 
 use super::design::Arrangement;
 use super::experiment::command_name;
+use super::options::{CommonOptions, MetricChoice};
+use super::resume::metric_of;
 use crate::measure::metric::Metric;
 use crate::measure::sample::{Sample, metrics_of};
-use crate::report::json::{self, Command, RuleRecord, SamplesFile};
+use crate::measure::user_figure;
+use crate::report::json::{
+    self, Command, EndedRecord, RuleRecord, SamplesFile, VERSION_OF_MACHINES,
+};
 
 /// What is asked of saved samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedSamples {
-    /// The subcommand that asks: compare or gate.
-    pub command: Command,
-    /// The metric to decide by, instead of the file's own.
-    pub metric: Option<Metric>,
+    /// The subcommand that asks.
+    command: Command,
+    /// The metric to decide by, instead of the file's own, and the value of --metric if that says more.
+    metric: Option<(Metric, Option<String>)>,
     /// The tolerance, instead of the file's own.
-    pub tolerance: Option<f64>,
+    tolerance: Option<f64>,
     /// Whether files may be of different machines.
-    pub across_machines: bool,
+    across_machines: bool,
+    /// Whether programs with different output are refused.
+    check_output: bool,
 }
+
+/// Why two measurements are not one.
+#[derive(Debug)]
+pub enum Apart {
+    /// They do not belong together.
+    Files(String),
+    /// The programs do not do the same.
+    Output(String),
+}
+
+impl std::fmt::Display for Apart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Files(text) | Self::Output(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl std::error::Error for Apart {}
 
 /// Whether a word names a samples file rather than a command.
 #[must_use]
@@ -51,7 +77,41 @@ pub fn samples_files(words: &[String]) -> Result<Option<Vec<PathBuf>>> {
     }
 }
 
+/// Whether all words, of which there is at least one, name samples files.
+#[must_use]
+pub fn are_samples_files<'a>(words: impl IntoIterator<Item = &'a String>) -> bool {
+    let mut words = words.into_iter().peekable();
+    words.peek().is_some() && words.all(|word| is_samples_file(word))
+}
+
 impl SavedSamples {
+    /// What the options of a subcommand ask of samples that are there.
+    ///
+    /// # Errors
+    /// When there is no such metric.
+    pub fn new(command: Command, common: &CommonOptions) -> Result<Self> {
+        let choice = common.metric.as_deref().map(MetricChoice::new).transpose()?;
+        Ok(Self {
+            command,
+            metric: choice.map(|choice| (choice.metric, choice.option)),
+            tolerance: None,
+            across_machines: false,
+            check_output: !common.no_check_output,
+        })
+    }
+
+    /// The same with another tolerance than the file's own, if one is given.
+    #[must_use]
+    pub fn tolerating(self, tolerance: Option<f64>) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// The same, also if files are of different machines.
+    #[must_use]
+    pub fn across_machines(self, across_machines: bool) -> Self {
+        Self { across_machines, ..self }
+    }
+
     /// Reads one or two files as one, without results yet.
     ///
     /// # Errors
@@ -81,16 +141,28 @@ impl SavedSamples {
     /// # Errors
     /// When its samples do not have the metric.
     pub fn apply_to(&self, file: &mut SamplesFile) -> Result<()> {
-        if file.command != Command::Sweep {
+        if file.command != Command::Sweep && file.command != self.command {
+            // What is tolerated by one question is no answer to the other.
+            file.design.tolerance = None;
             file.command = self.command;
         }
         if let Some(tolerance) = self.tolerance {
             file.design.tolerance = Some(tolerance);
         }
-        if let Some(metric) = &self.metric {
+        if let Some((metric, option)) = &self.metric {
+            let wanted = option.as_deref().unwrap_or(metric.name());
             if !metrics_of(&file.runs).contains(metric) {
                 bail!(
-                    "the samples have no figure called {metric}: measure again with --metric {metric}"
+                    "the samples have no figure called {metric}: measure again with --metric {wanted}"
+                );
+            }
+            // Figures of the program's own are called the same, whatever was looked for.
+            if let (Some(option), Some(measured)) = (option, &file.design.metric_option)
+                && metric.name() == user_figure::NAME
+                && option != measured
+            {
+                bail!(
+                    "the samples have the figure of --metric {measured}: measure again with --metric {wanted}"
                 );
             }
             file.design.metric = metric.clone();
@@ -101,32 +173,24 @@ impl SavedSamples {
     /// Two files as one with two programs whose runs have nothing in common.
     ///
     /// # Errors
-    /// When a file holds more than one program, or they are of different machines.
+    /// When a file holds more than one program or one that is unfit, when they are of different machines or were
+    /// measured in different ways; and when the programs' output differs.
     pub fn joined(
         &self,
         (path, one): (&Path, SamplesFile),
         (other_path, other): (&Path, SamplesFile),
-    ) -> Result<SamplesFile> {
-        for (path, file) in [(path, &one), (other_path, &other)] {
-            if file.programs.len() != 1 {
-                bail!(
-                    "{} holds {} programs: two files are compared if each is of one program, as szc run measures",
-                    path.display(),
-                    file.programs.len()
-                );
-            }
+    ) -> Result<SamplesFile, Apart> {
+        let pair = [(path, &one), (other_path, &other)];
+        for (path, file) in pair {
+            check_alone(path, file).map_err(Apart::Files)?;
         }
-        let machines = [&one, &other].map(|file| file.machine.identity());
-        if machines[0] != machines[1] && !self.across_machines {
-            bail!(
-                "{} and {} were measured on different machines ({} and {}): measure both on one, or add --across-machines if you know that they are alike",
-                path.display(),
-                other_path.display(),
-                machines[0],
-                machines[1]
-            );
-        }
+        self.check_together(pair)?;
+        let several = one.machine.identity() != other.machine.identity();
         let mut joined = one;
+        if several {
+            joined.version = VERSION_OF_MACHINES;
+            joined.machines = vec![joined.machine.clone(), other.machine];
+        }
         let first_blocks = joined.design.complete_blocks;
         joined.runs.retain(|run| run.block < first_blocks);
         let blocks = other.design.complete_blocks;
@@ -138,14 +202,69 @@ impl SavedSamples {
                 .map(|run| Sample { program: 1, ..run }),
         );
         joined.programs.extend(other.programs);
-        for (program, label) in joined.programs.iter_mut().zip(["A", "B"]) {
+        for (place, (program, label)) in joined.programs.iter_mut().zip(["A", "B"]).enumerate() {
             label.clone_into(&mut program.label);
+            program.machine = several.then_some(place);
         }
         joined.design.plan.programs = 2;
         joined.design.plan.arrangement = Arrangement::Groups;
         joined.design.complete_blocks = first_blocks.max(blocks);
         joined.design.rule = RuleRecord::Fixed;
         joined.design.precision = None;
+        // Groups are what there is of them: no stop moves an end that nobody looked for.
+        joined.ended = EndedRecord::Complete;
         Ok(joined)
+    }
+
+    /// Whether two measurements, each fit by itself, can be compared.
+    fn check_together(&self, pair: [(&Path, &SamplesFile); 2]) -> Result<(), Apart> {
+        let [(path, one), (other_path, other)] = pair;
+        let paths = format!("{} and {}", path.display(), other_path.display());
+        let machines = [one, other].map(|file| file.machine.identity());
+        if machines[0] != machines[1] && !self.across_machines {
+            return Err(Apart::Files(format!(
+                "{paths} were measured on different machines ({} and {}): measure both on one, or add --across-machines if you know that they are alike",
+                machines[0], machines[1]
+            )));
+        }
+        let metrics = [one, other].map(|file| metric_of(&file.design));
+        // What the kernel counts is there in any run, and asking for it changes nothing about the run.
+        let by_kernel = [one, other].iter().all(|file| file.design.metric.is_of_kernel());
+        if metrics[0] != metrics[1] && !(by_kernel && self.metric.is_some()) {
+            return Err(Apart::Files(format!(
+                "{paths} were measured with different metrics ({} and {}): {}",
+                metrics[0],
+                metrics[1],
+                if by_kernel {
+                    "say with --metric which one decides"
+                } else {
+                    "measure both with the same --metric"
+                }
+            )));
+        }
+        let checks = self.check_output && [one, other].iter().all(|file| file.design.check_output);
+        let outputs = [one, other].map(|file| file.runs.first().map(|run| &run.stdout_sha256));
+        if checks && outputs[0] != outputs[1] {
+            return Err(Apart::Output(format!(
+                "the programs of {paths} do not print the same\n  needed: programs that do the same work, shown by the same stdout\n  next: look at what they print, or add --no-check-output if it may differ"
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn check_alone(path: &Path, file: &SamplesFile) -> Result<(), String> {
+    if file.programs.len() != 1 {
+        return Err(format!(
+            "{} holds {} programs: two files are compared if each is of one program, as szc run measures",
+            path.display(),
+            file.programs.len()
+        ));
+    }
+    match &file.ended {
+        EndedRecord::Refused { reason } => {
+            Err(format!("{} ended because its program is unfit: {reason}", path.display()))
+        }
+        _ => Ok(()),
     }
 }

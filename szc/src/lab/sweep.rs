@@ -73,6 +73,14 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
     }
     let names = names(commands, &options.names).map_err(usage)?;
     let (names, commands) = part_of(options.shard, names, commands).map_err(usage)?;
+    let levels = options.build.levels(&commands).map_err(|text| usage(anyhow!(text)))?;
+    if let Some(twice) = levels
+        .iter()
+        .enumerate()
+        .find(|(place, level)| levels[..*place].iter().any(|known| known.label == level.label))
+    {
+        return Err(usage(anyhow!("the level {} is there twice: name each once", twice.1.label)));
+    }
     let mut built = versions::build(&options.build, &commands, options.common.quiet)?;
     if built.len() < 2 || built.len() > MOST_PROGRAMS {
         return Err(usage(anyhow!(

@@ -25,6 +25,7 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sig
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};
 
+use super::descendants::kill_all;
 use super::pipe::{Pipe, STDERR_TAIL_BYTES, STDOUT_TAIL_BYTES, Tail};
 
 /// The longest sleep between two looks at [`Stop`]: a signal may be delivered
@@ -69,13 +70,16 @@ impl Stop {
 
 static STOP: Stop = Stop::new();
 
+/// Signals that ask us to stop: Ctrl-C, `kill`, and a terminal or connection that is gone.
+const REQUESTS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
 extern "C" fn note_signal(signal: i32) {
     STOP.request(signal);
 }
 
 extern "C" fn ignore_signal(_: i32) {}
 
-/// Makes SIGINT and SIGTERM a request to stop after the current child, and lets a file that grows
+/// Makes SIGINT, SIGTERM and SIGHUP a request to stop after the current child, and lets a file that grows
 /// beyond a limit (`ulimit -f`) be an error of the write instead of our end. By handlers, which
 /// children do not inherit.
 ///
@@ -86,7 +90,7 @@ extern "C" fn ignore_signal(_: i32) {}
 pub fn stop_on_signals() -> io::Result<&'static Stop> {
     let action =
         SigAction::new(SigHandler::Handler(note_signal), SaFlags::empty(), SigSet::empty());
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    for signal in REQUESTS {
         // SAFETY: the handler only stores to atomics, which is async-signal-safe.
         let before = unsafe { sigaction(signal, &action)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
@@ -101,13 +105,13 @@ pub fn stop_on_signals() -> io::Result<&'static Stop> {
     Ok(&STOP)
 }
 
-/// Lets SIGINT and SIGTERM end szc again: in front of what may wait for ever on somebody else.
+/// Lets SIGINT, SIGTERM and SIGHUP end szc again: in front of what may wait for ever on somebody else.
 ///
 /// # Errors
 /// What `sigaction(2)` reports.
 pub fn end_on_signals() -> io::Result<()> {
     let action = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    for signal in REQUESTS {
         // SAFETY: sets a disposition; no handler is involved.
         let before = unsafe { sigaction(signal, &action)? };
         if matches!(before.handler(), SigHandler::SigIgn) {
@@ -125,7 +129,7 @@ pub struct Invocation<'a> {
     pub argv: &'a [String],
     /// Variables set over the inherited environment.
     pub environment: &'a [(&'a str, &'a OsStr)],
-    /// Kill the child after this long.
+    /// Kill the child and its descendants after this long.
     pub timeout: Option<Duration>,
     /// Where to run it, unless in our own folder.
     pub folder: Option<&'a Path>,
@@ -187,8 +191,8 @@ pub struct Outcome {
 
 /// Runs a program to its end with stdin from `/dev/null`.
 ///
-/// A first request in `stop` lets the child finish (SIGTERM is passed on to it);
-/// a second one kills it.
+/// A first request in `stop` lets the child finish (SIGTERM and SIGHUP are passed on to it);
+/// a second one, or the end of its time, kills it and its descendants.
 ///
 /// # Errors
 /// When the program cannot be started or watched; a program that fails is an
@@ -264,13 +268,15 @@ fn watch(
         let left = timeout.map(|limit| limit.saturating_sub(started.elapsed()));
         if left == Some(Duration::ZERO) && !timed_out {
             timed_out = true;
-            kill(Pid::from_raw(raw_pid), Signal::SIGKILL)?;
+            kill_all(raw_pid);
         }
-        if stop.insists() {
-            kill(Pid::from_raw(raw_pid), Signal::SIGKILL)?;
-        } else if stop.signal() == Some(libc::SIGTERM) && !passed_on {
-            passed_on = true;
-            kill(Pid::from_raw(raw_pid), Signal::SIGTERM)?;
+        match stop.signal().and_then(|signal| Signal::try_from(signal).ok()) {
+            Some(_) if stop.insists() => kill_all(raw_pid),
+            Some(signal @ (Signal::SIGTERM | Signal::SIGHUP)) if !passed_on => {
+                passed_on = true;
+                kill(Pid::from_raw(raw_pid), signal)?;
+            }
+            _ => {}
         }
         let patience =
             left.filter(|left| !left.is_zero()).map_or(POLL_LIMIT, |left| left.min(POLL_LIMIT));

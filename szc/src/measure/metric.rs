@@ -38,6 +38,12 @@ impl Metric {
     /// Those that every run has, in the order of tables.
     pub const KERNEL: [Self; 3] = [Self::Cpu, Self::Wall, Self::Rss];
 
+    /// Whether the kernel counts it in every run.
+    #[must_use]
+    pub fn is_of_kernel(&self) -> bool {
+        Self::KERNEL.contains(self)
+    }
+
     /// How the metric is spoken of.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -8,6 +8,7 @@
 
 pub mod child;
 pub mod counters;
+mod descendants;
 pub mod instrument;
 pub mod machine;
 pub mod metric;

@@ -8,14 +8,19 @@ use super::sentence::verdict_sentence;
 use super::summary::layout_means;
 use super::verdict::Verdict;
 use crate::measure::metric::Metric;
+use crate::stats::data::DataError;
 use crate::stats::decision::{Comparison, Estimate, Gate, compare, gate};
-use crate::stats::describe::{median, standard_deviation};
+use crate::stats::describe::{mean, median, standard_deviation};
 use crate::stats::fixed::CONFIDENCE;
-use crate::stats::groups::welch;
+use crate::stats::groups::{Welch, welch};
 use crate::stats::planning::Rule;
 
+const WELCH: &str =
+    "Welch's t interval of the difference of mean logarithms over layouts, unpaired";
+const CERTAIN: &str = "difference of values that are the same in all layouts, unpaired";
+
 /// Compares program 1 with program 0 by every metric: Welch's interval of the difference of mean
-/// logarithms over layouts. Metrics that do not vary, or are zero, are left out.
+/// logarithms over layouts. Metrics that are zero are left out.
 #[must_use]
 pub fn group_results(file: &SamplesFile) -> Vec<ResultRecord> {
     let mut records: Vec<ResultRecord> =
@@ -33,7 +38,11 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
     }
     let [one, other] =
         values.each_ref().map(|list| list.iter().map(|value| value.ln()).collect::<Vec<f64>>());
-    let found = welch(&one, &other, CONFIDENCE).ok()?;
+    let (found, method) = match welch(&one, &other, CONFIDENCE) {
+        Ok(found) => (found, WELCH),
+        Err(DataError::NoSpread) => (Welch::certain(mean(&other)? - mean(&one)?), CERTAIN),
+        Err(_) => return None,
+    };
     // A pair of layouts, one of each program, differs by this much.
     let spread = standard_deviation(&one)?.hypot(standard_deviation(&other)?);
     let deciding = *metric == file.design.metric;
@@ -69,8 +78,7 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         deciding,
         verdict,
         sentence: String::new(),
-        method: "Welch's t interval of the difference of mean logarithms over layouts, unpaired"
-            .to_owned(),
+        method: method.to_owned(),
         paired: false,
         n: one.len() + other.len(),
         medians: [median(&values[0])?, median(&values[1])?],

@@ -4,6 +4,7 @@
 
 use super::json::{ResultRecord, RuleRecord, SamplesFile};
 use super::number::{decimals_for, many, percent, range, ratio_with_range};
+use super::summary::layout_means;
 use super::verdict::Verdict;
 use crate::lab::design::Arrangement;
 use crate::measure::metric::{Kind, Metric};
@@ -94,6 +95,9 @@ fn needed(result: &ResultRecord, what: &str, budget: &str) -> String {
 /// What a statement rests on.
 fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
     let name = result.metric.title();
+    if !result.paired && result.sd_log_ratio == 0.0 {
+        return format!("n = {} layouts, unpaired, where {name} never varies", result.n);
+    }
     if !result.paired {
         return format!("n = {} layouts, unpaired, Welch's t on log {name}", result.n);
     }
@@ -164,10 +168,12 @@ fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
 pub fn no_verdict(file: &SamplesFile, fewest: usize) -> String {
     let blocks = file.design.complete_blocks;
     let title = |program: usize| file.programs.get(program).map(super::json::ProgramRecord::title);
-    if file.design.plan.arrangement == Arrangement::Groups {
+    let metric = &file.design.metric;
+    let has_few = |program| layout_means(file, program, metric).len() < 2;
+    if file.design.plan.arrangement == Arrangement::Groups && (has_few(0) || has_few(1)) {
         return format!(
-            "No verdict: {} cannot be compared between groups of fewer than two layouts, or of layouts that are all alike.",
-            file.design.metric.title()
+            "No verdict: {} cannot be compared between groups of fewer than two layouts.",
+            metric.title()
         );
     }
     match (title(0), title(1)) {
@@ -176,7 +182,7 @@ pub fn no_verdict(file: &SamplesFile, fewest: usize) -> String {
         ),
         _ => format!(
             "No verdict: {} was zero in some runs, which are too short for this clock.",
-            file.design.metric.title()
+            metric.title()
         ),
     }
 }

@@ -20,6 +20,7 @@ use super::machines::{OverMachinesRecord, machines_of};
 use super::number::{decimals_for, range};
 use super::sentence::interval_of;
 use super::text::align;
+use super::text::fewest_blocks;
 use super::verdict::Verdict;
 use crate::measure::sample::{Metric, block_mean_logarithms};
 use crate::stats::anova::{contrasts_in_blocks, within_subjects_in_blocks};
@@ -240,6 +241,10 @@ fn mean_over_machines(
 fn mean_log(file: &SamplesFile, program: usize, metric: &Metric) -> Option<f64> {
     let runs = file.runs.iter().filter(|run| run.program == program);
     let blocks = runs.map(|run| run.block.saturating_add(1)).max()?;
+    // A program that was cut off counts from where it has a result of its own.
+    if (blocks as usize) < fewest_blocks(file) {
+        return None;
+    }
     mean(&block_mean_logarithms(&file.runs, blocks, program, metric)?)
 }
 

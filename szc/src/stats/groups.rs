@@ -25,6 +25,17 @@ pub struct Welch {
     pub p: f64,
 }
 
+impl Welch {
+    /// Of lists none of which varies, as counts of a deterministic program: the difference is certain.
+    #[must_use]
+    pub fn certain(difference: f64) -> Self {
+        let p = if difference == 0.0 { 1.0 } else { 0.0 };
+        let interval = Interval { lower: difference, upper: difference };
+        let t = if difference == 0.0 { 0.0 } else { f64::INFINITY.copysign(difference) };
+        Self { difference, interval, t, degrees_of_freedom: f64::INFINITY, p }
+    }
+}
+
 /// Compares the means of two lists whose variances may differ; interval with `confidence` in (0,
 /// 1).
 ///

@@ -8,7 +8,7 @@ use clap::Parser;
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
 use crate::lab::design::MOST_BLOCKS;
-use crate::lab::options::{CommonOptions, ComparisonOptions, parse_share};
+use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
 use crate::stats::fixed::FEWEST_BLOCKS;
 
 const LONG_ABOUT: &str = "\
@@ -53,7 +53,7 @@ what is measured. stdin is /dev/null; stdout is hashed and discarded.
 Versions: with --flags, --param or --rev there is one command, and what is compared
 are the versions of it that they make. --build makes each in a copy of the tree of
 its own, where the command runs, too; or into {out}, if it says so. What was built
-once is kept. Every option can have its default in szc.toml.
+once is kept. szc.toml can hold what is built and how it is measured.
 
 Environment of the commands: SZC_SEED is set to a fresh layout seed of sixteen
 digits in every run, SZC_LOG to a temporary file, and SZC_PADDING to a text of
@@ -96,8 +96,8 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["commands", "fixed", "delta", "names", "seed", "metric", "prepare",
-            "cleanup", "cpu", "timeout", "json"]
+        conflicts_with_all = FIXED_BY_A_FILE,
+        conflicts_with_all = ["fixed", "delta", "names", "runs_per_block", "across_machines"]
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! The command line, and whole comparisons through the public entry.
 
 use super::*;
-use crate::lab::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE};
+use crate::lab::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
 use crate::measure::metric::Metric;
 use crate::report::json::{self, EndedRecord};
 use clap::Parser;
@@ -231,6 +231,32 @@ fn saved_samples_are_read_again_with_other_questions() {
     for words in [&[path, "--metric", "instructions"][..], &[path, "true"], &[path, path]] {
         assert_eq!(exit_code(words), ExitCode::from(EXIT_USAGE), "{words:?}");
     }
+}
+
+#[test]
+fn a_refused_comparison_says_why_when_it_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let text = path.to_str().unwrap();
+    let measure = ["-q", "--fixed", "6", "--json", text, "--", "true", "false"];
+    assert_eq!(exit_code(&measure), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(exit_code(&["-q", text]), ExitCode::from(EXIT_PROGRAM));
+}
+
+#[test]
+fn an_experiment_goes_on_where_it_was_begun_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let text = path.to_str().unwrap();
+    let words = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", "true", "true"];
+    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
+    let mut cut = json::read(&path).unwrap();
+    cut.design.complete_blocks = 3;
+    cut.ended = EndedRecord::Interrupted { signal: 1 };
+    cut.machine.cpu = Some("a faster one".to_owned());
+    json::write(&path, &cut).unwrap();
+    assert_eq!(exit_code(&["-q", "--resume", text]), ExitCode::from(EXIT_USAGE));
+    assert_eq!(json::read(&path).unwrap(), cut);
 }
 
 #[test]

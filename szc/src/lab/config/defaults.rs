@@ -12,11 +12,12 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
 use super::{BuildTable, Config, ProgramEntry, RunsTable, load};
+use crate::lab::saved::are_samples_files;
 
 /// Options of every command that takes defaults from a file.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConfigOptions {
-    /// File with the defaults of all options [default: ./szc.toml if there is one]
+    /// File with defaults: programs, builds, runs [default: ./szc.toml if there is one]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -59,6 +60,9 @@ fn with_defaults(
     let Ok(given) = probe.try_get_matches_from(words) else {
         return Ok(command);
     };
+    if is_about_a_file(&given) {
+        return Ok(command);
+    }
     let usage = |message: String| clap::Error::raw(ErrorKind::ValueValidation, message + "\n");
     let file = given.get_one::<PathBuf>("config").map(PathBuf::as_path);
     match load(file).map_err(usage)? {
@@ -70,6 +74,20 @@ fn with_defaults(
             None => Ok(command),
         },
     }
+}
+
+/// Whether the words ask for what samples files hold, or for the rest of one: those say all that the experiment was.
+fn is_about_a_file(given: &ArgMatches) -> bool {
+    let is_given = |id: &str| {
+        // An identifier that the command does not have is an error.
+        given.try_contains_id(id).is_ok()
+            && given.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    if is_given("resume") {
+        return true;
+    }
+    let words = given.try_get_many::<String>("commands").ok().flatten();
+    is_given("commands") && words.is_some_and(are_samples_files)
 }
 
 struct Defaults<'a> {

@@ -139,6 +139,8 @@ struct Everything {
     no_shuffle: bool,
     #[arg(long = "name")]
     names: Vec<String>,
+    #[arg(long)]
+    resume: Option<String>,
     #[command(flatten)]
     build: BuildOptions,
     #[command(flatten)]
@@ -193,6 +195,23 @@ fn the_command_line_wins() {
     assert_eq!(all.build.build.as_deref(), Some("make CFLAGS={flags}"));
     let all = place.parse(Subject::Suite, &["--build=cc x.c"]).unwrap();
     assert!(all.build.flags.is_empty());
+}
+
+#[test]
+fn what_was_measured_before_does_not_change_with_the_file() {
+    let place = Place::with(FULL);
+    let samples = place.0.path().join("samples.json").display().to_string();
+    fs::write(&samples, "{}").unwrap();
+    let own = (String::from("1%"), 100, "cpu".to_owned());
+    for words in [&[samples.as_str()][..], &[&samples, &samples], &["--resume", &samples]] {
+        let all = place.parse(Subject::Versions, words).unwrap();
+        assert_eq!((all.delta, all.budget, all.metric), own, "{words:?}");
+        assert!(!all.build.is_used());
+        assert_eq!(all.resume.is_some(), words.len() == 2 && words[0] == "--resume");
+    }
+    // The candidate is measured now.
+    let all = place.parse(Subject::Versions, &[&samples, "./candidate"]).unwrap();
+    assert_eq!((all.delta.as_str(), all.budget), ("2%", 1000));
 }
 
 #[test]

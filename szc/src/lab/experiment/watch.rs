@@ -2,12 +2,10 @@
 //! saves on the way.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Experiment, Stopping, command_name};
+use super::{Experiment, Keep, Stopping, command_name};
 use crate::lab::design::{Arrangement, Design};
-use crate::lab::output::save;
 use crate::lab::session::{Next, Observer};
 use crate::measure::sample::{Sample, block_mean_logarithms};
 use crate::report::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
@@ -24,7 +22,7 @@ use crate::stats::stopping::{Look, Plan, Question};
 const SAVING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The observer of an experiment.
-pub(super) struct Watch {
+pub(super) struct Watch<'a> {
     progress: Progress,
     design: Design,
     stopping: Stopping,
@@ -32,14 +30,15 @@ pub(super) struct Watch {
     pairs: Vec<(usize, usize)>,
     started: Instant,
     saved: Instant,
-    json: Option<PathBuf>,
+    /// What keeps the file on the way.
+    keep: Option<Keep<'a>>,
     /// The file as it will be, with the runs of the last look.
     file: SamplesFile,
 }
 
-impl Watch {
-    /// Of an experiment whose file, still without runs, is `file`.
-    pub(super) fn new(experiment: &Experiment, file: &SamplesFile) -> Self {
+impl<'a> Watch<'a> {
+    /// Of an experiment whose file, still without runs, is `file`; `keep` is called about every minute.
+    pub(super) fn new(experiment: &Experiment, file: &SamplesFile, keep: Option<Keep<'a>>) -> Self {
         let runs = match experiment.stopping.time {
             Some(_) => 0,
             None => experiment.design.total_runs(),
@@ -58,7 +57,7 @@ impl Watch {
             pairs: (1..experiment.programs.len()).map(|program| (0, program)).collect(),
             started: now,
             saved: now,
-            json: experiment.json.clone(),
+            keep,
             file: file.clone(),
         }
     }
@@ -159,24 +158,22 @@ impl Watch {
 
     /// Saves what there is, if it is time. A disk that is full now may have room at the end.
     fn save_on_the_way(&mut self, blocks: u32, samples: &[Sample]) {
-        let Some(path) = &self.json else {
+        let Some(keep) = &mut self.keep else {
             return;
         };
-        if self.saved.elapsed() < SAVING_INTERVAL
-            || path.extension().is_none_or(|extension| extension != "json")
-        {
+        if self.saved.elapsed() < SAVING_INTERVAL {
             return;
         }
         self.saved = Instant::now();
         self.file.design.complete_blocks = blocks;
         self.file.runs = samples.to_vec();
-        if let Err(error) = save(path, &self.file) {
+        if let Err(error) = keep(&self.file) {
             self.progress.warn(&format!("{error:#}"));
         }
     }
 }
 
-impl Observer for Watch {
+impl Observer for Watch<'_> {
     fn run_done(&mut self) {
         self.progress.advance();
     }

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::options::{CommonOptions, ComparisonOptions, parse_share};
+use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
 
 const LONG_ABOUT: &str = "\
 Says by its exit code whether a candidate is slower than a baseline by more than a budget.
@@ -62,9 +62,9 @@ pub(super) enum Policy {
     after_help = "Example: szc gate -- './old/bench input' './new/bench input'\nMore with --help."
 )]
 pub(crate) struct Options {
-    /// Tolerated slowdown
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
-    pub(super) max_slowdown: f64,
+    /// Tolerated slowdown [default: that of a samples file of szc gate; else 1%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub(super) max_slowdown: Option<f64>,
 
     /// What an inconclusive answer is worth
     #[arg(long, value_enum, default_value = "report")]
@@ -82,8 +82,8 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["commands", "baseline", "names", "seed", "metric", "prepare",
-            "cleanup", "cpu", "timeout", "json"]
+        conflicts_with_all = FIXED_BY_A_FILE,
+        conflicts_with_all = ["baseline", "store", "max_slowdown", "names", "runs_per_block", "across_machines"]
     )]
     pub(super) resume: Option<PathBuf>,
 

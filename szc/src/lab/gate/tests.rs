@@ -3,6 +3,7 @@
 use super::*;
 use crate::lab::EXIT_PROGRAM;
 use crate::lab::run;
+use crate::measure::metric::Metric;
 
 fn words_of(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
@@ -126,6 +127,138 @@ fn samples_of_another_machine_are_refused_unless_the_user_insists() {
     json::write(Path::new(&other), &file).unwrap();
     let words = ["-q", "--metric", "wall", "--max-slowdown", "100%", &one, &other];
     assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
-    let insisting = [&words[..], &["--across-machines"]].concat();
-    assert_eq!(exit_code_of(&insisting), ExitCode::from(EXIT_FAIL));
+    let out = folder.path().join("gate.json");
+    let insisting = ["--across-machines", "--json", out.to_str().unwrap()];
+    assert_eq!(exit_code_of(&[&words[..], &insisting].concat()), ExitCode::from(EXIT_FAIL));
+    let joined = json::read(&out).unwrap();
+    assert_eq!((joined.version, joined.machines.len()), (3, 2));
+    assert_eq!(joined.machine_of(1).cpu.as_deref(), Some("a faster one"));
+}
+
+/// A candidate that prints `text` and sleeps.
+fn printing(text: &str, seconds: &str) -> String {
+    format!("sh -c 'sleep {seconds}; echo {text}'")
+}
+
+#[test]
+fn a_candidate_that_prints_something_else_is_refused_whatever_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let baseline = measured(folder.path(), "base.json", &printing("one", "0.03"));
+    let words = ["-q", "--metric", "wall", "--max-slowdown", "100%"];
+    let against = |more: &[&str], candidate: &str| {
+        exit_code_of(&[&words[..], more, &[&baseline, candidate]].concat())
+    };
+    let other = printing("other", "0.005");
+    assert_eq!(against(&[], &other), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(against(&["--no-check-output"], &other), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(against(&[], &printing("one", "0.005")), ExitCode::from(EXIT_VERDICT));
+    let saved = measured(folder.path(), "other.json", &other);
+    assert_eq!(against(&[], &saved), ExitCode::from(EXIT_USAGE));
+    assert_eq!(against(&["--no-check-output"], &saved), ExitCode::from(EXIT_VERDICT));
+}
+
+#[test]
+fn a_refused_measurement_passes_no_gate() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = measured(folder.path(), "slow.json", "sleep 0.03");
+    let fast = measured(folder.path(), "fast.json", "sleep 0.005");
+    let mut file = json::read(Path::new(&fast)).unwrap();
+    file.ended = EndedRecord::Refused { reason: "A failed".to_owned() };
+    json::write(Path::new(&fast), &file).unwrap();
+    for pair in [[&slow, &fast], [&fast, &slow]] {
+        let words = ["-q", "--max-slowdown", "100%", pair[0], pair[1]];
+        assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+    }
+    assert_eq!(run::command(&words_of(&["-q", &fast])), ExitCode::from(EXIT_PROGRAM));
+}
+
+#[test]
+fn files_of_different_metrics_are_compared_only_by_what_both_have_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = measured(folder.path(), "one.json", "sleep 0.005");
+    let other = measured(folder.path(), "other.json", "sleep 0.005");
+    let of_metric = |metric: Metric, option: Option<&str>| {
+        let mut file = json::read(Path::new(&other)).unwrap();
+        file.design.metric = metric;
+        file.design.metric_option = option.map(str::to_owned);
+        json::write(Path::new(&other), &file).unwrap();
+    };
+    let words = ["-q", "--max-slowdown", "100%", &one, &other];
+    let by_wall = [&words[..], &["--metric", "wall"]].concat();
+    of_metric(Metric::Rss, None);
+    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+    assert_ne!(exit_code_of(&by_wall), ExitCode::from(EXIT_USAGE));
+    // Under valgrind everything takes longer.
+    of_metric(Metric::Figure("instructions".to_owned()), None);
+    assert_eq!(exit_code_of(&by_wall), ExitCode::from(EXIT_USAGE));
+}
+
+/// The first program of a file takes a fixed figure, printed by itself.
+fn counting(folder: &Path, name: &str, count: &str) -> String {
+    let path = folder.join(name).to_str().unwrap().to_owned();
+    let metric = "user:count ([0-9]+)";
+    let command = format!("echo count {count} of {count}0");
+    let words = ["-q", "--runs", "6", "--metric", metric, "--json", &path, "--", &command];
+    assert_eq!(run::command(&words_of(&words)), ExitCode::from(EXIT_VERDICT));
+    path
+}
+
+#[test]
+fn figures_that_never_vary_are_certain_also_between_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let less = counting(folder.path(), "less.json", "100");
+    let more = counting(folder.path(), "more.json", "150");
+    for (pair, code) in [
+        ([&less, &more], EXIT_FAIL),
+        ([&more, &less], EXIT_VERDICT),
+        ([&less, &less], EXIT_VERDICT),
+    ] {
+        assert_eq!(exit_code_of(&["-q", pair[0], pair[1]]), ExitCode::from(code), "{pair:?}");
+    }
+    let sentence = "n = 8 layouts, unpaired, where the program's own figure never varies";
+    let (path, other) = (folder.path().join("gate.json"), &more);
+    exit_code_of(&["-q", "--json", path.to_str().unwrap(), &less, other]);
+    let result = &json::read(&path).unwrap().results[0];
+    assert!(result.sentence.contains(sentence), "{}", result.sentence);
+    // What the program prints elsewhere was not measured.
+    let words = ["-q", "--metric", "user:of ([0-9]+)", &less, &more];
+    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+}
+
+#[test]
+fn a_saved_gate_answers_by_its_verdict_and_its_own_tolerance() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gate.json");
+    let (_, mut file) = gate(&["--max-slowdown", "100%"], "sleep 0.02", "sleep 0.03");
+    assert_eq!(file.results[0].verdict, Verdict::Pass, "{:?}", file.results[0]);
+    for ended in [EndedRecord::Interrupted { signal: 2 }, EndedRecord::Unfinished] {
+        file.ended = ended;
+        json::write(&path, &file).unwrap();
+        let path = path.to_str().unwrap();
+        assert_eq!(exit_code_of(&["-q", path]), ExitCode::from(EXIT_VERDICT));
+        let strict = ["-q", "--max-slowdown", "1%", path];
+        assert_eq!(exit_code_of(&strict), ExitCode::from(EXIT_FAIL));
+        for option in [["--max-slowdown", "50%"], ["--warmup", "3"], ["--env-size", "fixed"]] {
+            let words = [&["-q", "--resume", path][..], &option].concat();
+            assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE), "{option:?}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_of_blocks_bounds_a_candidate_measured_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("base.json");
+    let path = path.to_str().unwrap();
+    let words = ["-q", "--runs", "30", "--metric", "wall", "--json", path, "--", "sleep 0.002"];
+    assert_eq!(run::command(&words_of(&words)), ExitCode::from(EXIT_VERDICT));
+    let out = folder.path().join("gate.json");
+    let words = ["-q", "--metric", "wall", "--budget", "10", "--json", out.to_str().unwrap(), path];
+    exit_code_of(&[&words[..], &["sleep 0.002"]].concat());
+    let file = json::read(&out).unwrap();
+    let blocks = |program| {
+        file.runs.iter().filter(|run| run.program == program).map(|run| run.block).max().unwrap()
+            + 1
+    };
+    assert_eq!((blocks(0), blocks(1)), (20, 10));
 }

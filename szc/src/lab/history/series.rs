@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::measure::metric::Metric;
-use crate::report::json::{ResultRecord, SamplesFile, SummaryRecord, printable};
+use crate::report::json::{Command, ResultRecord, SamplesFile, SummaryRecord, printable};
 use crate::report::number::{decimals_for, quantities, range};
 use crate::report::text::align;
 use crate::stats::change_points::{Search, change_points};
@@ -16,7 +16,7 @@ use crate::stats::fixed::Interval;
 /// The same thing measured again and again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Series {
-    /// "B / A", or the program alone.
+    /// "B / A" with the commands, or the program alone.
     pub(super) name: String,
     pub(super) metric: Metric,
     /// Whether the values are ratios to a reference.
@@ -32,6 +32,7 @@ pub(super) struct Series {
 pub(super) struct Point {
     /// Start of the experiment.
     pub(super) created: String,
+    #[serde(serialize_with = "lossy")]
     pub(super) file: PathBuf,
     /// Ratio, or mean in the unit of the metric.
     pub(super) value: f64,
@@ -89,7 +90,8 @@ pub(super) fn series_of(
                 }),
             }
         };
-        if file.results.is_empty() {
+        // A comparison that was cut off says nothing about what it compares.
+        if file.results.is_empty() && file.command == Command::Run {
             for summary in file.summaries.iter().filter(|summary| wanted(&summary.metric)) {
                 let name = program_name(file, summary.program);
                 let point = point_of_summary(path, file, summary);
@@ -129,6 +131,11 @@ fn point_of_summary(path: &Path, file: &SamplesFile, summary: &SummaryRecord) ->
     }
 }
 
+/// JSON has text only, and file names may be anything.
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
 /// What stays the same when the program is measured again: not the name, which may hold a commit.
 fn program_name(file: &SamplesFile, program: usize) -> String {
     let Some(record) = file.programs.get(program) else {
@@ -143,8 +150,29 @@ fn program_name(file: &SamplesFile, program: usize) -> String {
     }
 }
 
+/// A pair is the same if labels and commands are: "B / A" alone is any two programs.
 fn pair_name(file: &SamplesFile, result: &ResultRecord) -> String {
-    format!("{} / {}", program_name(file, result.program), program_name(file, result.reference))
+    let [one, other] = [result.program, result.reference];
+    let labels = format!("{} / {}", program_name(file, one), program_name(file, other));
+    let record = |program: usize| file.programs.get(program);
+    match (record(one), record(other)) {
+        (Some(one), Some(other)) if one.workload.is_none() => {
+            let (one, other) = (without_folder(&one.command), without_folder(&other.command));
+            if one == other {
+                format!("{labels} of {one}")
+            } else {
+                format!("{labels} of {one} / {other}")
+            }
+        }
+        _ => labels,
+    }
+}
+
+/// A command without the folder of its program, which is another one for each build.
+fn without_folder(command: &str) -> &str {
+    let end = command.find(char::is_whitespace).unwrap_or(command.len());
+    let start = command[..end].rfind('/').map_or(0, |slash| slash + 1);
+    &command[start..]
 }
 
 impl Series {

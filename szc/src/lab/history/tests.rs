@@ -32,7 +32,7 @@ fn the_day_of_a_slowdown_is_found() {
     write(folder.path(), &[1000, 1004, 998, 1002, 1001, 1050, 1054, 1049, 1051, 1048]);
     let series = read(folder.path());
     assert_eq!(series.len(), 1);
-    assert_eq!(series[0].name, "B / A");
+    assert!(series[0].name.starts_with("B / A of "), "{}", series[0].name);
     assert_eq!(series[0].changes.len(), 1);
     assert_eq!(series[0].points[series[0].changes[0].point].created, "2026-11-06T00:00:00Z");
     let sentences = series[0].sentences(3);
@@ -50,6 +50,44 @@ fn a_quiet_history_and_a_short_one_have_no_change_point_and_say_so() {
     let short = tempfile::tempdir().unwrap();
     write(short.path(), &[1000, 2000]);
     assert!(read(short.path())[0].sentences(3)[0].contains("2 experiments, and 6 are needed"));
+}
+
+#[test]
+fn pairs_of_other_commands_are_series_of_their_own_wherever_they_were_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = ["/builds/1/lua x", "/builds/2/lua x", "/builds/3/sqlite3 x"];
+    for (number, command) in commands.iter().enumerate() {
+        let mut file = comparison(1000, 1000);
+        file.programs[1].command = (*command).to_owned();
+        json::write(&folder.path().join(format!("{number}.json")), &file).unwrap();
+    }
+    let series = read(folder.path());
+    let points: Vec<usize> = series.iter().map(|series| series.points.len()).collect();
+    assert_eq!(points, [2, 1]);
+    assert!(series[0].name.contains("lua x") && !series[0].name.contains("builds"));
+}
+
+#[test]
+fn a_comparison_that_was_cut_off_is_no_history_of_its_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[1000]);
+    let mut file = comparison(1000, 1000);
+    file.results.clear();
+    json::write(&folder.path().join("cut.json"), &file).unwrap();
+    let series = read(folder.path());
+    assert!(series.iter().all(|series| series.is_ratio), "{series:?}");
+}
+
+#[test]
+fn names_of_files_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.json");
+    json::write(&folder.path().join(name), &comparison(1000, 1000)).unwrap();
+    let out = folder.path().join("out.txt");
+    let words = ["--quiet", "--json", out.to_str().unwrap(), folder.path().to_str().unwrap()];
+    assert_eq!(run(&words), EXIT_VERDICT.into());
+    assert!(std::fs::read_to_string(out).unwrap().contains("caf\u{fffd}.json"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
 use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{
-    Budget, CommonOptions, parse_budget, parse_name, parse_share, parse_time,
+    Budget, CommonOptions, FIXED_BY_A_FILE, parse_budget, parse_name, parse_share, parse_time,
 };
 
 const LONG_ABOUT: &str = "\
@@ -94,8 +94,8 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["commands", "runs", "time", "precision", "names", "seed", "metric",
-            "prepare", "cleanup", "cpu", "timeout", "json"]
+        conflicts_with_all = FIXED_BY_A_FILE,
+        conflicts_with_all = ["runs", "time", "precision", "runs_per_layout", "names"]
     )]
     pub(in crate::lab) resume: Option<PathBuf>,
 

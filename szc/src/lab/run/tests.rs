@@ -1,6 +1,7 @@
 //! The command line of `szc run`, and measurements through the public entry.
 
 use super::*;
+use crate::lab::EXIT_VERDICT;
 use crate::measure::metric::Metric;
 use crate::report::json::EndedRecord;
 
@@ -85,6 +86,12 @@ fn a_saved_run_is_read_again() {
     let words = ["--quiet", "--runs", "3", "--metric", "wall", "--json", path, "--", "true"];
     assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
     assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_VERDICT));
+    let again = folder.path().join("again.json");
+    let words = ["--quiet", path, "--metric", "rss", "--json", again.to_str().unwrap()];
+    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(json::read(&again).unwrap().design.metric, Metric::Rss);
+    let words = ["--quiet", path, "--metric", "instructions"];
+    assert_eq!(exit_code(&words), ExitCode::from(EXIT_USAGE));
     std::fs::write(path, "{").unwrap();
     assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_USAGE));
 }

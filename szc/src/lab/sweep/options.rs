@@ -8,7 +8,7 @@ use clap::Parser;
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
 use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
-use crate::lab::options::{CommonOptions, parse_share};
+use crate::lab::options::{CommonOptions, FIXED_BY_A_FILE, parse_share};
 use crate::lab::shard::Shard;
 
 const LONG_ABOUT: &str = "\
@@ -99,9 +99,8 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["commands", "fixed", "delta", "names", "reference", "seed", "metric",
-            "prepare", "cleanup", "cpu", "timeout", "json", "build", "flags", "parameters",
-            "revisions", "shard"]
+        conflicts_with_all = FIXED_BY_A_FILE,
+        conflicts_with_all = ["fixed", "delta", "names", "reference", "runs_per_block", "shard"]
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::lab::design::Design;
-use crate::lab::experiment::{Experiment, Stopping};
+use crate::lab::experiment::{Experiment, Keep, Stopping};
 use crate::lab::options::MetricChoice;
 use crate::lab::output::save;
 use crate::lab::session::Conditions;
@@ -49,8 +49,8 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Measures one program of the suite after the other, and saves after each; the file that it
-    /// returns is analysed, and not saved yet.
+    /// Measures one program of the suite after the other, and saves after each and about every minute; the file that
+    /// it returns is analysed, and not saved yet.
     ///
     /// # Errors
     /// When szc itself cannot work. A program that fails is [`EndedRecord::Refused`].
@@ -75,7 +75,8 @@ impl Sweep {
             let place_in_suite = self.shard.map_or(place, |shard| shard.place(place));
             let seed = self.design.seed.wrapping_add(place_in_suite as u64);
             let earlier = (earlier.design.complete_blocks > 0).then_some(earlier);
-            let part = self.experiment(programs, seed, earlier)?.carry_out()?;
+            let experiment = self.experiment(programs, seed, earlier)?;
+            let part = experiment.carry_out_keeping(self.keep(&whole, place))?;
             let ended = part.ended.clone();
             self.put_back(&mut whole, place, part);
             if ended != EndedRecord::Complete {
@@ -83,7 +84,7 @@ impl Sweep {
                 analyse(&mut whole);
                 return Ok(whole);
             }
-            if let Some(path) = self.json.as_ref().filter(|path| !json::is_special(path))
+            if let Some(path) = self.file_on_the_way()
                 && place + 1 < self.workloads.len()
                 && let Err(error) = save(path, &whole)
             {
@@ -94,6 +95,21 @@ impl Sweep {
         whole.ended = EndedRecord::Complete;
         analyse(&mut whole);
         Ok(whole)
+    }
+
+    /// The file to save to before the end.
+    fn file_on_the_way(&self) -> Option<&PathBuf> {
+        self.json.as_ref().filter(|path| !json::is_special(path))
+    }
+
+    /// Saves what there is of the program at `place` as a part of `whole`.
+    fn keep<'a>(&'a self, whole: &'a SamplesFile, place: usize) -> Option<Keep<'a>> {
+        let path = self.file_on_the_way()?;
+        Some(Box::new(move |part| {
+            let mut so_far = whole.clone();
+            self.put_back(&mut so_far, place, part.clone());
+            save(path, &so_far)
+        }))
     }
 
     fn experiment(

@@ -53,6 +53,14 @@ fn levels_of_a_suite_are_measured_analysed_and_saved() {
 }
 
 #[test]
+fn a_level_that_is_there_twice_is_refused_before_anything_runs() {
+    for levels in ["--param=n=100,200,100", "--param=n=1,1"] {
+        let (code, file) = sweep_of(&["--fixed=6", levels, "--", LOOP]);
+        assert_eq!((code, file), (EXIT_USAGE.into(), None));
+    }
+}
+
+#[test]
 fn the_reference_is_the_level_that_the_user_names() {
     let words =
         ["--fixed=6", "--warmup=0", "--param=n=100,200,20000", "--reference=20000", "--", LOOP];

@@ -139,11 +139,29 @@ fn one_interrupt_lets_the_child_finish_and_a_second_kills_it() {
 }
 
 #[test]
-fn termination_is_passed_on_to_the_child() {
-    let stop = Stop::new();
-    stop.request(libc::SIGTERM);
-    assert_eq!(run_with(&["sleep", "30"], &[], None, &stop).end, End::Signalled(libc::SIGTERM));
-    assert_eq!(stop.signal(), Some(libc::SIGTERM));
+fn termination_and_the_loss_of_the_terminal_are_passed_on_to_the_child() {
+    for signal in [libc::SIGTERM, libc::SIGHUP] {
+        let stop = Stop::new();
+        stop.request(signal);
+        assert_eq!(run_with(&["sleep", "30"], &[], None, &stop).end, End::Signalled(signal));
+        assert_eq!(stop.signal(), Some(signal));
+    }
+}
+
+#[test]
+fn what_a_child_started_ends_with_it_when_its_time_is_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("number");
+    let script = format!("sh -c 'echo $$ >{}; sleep 30; true'; true", file.display());
+    let argv = ["/bin/sh", "-c", &script];
+    let limit = Some(Duration::from_secs(2));
+    assert_eq!(run_with(&argv, &[], limit, &Stop::new()).end, End::TimedOut);
+    let number: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    let started = Instant::now();
+    while kill(Pid::from_raw(number), None).is_ok() {
+        assert!(started.elapsed() < Duration::from_secs(10), "{number} goes on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]

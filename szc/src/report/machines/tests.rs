@@ -88,7 +88,10 @@ fn a_machine_for_each_program_is_said_to_be_no_block() {
     let found = file.suite.as_ref().unwrap();
     assert_eq!((found.degrees_of_freedom, found.by_block), ([1, 1], None));
     let sentences = suite_sentences(&file).join("\n");
-    assert!(sentences.contains("Each machine measured one program"), "{sentences}");
+    assert!(
+        sentences.contains("No two programs were measured on the same machines"),
+        "{sentences}"
+    );
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn of_blocks(suite: &SuiteRecord) -> Option<String> {
             )
         }
         (None, 1) => "Every program was measured on the same machines; its value is the mean over them.".to_owned(),
-        (None, _) => "Each machine measured one program, so what machines do to levels cannot be told from what programs do: both are in the error.".to_owned(),
+        (None, _) => "No two programs were measured on the same machines, so what machines do to levels cannot be told from what programs do: both are in the error.".to_owned(),
     })
 }
 
