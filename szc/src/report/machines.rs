@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::comparison::metrics_in_order;
 use super::json::{SamplesFile, printable};
 use super::number::{decimals_for, range};
-use super::suite::{cell, levels_of, p_value, program_of, workloads_of};
+use super::sentence::interval_name;
+use super::suite::{cell, levels_of, p_value, program_of, usual_confidence, workloads_of};
 use crate::measure::metric::Metric;
 use crate::measure::sample::block_log_ratios;
+use crate::stats::family;
 use crate::stats::fixed::{CONFIDENCE, Interval};
 use crate::stats::multiplicity::holm;
 use crate::stats::strata::stratified;
@@ -33,8 +35,11 @@ pub struct OverMachinesRecord {
     pub n: usize,
     /// Geometric mean of the machines' ratios.
     pub ratio: f64,
-    /// Its 95 % interval.
+    /// Its interval.
     pub interval: [f64; 2],
+    /// Probability with which that covers: that of Holm's level, 95 % for all levels of the program together.
+    #[serde(default = "usual_confidence")]
+    pub confidence: f64,
     /// Degrees of freedom, after Satterthwaite.
     pub degrees_of_freedom: f64,
     /// p of "as the reference".
@@ -93,10 +98,11 @@ impl OverMachinesRecord {
             (true, false) => format!("{level} takes less than {reference}"),
         };
         format!(
-            "{workload} over {} machines as blocks: {verdict}: ratio {:.decimals$} of {}, 95 % interval {}, n = {} blocks, p = {} (Holm); {agreement}: F({of_machines}, {of_error:.1}) = {:.3}, p = {}.",
+            "{workload} over {} machines as blocks: {verdict}: ratio {:.decimals$} of {}, {} {}, n = {} blocks, p = {} (Holm); {agreement}: F({of_machines}, {of_error:.1}) = {:.3}, p = {}.",
             self.machines.len(),
             self.ratio,
             metric.title(),
+            interval_name(self.confidence, "levels"),
             range(interval, decimals),
             self.n,
             p_value(self.p_holm),
@@ -123,17 +129,20 @@ pub fn over_machines(file: &SamplesFile) -> Vec<OverMachinesRecord> {
         if machines.len() < 2 {
             continue;
         }
-        let mut of_workload: Vec<OverMachinesRecord> = others
-            .iter()
-            .filter_map(|level| compared(file, workload, [reference, level], &machines, &metric))
-            .collect();
-        let alone: Vec<f64> = of_workload.iter().map(|record| record.p).collect();
-        if let Ok(adjusted) = holm(&alone) {
-            for (record, p) in of_workload.iter_mut().zip(adjusted) {
-                record.p_holm = p;
-            }
+        let at = |level: &str, confidence| {
+            compared(file, workload, [reference, level], &machines, &metric, confidence)
+        };
+        let alone: Vec<OverMachinesRecord> =
+            others.iter().filter_map(|level| at(level, CONFIDENCE)).collect();
+        let p: Vec<f64> = alone.iter().map(|record| record.p).collect();
+        let Ok(adjusted) = holm(&p) else {
+            continue;
+        };
+        // Intervals that agree with the adjusted p.
+        for ((record, divisor), p_holm) in alone.iter().zip(family::levels(&p)).zip(adjusted) {
+            let found = at(&record.level, 1.0 - (1.0 - CONFIDENCE) / divisor as f64);
+            records.extend(found.map(|found| OverMachinesRecord { p_holm, ..found }));
         }
-        records.append(&mut of_workload);
     }
     records
 }
@@ -144,6 +153,7 @@ fn compared(
     [reference, level]: [&str; 2],
     machines: &[usize],
     metric: &Metric,
+    confidence: f64,
 ) -> Option<OverMachinesRecord> {
     let lists: Vec<Vec<f64>> = machines
         .iter()
@@ -158,7 +168,7 @@ fn compared(
         })
         .collect::<Option<_>>()?;
     let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let found = stratified(&slices, CONFIDENCE).ok()?;
+    let found = stratified(&slices, confidence).ok()?;
     let record = OverMachinesRecord {
         workload: workload.to_owned(),
         level: level.to_owned(),
@@ -167,6 +177,7 @@ fn compared(
         n: lists.iter().map(Vec::len).sum(),
         ratio: found.mean.exp(),
         interval: [found.interval.lower.exp(), found.interval.upper.exp()],
+        confidence,
         degrees_of_freedom: found.degrees_of_freedom,
         p: found.p,
         p_holm: found.p,

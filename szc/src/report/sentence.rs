@@ -116,8 +116,13 @@ fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
 }
 
 fn confidence(result: &ResultRecord) -> String {
-    if result.confidence > 0.9501 {
-        format!("{} interval (95 % for all programs together)", percent(result.confidence))
+    interval_name(result.confidence, "programs")
+}
+
+/// What an interval is called that is wider than usual because several comparisons share one error rate.
+pub(super) fn interval_name(confidence: f64, members: &str) -> String {
+    if confidence > 0.9501 {
+        format!("{} interval (95 % for all {members} together)", percent(confidence))
     } else {
         "95 % interval".to_owned()
     }

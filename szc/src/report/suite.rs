@@ -19,12 +19,12 @@ use super::json::{ResultRecord, SamplesFile};
 use super::machines::{OverMachinesRecord, machines_of};
 use super::number::{decimals_for, range};
 use super::sentence::interval_of;
-use super::text::align;
-use super::text::fewest_blocks;
+use super::text::{align, fewest_blocks};
 use super::verdict::Verdict;
 use crate::measure::sample::{Metric, block_mean_logarithms};
-use crate::stats::anova::{contrasts_in_blocks, within_subjects_in_blocks};
+use crate::stats::anova::{Contrast, contrasts_in_blocks, within_subjects_in_blocks};
 use crate::stats::describe::mean;
+use crate::stats::family;
 use crate::stats::fixed::{CONFIDENCE, Interval};
 
 /// Share of false statements that is accepted.
@@ -87,6 +87,9 @@ pub struct LevelRecord {
     pub ratio: f64,
     /// Interval of `ratio`; absent for the reference.
     pub interval: Option<[f64; 2]>,
+    /// Probability with which it covers: that of Holm's level, 95 % for all levels together.
+    #[serde(default = "usual_confidence")]
+    pub confidence: f64,
     /// p of "as the reference", adjusted by Holm for all levels; absent for the reference.
     pub p_holm: Option<f64>,
 }
@@ -120,9 +123,10 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
     let blocks = if count(&block_of) < rows.len() { block_of.clone() } else { vec![0; rows.len()] };
     let analysis = within_subjects_in_blocks(&rows, &blocks, CONFIDENCE).ok()?;
     let grand = mean(&analysis.means)?;
-    let against_reference = contrasts_in_blocks(&rows, &blocks, 0, CONFIDENCE).ok()?;
+    let against_reference = against_reference(&rows, &blocks)?;
     let records = levels.iter().enumerate().map(|(index, level)| {
-        let contrast = against_reference.iter().find(|contrast| contrast.level == index);
+        let found = against_reference.iter().find(|(contrast, _)| contrast.level == index);
+        let contrast = found.map(|(contrast, _)| contrast);
         let center = analysis.means[index] - grand;
         let ends = |center: f64, half: f64| [(center - half).exp(), (center + half).exp()];
         LevelRecord {
@@ -132,6 +136,7 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
             ratio: contrast.map_or(1.0, |contrast| contrast.difference.exp()),
             interval: contrast
                 .map(|contrast| [contrast.interval.lower.exp(), contrast.interval.upper.exp()]),
+            confidence: found.map_or(CONFIDENCE, |(_, confidence)| *confidence),
             p_holm: contrast.map(|contrast| contrast.p_holm),
         }
     });
@@ -159,6 +164,23 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
     });
     let by_block = record.by_block.map_or(0.0, |found| found.f);
     numbers.chain([record.f, by_block]).all(f64::is_finite).then_some(record)
+}
+
+/// Each level against the first, with an interval that agrees with Holm's p, and the confidence of that.
+fn against_reference(rows: &[Vec<f64>], blocks: &[usize]) -> Option<Vec<(Contrast, f64)>> {
+    let alone = contrasts_in_blocks(rows, blocks, 0, CONFIDENCE).ok()?;
+    let p: Vec<f64> = alone.iter().map(|contrast| contrast.p).collect();
+    let widened = family::levels(&p).into_iter().enumerate().map(|(place, divisor)| {
+        let confidence = 1.0 - ERROR_RATE / divisor as f64;
+        let all = contrasts_in_blocks(rows, blocks, 0, confidence).ok()?;
+        Some((*all.get(place)?, confidence))
+    });
+    widened.collect()
+}
+
+/// What files of older versions have.
+pub(super) fn usual_confidence() -> f64 {
+    CONFIDENCE
 }
 
 /// The levels in the order of the file, the reference first.

@@ -71,7 +71,8 @@ pub fn family(
 
 /// By how much α is divided for each: m for the smallest p, m − 1 for the next, until one fails;
 /// from there on as for that one.
-fn levels(p: &[f64]) -> Vec<usize> {
+#[must_use]
+pub fn levels(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&one, &other| p[one].total_cmp(&p[other]));
     let mut divisor = p.len();

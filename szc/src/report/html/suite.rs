@@ -58,8 +58,15 @@ fn over_machines(place: usize, experiment: &Experiment) -> String {
         row
     };
     let rows: Vec<Vec<String>> = records.iter().enumerate().map(row).collect();
-    let head =
-        ["program", "compared", "machines", "ratio", "95 % interval", "p (Holm)", "p of agreement"];
+    let head = [
+        "program",
+        "compared",
+        "machines",
+        "ratio",
+        "interval (95 % for all levels)",
+        "p (Holm)",
+        "p of agreement",
+    ];
     table("Programs over several machines, which are blocks and count the same", &head, &rows)
 }
 
@@ -101,7 +108,7 @@ fn levels(base: &str, suite: &SuiteRecord) -> String {
     let head = [
         "level",
         "ratio to the reference",
-        "95 % interval",
+        "interval (95 % for all levels)",
         "p (Holm)",
         "ratio to the mean of levels",
         "interval of Loftus and Masson",

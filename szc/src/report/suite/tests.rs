@@ -98,3 +98,28 @@ fn names_from_a_file_cannot_steer_a_terminal() {
     }
     assert!(!speedup_table(&file).contains('\u{1b}'));
 }
+
+#[test]
+fn an_interval_excludes_1_exactly_where_the_adjusted_p_says_so() {
+    let (mut resolved, mut open, mut widened) = (0, 0, 0);
+    for step in 0..40_u64 {
+        // Levels that differ by little, and by another bit in each program.
+        let times: Vec<[u64; 4]> = (0..5)
+            .map(|program| {
+                let at =
+                    |level: u64| 20_000 + step * 7 * level + (program * 131 + level * 97) % 211;
+                [at(0), at(1), at(2), at(3)]
+            })
+            .collect();
+        let programs: Vec<&[u64]> = times.iter().map(<[u64; 4]>::as_slice).collect();
+        let Some(found) = suite_of(&programs).suite else { continue };
+        for level in found.levels.iter().skip(1) {
+            let [lower, upper] = level.interval.unwrap();
+            assert_eq!(lower > 1.0 || upper < 1.0, level.is_resolved(), "{level:?}");
+            resolved += u32::from(level.is_resolved());
+            open += u32::from(!level.is_resolved());
+            widened += u32::from(level.confidence > CONFIDENCE);
+        }
+    }
+    assert!(resolved > 10 && open > 10 && widened > 10, "{resolved} {open} {widened}");
+}

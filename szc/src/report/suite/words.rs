@@ -4,6 +4,7 @@
 use super::{ERROR_RATE, SuiteRecord, count};
 use crate::report::json::{ResultRecord, SamplesFile, printable};
 use crate::report::number::{decimals_for, range};
+use crate::report::sentence::interval_name;
 use crate::stats::fixed::Interval;
 use crate::stats::multiplicity::holm;
 
@@ -36,8 +37,9 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
         let interval = Interval { lower, upper };
         let decimals = decimals_for(level.ratio, interval);
         let evidence = format!(
-            "ratio {:.decimals$} of {name}, 95 % interval {}, n = {programs} programs, paired t on log means, p = {} (Holm)",
+            "ratio {:.decimals$} of {name}, {} {}, n = {programs} programs, paired t on log means, p = {} (Holm)",
             level.ratio,
+            interval_name(level.confidence, "levels"),
             range(interval, decimals),
             p_value(p)
         );
