@@ -5,14 +5,13 @@
 use std::time::{Duration, Instant};
 
 use super::{Experiment, Keep, Stopping, command_name};
-use crate::lab::design::{Arrangement, Design};
+use crate::lab::design::Design;
 use crate::lab::session::{Next, Observer};
-use crate::measure::sample::{Sample, block_mean_logarithms};
+use crate::measure::sample::Sample;
 use crate::report::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
 use crate::report::json::{Command, RuleRecord, SamplesFile};
 use crate::report::number::{percent, quantities};
 use crate::report::progress::Progress;
-use crate::report::summary::layout_means;
 use crate::report::text::running_estimate;
 use crate::stats::describe::mean;
 use crate::stats::planning::Rule;
@@ -30,6 +29,8 @@ pub(super) struct Watch<'a> {
     pairs: Vec<(usize, usize)>,
     started: Instant,
     saved: Instant,
+    /// Of one program: the mean of each complete block.
+    layout_means: Vec<f64>,
     /// What keeps the file on the way.
     keep: Option<Keep<'a>>,
     /// The file as it will be, with the runs of the last look.
@@ -57,6 +58,7 @@ impl<'a> Watch<'a> {
             pairs: (1..experiment.programs.len()).map(|program| (0, program)).collect(),
             started: now,
             saved: now,
+            layout_means: Vec::new(),
             keep,
             file: file.clone(),
         }
@@ -117,12 +119,12 @@ impl<'a> Watch<'a> {
 
     /// Of one program: whether its mean is known as precisely as asked.
     fn is_precise(&mut self, blocks: u32, samples: &[Sample]) -> bool {
-        let values = self.values(blocks, samples);
-        let Some(center) = mean(&values).filter(|center| *center > 0.0) else {
+        self.see_layouts(blocks, samples);
+        let Some(center) = mean(&self.layout_means).filter(|center| *center > 0.0) else {
             return false;
         };
         // Measured in means, so that the precision is a share.
-        let shares: Vec<f64> = values.iter().map(|value| value / center).collect();
+        let shares: Vec<f64> = self.layout_means.iter().map(|value| value / center).collect();
         let precision = self.stopping.precision;
         let question = Question::Precision { half_width: precision.unwrap_or(f64::MIN_POSITIVE) };
         let most = usize::try_from(self.design.blocks).unwrap_or(usize::MAX);
@@ -143,17 +145,20 @@ impl<'a> Watch<'a> {
         decided
     }
 
-    fn values(&mut self, blocks: u32, samples: &[Sample]) -> Vec<f64> {
-        let metric = self.file.design.metric.clone();
-        if self.design.arrangement == Arrangement::Layouts
-            && block_mean_logarithms(samples, blocks, 0, &metric).is_none()
+    /// Adds the means of the blocks that are complete since the last look: short runs come by the ten thousand, and
+    /// all of them are not to be read after each.
+    fn see_layouts(&mut self, blocks: u32, samples: &[Sample]) {
+        let metric = &self.file.design.metric;
+        while let Ok(block) = u32::try_from(self.layout_means.len())
+            && block < blocks
         {
-            return Vec::new();
+            let start = samples.partition_point(|run| run.block < block);
+            let of_block = samples[start..].iter().take_while(|run| run.block == block);
+            let values: Vec<f64> = of_block.map(|run| run.value(metric)).collect();
+            // A run too short for the clock leaves nothing to be precise about.
+            let all_positive = values.iter().all(|value| *value > 0.0);
+            self.layout_means.push(mean(&values).filter(|_| all_positive).unwrap_or(f64::NAN));
         }
-        self.file.design.complete_blocks = blocks;
-        self.file.runs.truncate(0);
-        self.file.runs.extend_from_slice(samples);
-        layout_means(&self.file, 0, &metric)
     }
 
     /// Saves what there is, if it is time. A disk that is full now may have room at the end.
