@@ -39,6 +39,15 @@ pub fn returned(result: isize) -> c_int {
     if result < 0 { fail(Errno(-result as i32)) } else { result as c_int }
 }
 
+/// What signal(2) returns if it fails.
+const SIG_ERR: usize = usize::MAX;
+
+/// The action that the kernel has.
+fn current_action(signal: c_int) -> Result<SignalAction, Errno> {
+    // SAFETY: only asks.
+    unsafe { os::signal_action(signal, None) }
+}
+
 /// Installs an action and returns the one before, as the program sees them.
 fn change_action(signal: c_int, new: Option<SignalAction>) -> Result<SignalAction, Errno> {
     if !(1..=64).contains(&signal) || LIBC_SIGNALS.contains(&signal) {
@@ -49,9 +58,12 @@ fn change_action(signal: c_int, new: Option<SignalAction>) -> Result<SignalActio
         restorer: arch::restorer(),
         ..action
     });
+    let before = handlers::visible_action(signal, current_action(signal)?);
+    let new = new.map(|action| handlers::action_for(signal, action));
     // SAFETY: the handler is the program's promise to sigaction(2).
     let old = unsafe { os::signal_action(signal, new.as_ref())? };
-    Ok(handlers::visible_action(old))
+    // What stood behind the log's handler has just been replaced.
+    Ok(if handlers::is_log_handler(old.handler) { before } else { old })
 }
 
 /// sigaction(2).
@@ -92,6 +104,10 @@ unsafe extern "C" fn sigaction(
 extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     // SAFETY: the handler is the program's promise to signal(2).
     let old = unsafe { ssignal(signal, handler) };
+    if handler == os::SIG_DFL && old != SIG_ERR {
+        // glibc has installed the default action by itself.
+        let _ = current_action(signal).and_then(|action| change_action(signal, Some(action)));
+    }
     if handlers::is_log_handler(old) { os::SIG_DFL } else { old }
 }
 

@@ -9,6 +9,7 @@ use crate::arch::variadic;
 use crate::code::images::Images;
 use crate::fork;
 use crate::library;
+use crate::maintenance;
 use crate::next::Next;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +17,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// `SYS_seccomp`, its operations that install a filter (up to this number), and the older way, `PR_SET_SECCOMP`
 /// (`linux/seccomp.h`, `linux/prctl.h`).
 const SECCOMP: usize = 317;
-const SECCOMP_LAST_SETTING: usize = 1;
+const SECCOMP_LAST_SETTING: u32 = 1;
 const PRCTL: usize = 157;
-const PR_SET_SECCOMP: usize = 22;
+const PR_SET_SECCOMP: u32 = 22;
 
 static SETTLED: AtomicBool = AtomicBool::new(false);
 
@@ -38,6 +39,8 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
     if fork::makes_child(number, first, second) {
         return fork::announced_syscall as *const () as usize;
     }
+    // Both take 32 bits: what callers leave in the others means nothing.
+    let first = first as u32;
     let installs = match number {
         SECCOMP => first <= SECCOMP_LAST_SETTING,
         PRCTL => first == PR_SET_SECCOMP,
@@ -50,7 +53,7 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
 }
 
 /// Before prctl(2). Where to go on.
-pub extern "C" fn before_prctl(operation: usize) -> usize {
+pub extern "C" fn before_prctl(operation: u32) -> usize {
     static NEXT: Next = Next::new(c"prctl");
     if operation == PR_SET_SECCOMP {
         settle();
@@ -70,4 +73,6 @@ fn settle() {
         // Release: whoever sees this finds all copies made.
         SETTLED.store(true, Ordering::Release);
     });
+    // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the process with it.
+    maintenance::leave_for_good();
 }

@@ -7,31 +7,61 @@ use crate::arch;
 use crate::os::{self, SIG_DFL, SignalAction};
 use crate::report;
 use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+const SIGBUS: i32 = 7;
+/// Memory is broken that nobody has touched yet: no instruction will do it again (sigaction(2)).
+const BUS_MCEERR_AO: i32 = 5;
 
 /// Offset of `si_code` in `siginfo_t`.
 const SI_CODE_OFFSET: usize = 8;
 
-/// Signals that end a program by default and can be caught (signal(7)).
-const FATAL_SIGNALS: [i32; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 25, 31];
+/// Highest number of a signal.
+const LAST_SIGNAL: i32 = 64;
+
+/// Signals that cannot be caught, that do not end a program by default (signal(7)), or that glibc keeps for itself: KILL,
+/// CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH, CANCEL, SETXID.
+const NOT_FATAL: [i32; 11] = [9, 17, 18, 19, 20, 21, 22, 23, 28, 32, 33];
+
+/// Flags and mask of the default actions that the program has set, which it is told when it asks.
+static FLAGS_SET: [AtomicU64; LAST_SIGNAL as usize + 1] =
+    [const { AtomicU64::new(0) }; LAST_SIGNAL as usize + 1];
+static MASK_SET: [AtomicU64; LAST_SIGNAL as usize + 1] =
+    [const { AtomicU64::new(0) }; LAST_SIGNAL as usize + 1];
 
 /// Makes signals that would end the program write the log first.
 pub fn install_fatal() {
-    for signal in FATAL_SIGNALS {
+    for signal in (1..=LAST_SIGNAL).filter(|signal| !NOT_FATAL.contains(signal)) {
         // SAFETY: only asks.
         let default = unsafe { os::signal_action(signal, None) }
             .is_ok_and(|action| action.handler == SIG_DFL);
-        if !default {
-            continue;
+        if default {
+            // SAFETY: the handler has the shape that SA_SIGINFO asks for.
+            let _ = unsafe { os::signal_action(signal, Some(&log_action())) };
         }
-        let action = SignalAction {
-            handler: szc_rt_fatal as *const () as usize,
-            flags: os::SA_SIGINFO | os::SA_RESTORER | os::SA_RESETHAND,
-            restorer: arch::restorer(),
-            mask: u64::MAX,
-        };
-        // SAFETY: the handler has the shape that SA_SIGINFO asks for.
-        let _ = unsafe { os::signal_action(signal, Some(&action)) };
     }
+}
+
+fn log_action() -> SignalAction {
+    SignalAction {
+        handler: szc_rt_fatal as *const () as usize,
+        flags: os::SA_SIGINFO | os::SA_RESTORER | os::SA_RESETHAND,
+        restorer: arch::restorer(),
+        mask: u64::MAX,
+    }
+}
+
+/// The action that stands in for one that the program sets: one that ends the program writes the log first. Programs set
+/// it again behind their own handlers, to end by the signal after all.
+pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
+    let ends = wanted.handler == SIG_DFL && !NOT_FATAL.contains(&signal);
+    if !ends || !report::expects_log() {
+        return wanted;
+    }
+    // What the program is told of this is worth no more than the order of two threads that set it at a time.
+    FLAGS_SET[signal as usize].store(wanted.flags, Ordering::Relaxed);
+    MASK_SET[signal as usize].store(wanted.mask, Ordering::Relaxed);
+    log_action()
 }
 
 /// Whether a handler is the one that writes the log, which the program does not know of.
@@ -40,9 +70,14 @@ pub fn is_log_handler(handler: usize) -> bool {
 }
 
 /// The action that the program believes to be installed.
-pub fn visible_action(installed: SignalAction) -> SignalAction {
-    let ours = is_log_handler(installed.handler);
-    if ours { SignalAction::DEFAULT } else { installed }
+pub fn visible_action(signal: i32, installed: SignalAction) -> SignalAction {
+    if !is_log_handler(installed.handler) {
+        return installed;
+    }
+    let flags = FLAGS_SET[signal as usize].load(Ordering::Relaxed);
+    let mask = MASK_SET[signal as usize].load(Ordering::Relaxed);
+    let restorer = if flags & os::SA_RESTORER != 0 { arch::restorer() } else { 0 };
+    SignalAction { handler: SIG_DFL, flags, restorer, mask }
 }
 
 /// Handler of signals that end the program: writes the log and lets the signal happen again.
@@ -57,7 +92,8 @@ unsafe extern "C" fn szc_rt_fatal(signal: i32, info: *mut c_void, _context: *mut
     // behind the program now, is sent again, and blocked until then.
     // SAFETY: the kernel's arguments to a handler with SA_SIGINFO.
     let code = unsafe { info.cast::<u8>().add(SI_CODE_OFFSET).cast::<i32>().read() };
-    let fault = matches!(signal, 4 | 7 | 8 | 11) && code > 0;
+    let early = signal == SIGBUS && code == BUS_MCEERR_AO;
+    let fault = matches!(signal, 4 | SIGBUS | 8 | 11) && code > 0 && !early;
     if !fault {
         os::raise(signal);
     }

@@ -13,7 +13,7 @@ use crate::arch::{nr, syscall};
 use core::ffi::CStr;
 use core::ptr::null_mut;
 pub use file::*;
-pub use limits::{LIMIT_ADDRESS_BYTES, LIMIT_FILE_BYTES, limit};
+pub use limits::{LIMIT_ADDRESS_BYTES, LIMIT_FILE_BYTES, limit, memory_is_limited};
 pub use lock::*;
 pub use memory::*;
 pub use signals::*;
@@ -22,7 +22,7 @@ pub use signals::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// No such process or child.
+/// A signal came meanwhile.
 pub const EINTR: Errno = Errno(4);
 /// Invalid argument.
 pub const EINVAL: Errno = Errno(22);

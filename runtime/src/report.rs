@@ -121,9 +121,13 @@ pub fn write_log() {
     let Some(facts) = FACTS.get() else { return };
     let process = os::process_id();
     let mine = UNWRITTEN.compare_exchange(process, 0, Ordering::Relaxed, Ordering::Relaxed);
-    if mine.is_err() {
-        return;
+    if mine.is_ok() {
+        // A file that may not grow (`ulimit -f`) is no reason to end otherwise than without a log.
+        os::without_signal(os::SIGXFSZ, || write_files(facts, process));
     }
+}
+
+fn write_files(facts: &Facts, process: u32) {
     let map = facts.map.as_ref().and_then(|path| path.for_process(process));
     let map = map.and_then(|path| File::open(path.as_c_str(), os::OPEN_APPEND).ok());
     let counts = Snapshot::take(facts, map.as_ref());
@@ -142,6 +146,11 @@ pub fn expect_log() {
     if FACTS.get().is_some_and(|facts| facts.log.is_some() || facts.map.is_some()) {
         UNWRITTEN.store(os::process_id(), Ordering::Relaxed);
     }
+}
+
+/// Whether this process will write a log when it ends.
+pub fn expects_log() -> bool {
+    UNWRITTEN.load(Ordering::Relaxed) == os::process_id()
 }
 
 /// What was counted up to now; nothing for what is not randomized.

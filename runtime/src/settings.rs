@@ -15,7 +15,7 @@ pub const PATH_BYTES: usize = 4096;
 /// The allocators that can lie under the shuffle layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeapBase {
-    /// Power-of-two size classes.
+    /// Slabs of blocks of one size class each (`heap/size_class.rs`).
     Segregated,
     /// Two-level segregated fit.
     Tlsf,

@@ -239,11 +239,24 @@ pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
     if block.is_null() { no_memory() } else { block }
 }
 
+/// aligned_alloc(3), which is memalign(3) in glibc 2.36.
+pub fn aligned_alloc(alignment: usize, bytes: usize) -> *mut u8 {
+    let in_front =
+        if server() == Server::Behind { behind::aligned_alloc(alignment, bytes) } else { None };
+    in_front.unwrap_or_else(|| memalign(alignment, bytes))
+}
+
 /// posix_memalign(3): an error number, or 0.
 ///
 /// # Safety
 /// The result must be valid for writing.
 pub unsafe fn posix_memalign(result: *mut *mut u8, alignment: usize, bytes: usize) -> c_int {
+    if server() == Server::Behind
+        // SAFETY: the caller's promise.
+        && let Some(found) = unsafe { behind::posix_memalign(result, alignment, bytes) }
+    {
+        return found;
+    }
     if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return EINVAL;
     }
@@ -258,11 +271,17 @@ pub unsafe fn posix_memalign(result: *mut *mut u8, alignment: usize, bytes: usiz
 
 /// valloc(3).
 pub fn valloc(bytes: usize) -> *mut u8 {
-    memalign(PAGE_BYTES, bytes)
+    let in_front = if server() == Server::Behind { behind::valloc(bytes) } else { None };
+    in_front.unwrap_or_else(|| memalign(PAGE_BYTES, bytes))
 }
 
 /// pvalloc(3): whole pages.
 pub fn pvalloc(bytes: usize) -> *mut u8 {
+    if server() == Server::Behind
+        && let Some(found) = behind::pvalloc(bytes)
+    {
+        return found;
+    }
     match bytes.checked_next_multiple_of(PAGE_BYTES) {
         Some(bytes) => memalign(PAGE_BYTES, bytes),
         None => no_memory(),

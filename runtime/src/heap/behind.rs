@@ -5,13 +5,13 @@
 use crate::arch::{self, WeakSymbol};
 use crate::next::{Next, next_symbol};
 use crate::os;
-use core::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function of the allocator: its name, the C library's own name for it, and where it is.
+/// A function of the allocator: its name, the C library's own name for it where that is used, and where it is.
 struct Function {
     name: &'static CStr,
-    libcs: WeakSymbol,
+    libcs: Option<WeakSymbol>,
     /// Its address in a library in front of the C library; 0 where there is none.
     in_front: AtomicUsize,
 }
@@ -21,15 +21,26 @@ static FREE: Function = Function::new(c"free", WeakSymbol::LibcFree);
 static CALLOC: Function = Function::new(c"calloc", WeakSymbol::LibcCalloc);
 static REALLOC: Function = Function::new(c"realloc", WeakSymbol::LibcRealloc);
 static MEMALIGN: Function = Function::new(c"memalign", WeakSymbol::LibcMemalign);
+// Of the C library these do what memalign(3) does; a library in front of it may define any of them without that.
+static POSIX_MEMALIGN: Function = Function::in_front(c"posix_memalign");
+static ALIGNED_ALLOC: Function = Function::in_front(c"aligned_alloc");
+static VALLOC: Function = Function::in_front(c"valloc");
+static PVALLOC: Function = Function::in_front(c"pvalloc");
 
 impl Function {
     const fn new(name: &'static CStr, libcs: WeakSymbol) -> Self {
-        Self { name, libcs, in_front: AtomicUsize::new(0) }
+        Self { name, libcs: Some(libcs), in_front: AtomicUsize::new(0) }
+    }
+
+    const fn in_front(name: &'static CStr) -> Self {
+        Self { name, libcs: None, in_front: AtomicUsize::new(0) }
     }
 
     fn address(&self) -> usize {
-        let in_front = self.in_front.load(Ordering::Relaxed);
-        if in_front == 0 { arch::weak_symbol(self.libcs) } else { in_front }
+        match (self.in_front.load(Ordering::Relaxed), self.libcs) {
+            (0, Some(libcs)) => arch::weak_symbol(libcs),
+            (address, _) => address,
+        }
     }
 }
 
@@ -52,7 +63,9 @@ pub fn finds_a_library() -> bool {
     if next == 0 || next == arch::weak_symbol(WeakSymbol::LibcMalloc) {
         return false;
     }
-    for function in [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN] {
+    let of_requests = [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN];
+    let aligned = [&POSIX_MEMALIGN, &ALIGNED_ALLOC, &VALLOC, &PVALLOC];
+    for function in of_requests.into_iter().chain(aligned) {
         function.in_front.store(next_symbol(function.name), Ordering::Relaxed);
     }
     true
@@ -86,6 +99,53 @@ pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
         let memalign: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
         memalign(alignment, bytes)
     }
+}
+
+/// posix_memalign(3) of a library in front of the C library; nothing if there is none.
+///
+/// # Safety
+/// As posix_memalign(3).
+pub unsafe fn posix_memalign(
+    result: *mut *mut u8,
+    alignment: usize,
+    bytes: usize,
+) -> Option<c_int> {
+    let address = POSIX_MEMALIGN.address();
+    // SAFETY: the next definition has this type, and the caller's promise.
+    (address != 0).then(|| unsafe {
+        let function: unsafe extern "C" fn(*mut *mut u8, usize, usize) -> c_int =
+            core::mem::transmute(address);
+        function(result, alignment, bytes)
+    })
+}
+
+/// aligned_alloc(3) of a library in front of the C library; nothing if there is none.
+pub fn aligned_alloc(alignment: usize, bytes: usize) -> Option<*mut u8> {
+    let address = ALIGNED_ALLOC.address();
+    // SAFETY: the next definition has this type.
+    (address != 0).then(|| unsafe {
+        let function: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
+        function(alignment, bytes)
+    })
+}
+
+/// valloc(3) of a library in front of the C library; nothing if there is none.
+pub fn valloc(bytes: usize) -> Option<*mut u8> {
+    in_pages(&VALLOC, bytes)
+}
+
+/// pvalloc(3) of a library in front of the C library; nothing if there is none.
+pub fn pvalloc(bytes: usize) -> Option<*mut u8> {
+    in_pages(&PVALLOC, bytes)
+}
+
+fn in_pages(function: &Function, bytes: usize) -> Option<*mut u8> {
+    let address = function.address();
+    // SAFETY: the next definition has this type.
+    (address != 0).then(|| unsafe {
+        let function: unsafe extern "C" fn(usize) -> *mut u8 = core::mem::transmute(address);
+        function(bytes)
+    })
 }
 
 /// free(3) of that allocator.

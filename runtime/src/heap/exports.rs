@@ -137,7 +137,7 @@ unsafe extern "C" fn szc_rt_heap_reallocarray(
 /// aligned_alloc(3), which is memalign(3) in glibc 2.36.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_heap_aligned_alloc(alignment: usize, bytes: usize) -> *mut u8 {
-    api::memalign(alignment, bytes)
+    api::aligned_alloc(alignment, bytes)
 }
 
 /// memalign(3).

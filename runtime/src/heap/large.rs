@@ -1,7 +1,8 @@
 //! Blocks that are mapped on their own, each with a random colour.
 //!
 //! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that room: all
-//! index bits of its address are random, and no spare blocks are kept. The room takes address space only. What is known of
+//! index bits of its address are random, and no spare blocks are kept. The room takes address space only, and where that
+//! is limited, it is a page. What is known of
 //! a block lies in a table, under a lock; a few mappings that were freed wait there for the next block of about their
 //! size, because a mapping and its page faults cost more than most programs do with such a block. The lock is never
 //! held over a system call but those that enlarge a table.
@@ -11,10 +12,14 @@ use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
 use crate::os::{self, Lock, PAGE_BYTES};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Room in which a block begins at random: what address bits 6 to 17 tell apart.
 const COLOUR_BYTES: usize = 256 << 10;
+/// The same where the process has a limit, of which the room would take a large part.
+const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
+/// Mappings between two looks at the limits, which a program may set at any time.
+const MAPPINGS_BETWEEN_LOOKS: u32 = 64;
 /// Grain of colours: a cache line.
 pub const LINE_BYTES: usize = 64;
 /// Largest block whose mapping waits.
@@ -258,10 +263,16 @@ impl Large {
         let colour = entry.block - entry.start;
         // An eighth more, so that a block that grows by little does not need the kernel each time.
         let more = if bytes > entry.usable() { bytes / 8 } else { 0 };
-        let length = (colour + bytes + more).next_multiple_of(PAGE_BYTES);
+        let length_with = |more: usize| (colour + bytes + more).next_multiple_of(PAGE_BYTES);
         let start = core::ptr::with_exposed_provenance_mut::<u8>(entry.start);
         // SAFETY: the mapping is this block's; the program gave it up for the new one by calling realloc.
-        let moved = unsafe { os::remap(start, entry.length, length) };
+        let remapped = |length| unsafe { os::remap(start, entry.length, length) };
+        let mut length = length_with(more);
+        let mut moved = remapped(length);
+        if moved.is_err() && more > 0 {
+            length = length_with(0);
+            moved = remapped(length);
+        }
         let new = match moved {
             Ok(start) => {
                 count_unmapped(entry.length);
@@ -281,9 +292,25 @@ impl Large {
     }
 }
 
+/// Room for the colour of a block that is mapped now: all of it, or little if the address space or the data of the
+/// process have a limit.
+fn colour_bytes() -> usize {
+    static MAPPINGS: AtomicU32 = AtomicU32::new(0);
+    static IS_LIMITED: AtomicBool = AtomicBool::new(false);
+    // Only counters and a fact that any look finds again: no order needed.
+    if MAPPINGS.fetch_add(1, Ordering::Relaxed).is_multiple_of(MAPPINGS_BETWEEN_LOOKS) {
+        IS_LIMITED.store(os::memory_is_limited(), Ordering::Relaxed);
+    }
+    if IS_LIMITED.load(Ordering::Relaxed) { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
+}
+
 /// Bytes of a mapping for a block, its colour included.
 pub fn room_for(bytes: usize, alignment: usize) -> Option<usize> {
-    Some(least_room(bytes, alignment)?.checked_add(COLOUR_BYTES)? & !(PAGE_BYTES - 1))
+    room_with(bytes, alignment, COLOUR_BYTES)
+}
+
+fn room_with(bytes: usize, alignment: usize, colour: usize) -> Option<usize> {
+    Some(least_room(bytes, alignment)?.checked_add(colour)? & !(PAGE_BYTES - 1))
 }
 
 /// The same without a colour, not yet rounded down to pages.
@@ -300,20 +327,32 @@ pub fn placed(
     alignment: usize,
     random: &mut Random,
 ) -> Entry {
+    placed_within(COLOUR_BYTES, (start, length), bytes, alignment, random)
+}
+
+fn placed_within(
+    colours: usize,
+    (start, length): (usize, usize),
+    bytes: usize,
+    alignment: usize,
+    random: &mut Random,
+) -> Entry {
     let grain = alignment.max(LINE_BYTES);
-    let colour = random.below((COLOUR_BYTES / grain).max(1) as u32) * grain;
+    let colour = random.below((colours / grain).max(1) as u32) * grain;
     Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
 }
 
 fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
-    let wanted = room_for(bytes, alignment)?;
-    if let Ok(start) = os::map_anonymous(wanted) {
+    let colours = colour_bytes();
+    let wanted = room_with(bytes, alignment, colours)?;
+    if let Ok(start) = os::map_accounted(wanted) {
         count_mapped(wanted);
-        return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
+        let mapping = (start.expose_provenance(), wanted);
+        return Some(placed_within(colours, mapping, bytes, alignment, random));
     }
     // Little address space is left: without a colour rather than not at all.
     let least = (least_room(bytes, alignment)? - 1) & !(PAGE_BYTES - 1);
-    let start = os::map_anonymous(least).ok()?.expose_provenance();
+    let start = os::map_accounted(least).ok()?.expose_provenance();
     count_mapped(least);
     Some(Entry {
         block: start.next_multiple_of(alignment),

@@ -78,9 +78,6 @@ static LARGE: Large = Large::new();
 /// libc's key of thread-specific data whose destructor takes heaps back.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Rounds of destructors at a thread's end (`PTHREAD_DESTRUCTOR_ITERATIONS`): the heap goes in the last.
-const DESTRUCTOR_ROUNDS: u32 = 4;
-
 unsafe extern "C" {
     fn pthread_key_create(
         key: *mut u32,
@@ -231,17 +228,15 @@ fn heap_grew() {
     LARGE.drop_bytes(chunk::CHUNK_BYTES);
 }
 
-/// Called by libc when a thread ends. Destructors of the program may still allocate and free, in this round or
-/// the next, so the heap is kept to the last.
+/// Called by libc when a thread ends: the heap waits for the next thread. Destructors of the program that still
+/// allocate and free, in this round or a later one, borrow an idle heap for each call. To keep the thread's own for them
+/// would be to lose it: nobody says which round is the last, and who allocates first in a destructor gets a heap after the
+/// round has begun.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
     let heap = heap.cast::<ThreadHeap>();
-    // SAFETY: the value that was set for this thread: its heap.
+    // SAFETY: the value that was set for this thread: its heap, which it does not use after the slot says so.
     unsafe {
-        if !(*heap).is_last_round(DESTRUCTOR_ROUNDS) {
-            pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast());
-            return;
-        }
         (*heap).drain();
         arch::set_heap_slot(ENDED);
         HEAPS.release(heap);

@@ -40,8 +40,6 @@ pub struct ThreadHeap {
     large_frees: AtomicU64,
     /// Chunks that were mapped when this was last looked at.
     chunks: usize,
-    /// Times that the destructor of the ending thread ran.
-    rounds: u32,
     /// The heap that was created before.
     older: *mut ThreadHeap,
     /// The next heap that no thread has.
@@ -55,7 +53,11 @@ impl ThreadHeap {
         let own = size_of::<Self>().next_multiple_of(64);
         let heap = map_table(own + arrays)?.cast::<Self>();
         let mut random = Self::stream(plan, number);
-        let base = AnyBase::create(plan.base, &mut random)?;
+        let Some(base) = AnyBase::create(plan.base, &mut random) else {
+            // SAFETY: nobody else knows of it.
+            unsafe { os::unmap(heap.cast(), own + arrays) };
+            return None;
+        };
         // SAFETY: zeroed memory, large enough, which nobody else knows; zeros are unused shuffle layers.
         unsafe {
             (&raw mut (*heap).random).write(random);
@@ -172,12 +174,6 @@ impl ThreadHeap {
             reuses_at_once: base::reuses_at_once(self.plan.base),
         };
         (&mut self.classes[class], context)
-    }
-
-    /// Counts a round of the ending thread's destructors; whether it is the last of this many.
-    pub fn is_last_round(&mut self, of: u32) -> bool {
-        self.rounds = (self.rounds + 1) % of;
-        self.rounds == 0
     }
 
     /// The thread's random numbers.

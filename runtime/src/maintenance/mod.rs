@@ -17,7 +17,7 @@ use crate::stack;
 use crate::state::CODE;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-pub use presence::without_task;
+pub use presence::{leave_for_good, without_task};
 
 const STACK_BYTES: usize = 128 << 10;
 

@@ -7,6 +7,8 @@ use crate::arch::{nr, syscall};
 
 /// Largest file the process may write, in bytes.
 pub const LIMIT_FILE_BYTES: usize = 1;
+/// Most private writable memory, in bytes.
+pub const LIMIT_DATA_BYTES: usize = 2;
 /// Largest stack of the main thread, in bytes.
 pub const LIMIT_STACK_BYTES: usize = 3;
 /// Largest address space of the process, in bytes.
@@ -42,6 +44,11 @@ pub fn exchange_limits(
 /// What holds of a limit of this process, in its unit; `usize::MAX` if nothing does.
 pub fn limit(resource: usize) -> usize {
     exchange_limits(0, resource, None).map_or(usize::MAX, |limits| limits.soft as usize)
+}
+
+/// Whether what the process may map is limited, touched or not.
+pub fn memory_is_limited() -> bool {
+    [LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES].into_iter().any(|each| limit(each) != usize::MAX)
 }
 
 /// Touches 16 bytes at `address` from inside the kernel, which extends a stack that may grow that

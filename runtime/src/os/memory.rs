@@ -42,6 +42,14 @@ pub fn map_anonymous(bytes: usize) -> Result<*mut u8, Errno> {
     unsafe { map(0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) }
 }
 
+/// The same, of which the kernel knows that all may be touched: it refuses what it could never provide, as it does where
+/// libc asks (`proc(5)`, `overcommit_memory`).
+pub fn map_accounted(bytes: usize) -> Result<*mut u8, Errno> {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    unsafe { map(0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) }
+}
+
 /// `munmap(2)`.
 ///
 /// # Safety

@@ -19,6 +19,8 @@ impl SignalAction {
 }
 
 pub const SIG_DFL: usize = 0;
+/// A file would have become larger than it may.
+pub const SIGXFSZ: i32 = 25;
 pub const SA_SIGINFO: u64 = 4;
 pub const SA_RESTORER: u64 = 0x0400_0000;
 pub const SA_RESETHAND: u64 = 0x8000_0000;
@@ -49,4 +51,28 @@ pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
         syscall(nr::RT_SIGPROCMASK, [how as usize, new, (&raw mut old) as usize, 8, 0, 0])
     })?;
     Ok(old)
+}
+
+/// Does something for which the kernel may send this thread `signal`, which is as if it had not come.
+pub fn without_signal<T>(signal: i32, action: impl FnOnce() -> T) -> T {
+    let bit = 1u64 << (signal - 1);
+    let Ok(before) = signal_mask(0, Some(bit)) else { return action() };
+    let waited_already = pending_signals() & bit != 0;
+    let result = action();
+    if !waited_already && pending_signals() & bit != 0 {
+        let at_once = [0u64; 2];
+        let (set, time) = ((&raw const bit) as usize, at_once.as_ptr() as usize);
+        // SAFETY: a mask of eight bytes and a struct timespec; what the signal says is not asked for.
+        unsafe { syscall(nr::RT_SIGTIMEDWAIT, [set, 0, time, 8, 0, 0]) };
+    }
+    let _ = signal_mask(2, Some(before));
+    result
+}
+
+/// The signals that wait for this thread or the process.
+fn pending_signals() -> u64 {
+    let mut pending = 0u64;
+    // SAFETY: the kernel writes a mask of eight bytes.
+    unsafe { syscall(nr::RT_SIGPENDING, [(&raw mut pending) as usize, 8, 0, 0, 0, 0]) };
+    pending
 }

@@ -11,8 +11,6 @@ pub mod threads;
 
 use crate::arch::pads::sections;
 use crate::library;
-use crate::os::LIMIT_ADDRESS_BYTES;
-use crate::os::limits::limit;
 use crate::rng::{Purpose, Stream};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use pads::Tables;
@@ -173,11 +171,6 @@ fn growth_of(records: &[u8]) -> Growth {
 
 fn decode(records: &[u8]) -> impl Iterator<Item = FunctionRecord> + '_ {
     records.chunks_exact(FunctionRecord::BYTES).filter_map(FunctionRecord::read)
-}
-
-/// Whether the program's address space is limited; then none of it is spent on room for threads.
-fn address_space_is_limited() -> bool {
-    limit(LIMIT_ADDRESS_BYTES) != usize::MAX
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@
 //! the thread is made as the program said, without pads.
 
 use super::region::{self, Region};
-use super::{address_space_is_limited, first_pad, growth};
+use super::{first_pad, growth};
 use crate::arch::pads::{stack_pointer, thread_start};
 use crate::next::Next;
-use crate::os::{PAGE_BYTES, null};
+use crate::os::{self, PAGE_BYTES, null};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use szc_abi::stack::Growth;
@@ -130,7 +130,7 @@ pub unsafe fn create(
     start: StartRoutine,
     argument: *mut c_void,
 ) -> bool {
-    if !WANTED.load(Ordering::Relaxed) || address_space_is_limited() {
+    if !WANTED.load(Ordering::Relaxed) || os::memory_is_limited() {
         return false;
     }
     let Some(create) = CREATE.get() else { return false };
