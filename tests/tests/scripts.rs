@@ -89,3 +89,13 @@ fn a_folder_with_the_shards_of_one_sweep_is_refused_to_another() {
     assert_eq!(code(&output), 1);
     assert!(errors(&output).contains("no file 'plan'"), "{}", errors(&output));
 }
+
+#[test]
+fn a_table_that_nobody_reads_ends_without_an_error() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let place = Place::new();
+    let mut command = place.command(env!("CARGO_BIN_EXE_heap-randomness"));
+    let output = command.stdout(writer).output().expect("it starts");
+    assert_eq!((code(&output), errors(&output).as_str()), (0, ""));
+}
