@@ -7,7 +7,7 @@
 #
 # --offline   uses a small bundled program instead of fetched ones, and leaves the
 #             four programs out
-# --blocks N  blocks of four runs per program (default 16)
+# --blocks N  blocks of four runs per program (6 or more; default 16)
 #
 # Results are written to demo-results/: the samples as JSON, the reports as text
 # and as HTML pages (report.html, levels/report.html), and the executables that
@@ -27,7 +27,7 @@ while [[ $# -gt 0 ]]; do
     --offline) offline=yes ;;
     --blocks)
         blocks=${2:-}
-        [[ $blocks =~ ^[1-9][0-9]*$ ]] || die "--blocks needs a number, at least 6; found '$blocks'"
+        [[ $blocks =~ ^[1-9][0-9]*$ && $blocks -ge 6 ]] || die "--blocks needs a number, at least 6; found '$blocks'"
         shift
         ;;
     *) die "unknown argument '$1'; usage: demo.sh [--offline] [--blocks N]" ;;

@@ -18,23 +18,28 @@
 #   results             makes the tables of RESULTS.md from the samples that are there
 #
 # Samples go to spec-scripts/results/STEP/PROGRAM.json.gz: szc's samples files, with the machine and what was built. What is
-# there is not measured again (--again does), and what was interrupted is gone on with. How long a step will take is said at
+# there is not measured again (--again does), and what was interrupted is resumed. How long a step will take is said at
 # its beginning; --plan says it and measures nothing. On a machine with processors to spare, give one to the programs alone:
 # --cpu N. --help has all options.
 #
 # Exit code: 0 all is measured; 1 a program could not be built or measured (results/STEP/PROGRAM.failure.txt has the
-# reason; the others were); 2 usage, or szc could not do its work; 128 + n ended by signal n.
-# SZC: the szc to use (default: that of this tree's release build). SZC_CACHE: where sources and builds are kept.
+# reason; the others were), or the tools of this script could not be built; 2 usage, or szc could not do its work; 128 + n
+# ended by signal n.
+# SZC: the szc to use (default: that of this tree's release build). SZC_CACHE: where sources and builds are kept (default:
+# .cache of the project). JOBS: compilers that run at a time where tools are built (default: number of processors).
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-[[ $# -gt 0 ]] || die "what? normality, variance, overhead, levels, …; see the top of this script"
+[[ $# -gt 0 ]] || {
+    warn "what? normality, variance, overhead, levels, …; see the top of this script"
+    exit 2
+}
 case $1 in
 all | heap-randomness)
     (cd "$PROJECT" && cargo build --quiet --release -p szc-tests --bin heap-randomness -j"$JOBS") ||
         die "heap-randomness could not be built; see above"
-    set -- "$@" --heap-tool "${CARGO_TARGET_DIR:-$PROJECT/target}/release/heap-randomness"
+    set -- "$@" --heap-tool "$TARGET/release/heap-randomness"
     ;;
 esac
 suite evaluate "$@"

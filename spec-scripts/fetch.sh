@@ -4,10 +4,9 @@
 #
 #   spec-scripts/fetch.sh NAME...
 #
-# On Debian and Ubuntu they come from the distribution's source packages, in the
-# version it offers; elsewhere from the program's own release address, checked
-# against a pinned SHA-256. Crates are cargo's to fetch. A program that cannot be had is named, the others are
-# still fetched, and the exit code is 1.
+# They come from the source packages of Debian or Ubuntu, in the version that this system's package archive offers, whose
+# signatures apt checks; so they need apt-get. Crates are cargo's to fetch. A program that cannot be had is named, the
+# others are still fetched, and the exit code is 1.
 #
 # SZC_CACHE: where sources are kept (default: .cache of the project).
 set -euo pipefail
@@ -79,26 +78,6 @@ fetch_from_debian() {
     compgen -G "$1/*.orig.tar.*" >/dev/null
 }
 
-# fetch_from_upstream DIRECTORY: the same from the program's own site.
-fetch_from_upstream() {
-    [[ -n $upstream_url ]] || return 1
-    local file
-    file=$1/$(basename "$upstream_url")
-    if command -v curl >/dev/null; then
-        curl -fsSL --connect-timeout 20 -o "$file" "$upstream_url" 2>/dev/null || return 1
-    elif command -v wget >/dev/null; then
-        wget -q --timeout=20 --tries=1 -O "$file" "$upstream_url" || return 1
-    else
-        return 1
-    fi
-    local found
-    found=$(sha256sum "$file" | cut -d' ' -f1)
-    if [[ $found != "$upstream_sha256" ]]; then
-        warn "$upstream_url: SHA-256 is $found, expected $upstream_sha256; not used"
-        return 1
-    fi
-}
-
 # fetch_from_cargo DIRECTORY: leaves the crate's sources there, whose checksum cargo verifies.
 fetch_from_cargo() {
     command -v cargo >/dev/null || return 1
@@ -141,12 +120,9 @@ fetch() (
         version=$(basename "$work"/archive/*)
         version=${version#*_}
         version=${version%.orig.tar.*}
-    elif fetch_from_upstream "$work/archive"; then
-        origin=$upstream_url
-        version=$upstream_version
     else
         warn "$program: no source. Tried the source package '$debian_source' of this system's" \
-            "package archive and ${upstream_url:-no other place}. Check the network and run spec-scripts/fetch.sh again."
+            "package archive, which needs apt-get. Check the network and run spec-scripts/fetch.sh again."
         exit 1
     fi
     if [[ -z $crate ]] && ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then

@@ -6,8 +6,12 @@ SCRIPTS=$PROJECT/spec-scripts
 # One directory for each foreign test suite, with the recipe that says where its source is.
 RECIPES=${RECIPES:-$PROJECT/tests/campaign/suites}
 CACHE=${SZC_CACHE:-$PROJECT/.cache}
-# The szc under test; another one, such as an installed one, can be named.
-SZC=${SZC:-$PROJECT/target/release/szc}
+# Where cargo puts what it builds; cargo takes a relative name from the folder it runs in, here the project's.
+TARGET=${CARGO_TARGET_DIR:-target}
+[[ $TARGET == /* ]] || TARGET=$PROJECT/$TARGET
+# The szc under test; another one, such as an installed one, can be named. Absolute, because scripts change folders; a
+# link stays one, for szc finds its parts beside it.
+SZC=$(realpath -sm "${SZC:-$TARGET/release/szc}")
 JOBS=${JOBS:-$(nproc)}
 export JOBS
 
@@ -34,7 +38,7 @@ suite() {
     if [[ -z ${SUITE_TOOL:-} ]]; then
         (cd "$PROJECT" && cargo build --quiet --release -p szc-suite -j"$JOBS") ||
             die "the suite's tool could not be built; see above, and run spec-scripts/setup.sh if something is missing"
-        export SUITE_TOOL=${CARGO_TARGET_DIR:-$PROJECT/target}/release/szc-suite
+        export SUITE_TOOL=$TARGET/release/szc-suite
     fi
     PATH=$(dirname "$SZC"):$PATH SZC_SPLIT_CC=$SCRIPTS/split-cc.sh "$SUITE_TOOL" \
         --suite "$SCRIPTS/open-suite/suite.toml" --cache "$CACHE/open-suite" "$@"
@@ -46,13 +50,26 @@ load_recipe() {
     if [[ ! -f $recipe ]]; then
         die "unknown suite '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     fi
-    debian_source='' upstream_version='' upstream_url='' upstream_sha256='' crate='' crate_version=''
+    debian_source='' crate='' crate_version=''
     # shellcheck source=/dev/null
     source "$recipe"
 }
 
 # source_version PROGRAM: what fetch.sh has unpacked, empty if nothing.
 source_version() { cat "$CACHE/sources/$1/version" 2>/dev/null || true; }
+
+# in_random_order KEY WORD...: the words, one a line, in an order that follows from the key. Sorted by a cryptographic
+# hash: with a checksum, or with a short repeated text as the source of randomness, some places come more often than others.
+in_random_order() {
+    local key=$1 word
+    shift
+    for word in "$@"; do
+        printf '%s %s\n' "$(printf '%s\n' "$key" "$word" | sha256sum | cut -d' ' -f1)" "$word"
+    done | LC_ALL=C sort | cut -d' ' -f2-
+}
+
+# positive NAME VALUE: ends the script unless the value is a whole number above 0.
+positive() { [[ $2 =~ ^[1-9][0-9]*$ ]] || die "$1 needs a number, 1 or more; found '$2'"; }
 
 # seconds_since NANOSECONDS: elapsed time with one decimal place.
 seconds_since() {

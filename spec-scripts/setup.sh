@@ -43,6 +43,8 @@ NEEDED_BY_TESTS=(
     "linux-perf=perf"
     "mold=mold"
     "python3-dev=python3-config"
+    "shellcheck=shellcheck"
+    "time=/usr/bin/time"
     "valgrind=valgrind"
 )
 
@@ -151,7 +153,7 @@ rust_minor() {
 # Debian keeps a current one for building browsers.
 rust_from_apt() {
     local suffix version
-    for suffix in ""-web -mozilla; do
+    for suffix in "" -web -mozilla; do
         version=$(candidate "rustc$suffix")
         if [[ $version == 1.* && $(rust_minor "$version") -ge $RUST_MINOR_NEEDED ]]; then
             echo "rustc$suffix cargo$suffix"

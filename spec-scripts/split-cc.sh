@@ -30,15 +30,21 @@ while [[ $# -gt 0 ]]; do
         link_arguments+=("$1" "$2")
         shift
         ;;
-    -I | -D | -U | -include | -isystem | -MF | -MT | -MQ)
+    -I | -D | -U | -include | -isystem | -MF | -MT | -MQ | -x)
         flags+=("$1" "$2")
         shift
         ;;
+    # A link would take objects for sources.
+    -x?*) flags+=("$1") ;;
     *.c | *.s | *.S | *.cc | *.cpp | *.cxx)
         sources+=("$1")
         link_arguments+=("$objects/${#sources[@]}.o")
         ;;
-    -l* | -L* | -Wl,* | -Xlinker | *.o | *.a | *.so | *.so.*) link_arguments+=("$1") ;;
+    -Xlinker | -T | -z | -u)
+        link_arguments+=("$1" "$2")
+        shift
+        ;;
+    -l* | -L* | -Wl,* | *.o | *.a | *.so | *.so.*) link_arguments+=("$1") ;;
     *)
         flags+=("$1")
         link_arguments+=("$1")

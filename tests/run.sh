@@ -15,7 +15,7 @@ passed=0 failed=0
 seeds=3
 case ${1:-} in
 '') ;;
---seeds) seeds=${2:?--seeds needs a number} ;;
+--seeds) positive "$1" "${2:-}" && seeds=$2 ;;
 *) die "unknown argument '$1'; usage: run.sh [--seeds N]" ;;
 esac
 
@@ -27,15 +27,16 @@ count() {
     failed=$((failed + ${counts#* }))
 }
 
-# evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of every table.
+# evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of every table. `set -e` has
+# no effect in what `check` calls, hence the `|| return`.
 evaluation() {
     local folder=$LOGS/evaluation step
     rm -rf "$folder"
-    mkdir -p "$folder"
-    cp "$SCRIPTS/RESULTS.md" "$folder/"
+    mkdir -p "$folder" || return
+    cp "$SCRIPTS/RESULTS.md" "$folder/" || return
     for step in variance normality overhead levels epochs counts results; do
         "$SCRIPTS/evaluate.sh" "$step" --programs bundled --size test --runs 12 \
-            --out "$folder/results" --page "$folder/RESULTS.md"
+            --out "$folder/results" --page "$folder/RESULTS.md" || return
     done
     # Two tables of overhead, and memory from the same samples.
     [[ $(grep -c '^| bundled | [0-9*<]' "$folder/RESULTS.md") -eq 8 ]]
@@ -60,7 +61,7 @@ check() {
 # workspace_tests: prints the failures of cargo test as they come.
 workspace_tests() {
     local status=0
-    (cd "$PROJECT" && SZC=$PROJECT/target/release/szc cargo test --workspace --quiet --no-fail-fast -j"$JOBS") 2>&1 |
+    (cd "$PROJECT" && SZC=$SZC cargo test --workspace --quiet --no-fail-fast -j"$JOBS") 2>&1 |
         tee "$LOGS/cargo-test.log" || status=$?
     count "$LOGS/cargo-test.log"
     # A test program that does not compile or crashes reports no failed test.

@@ -13,7 +13,7 @@
 #
 # Prints the numbers of the two jobs. The second one runs when the first is over, well or not; if shards are missing it
 # fails and its log says which. A task that was stopped is submitted again by the same command with --seed: shards that
-# are complete are not measured again.
+# are complete are not measured again. DIR/plan says which sweep the shards in DIR are of; another one needs another folder.
 #
 # SZC: the szc to use (default: that of this tree's release build), on a file system that all machines see.
 set -euo pipefail
@@ -56,14 +56,29 @@ command -v sbatch >/dev/null || die "no sbatch: this is for machines that submit
 
 # Below 2^53, which every reader of the samples keeps.
 [[ -n $seed ]] || seed=$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')
+
+# What decides about the shards. szc.toml may say it all, and is another sweep when it has changed.
+configuration=none
+[[ ! -e szc.toml ]] || configuration=$(sha256sum <szc.toml | cut -c1-16)
+plan=$(
+    printf 'seed %s, %s shards, szc.toml %s, words:' "$seed" "$shards" "$configuration"
+    [[ $# -eq 0 ]] || printf ' %q' "$@"
+)
+# Shards that are complete are kept, so those of another sweep would pass for results of this one.
+if [[ -s $results/plan && $(cat "$results/plan") != "$plan" ]]; then
+    die "$results has the shards of another sweep ($(cat "$results/plan")); this one is ($plan)." \
+        "Give another folder by --results, or go on with that sweep by its seed, shards and words"
+elif [[ ! -s $results/plan ]] && compgen -G "$results/shard-*.json" >/dev/null; then
+    die "$results has shards and no file 'plan' that says which sweep they are of: give another folder by --results"
+fi
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
-SZC=$(realpath -s "$SZC")
 export SZC SZC_RESULTS=$results SZC_SEED_OF_SWEEP=$seed
 
 array=$(sbatch --parsable "${options[@]}" --array="1-$shards" --output="$results/shard-%a.log" \
     "$SCRIPTS/cluster/sweep.sbatch" "$@")
 array=${array%%;*}
+say "$plan" >"$results/plan"
 merge=$(sbatch --parsable "${options[@]}" --dependency="afterany:$array" --ntasks=1 --job-name=szc-merge \
     --output="$results/merge.log" "$SCRIPTS/cluster/merge.sbatch")
 say "seed $seed"

@@ -36,21 +36,46 @@ language() {
     *.f | *.f90 | *.F | *.F90) echo fortran ;;
     esac
 }
+# is_source WORD: by its suffix, or because -x LANGUAGE stands before it.
+is_source() { [[ -n $(language "$1") || ($announced == yes && $given != none && $1 != -*) ]]; }
+
+# read_language WORD: whether the word belongs to -x, which no link must see: it would take objects for sources. Into
+# `given` what it says of the sources behind it (`none`: their suffixes tell).
+given=none announced=no awaited=no
+read_language() {
+    if [[ $awaited == yes ]]; then
+        given=$1 announced=yes awaited=no
+    elif [[ $1 == -x ]]; then
+        awaited=yes
+    elif [[ $1 == -x?* ]]; then
+        given=${1#-x} announced=yes
+    else
+        return 1
+    fi
+}
+
 rest=() linked=()
 for word in "${words[@]:1}"; do
-    [[ -n $(language "$word") ]] || rest+=("$word")
+    read_language "$word" && continue
+    is_source "$word" || rest+=("$word")
+    announced=no
 done
 # What only a link has a use for is no reason to warn; clang can be told so, flang cannot.
 declare -A quiet=([c]=-Wno-unused-command-line-argument [fortran]='')
 mkdir -p "$folder/objects"
+given=none
 for word in "${words[@]:1}"; do
-    language=$(language "$word")
-    if [[ -n $language ]]; then
+    read_language "$word" && continue
+    if is_source "$word"; then
+        language=$(language "$word")
+        announcement=()
+        [[ $given == none ]] || announcement=(-x "$given")
         object=$folder/objects/${#linked[@]}.o
         # shellcheck disable=SC2086 # empty is no word
-        "${words[0]}" "${rest[@]}" ${quiet[$language]} -c "$word" -o "$object"
+        "${words[0]}" "${rest[@]}" ${quiet[${language:-c}]} "${announcement[@]}" -c "$word" -o "$object"
         word=$object
     fi
+    announced=no
     linked+=("$word")
 done
 

@@ -7,7 +7,7 @@
 # --level NAME=FLAGS  a level; the first one is the reference. Names are SPEC's labels: letters, digits, - and _
 # --blocks N          blocks, in which every level runs twice: in an order drawn at random, then reversed (default 20)
 # --size SIZE         of SPEC's workloads: test, train or ref (default ref)
-# --seed S            seed of the order and of the layouts (default 1)
+# --seed S            seed of the order and of the layouts, both drawn from it by SHA-256 (default 1)
 # --results DIR       where table, samples and page go (default spec-results)
 # BENCHMARK...        of one suite, as SPEC's tools name them: 505.mcf_r 557.xz_r, or intrate
 #
@@ -91,21 +91,20 @@ spec() {
     ) >"$log" 2>&1
 }
 
-# drawn WORDS...: a number that follows from the seed and these words.
-drawn() { printf '%s ' "$seed" "$@" | cksum | cut -d' ' -f1; }
-
 # order BLOCK: the places of the levels in an order of its own, and back.
 order() {
-    local level places
-    mapfile -t places < <(for level in "${!names[@]}"; do
-        printf '%010d %d\n' "$(drawn order "$1" "$level")" "$level"
-    done | sort | cut -d' ' -f2)
+    local places
+    mapfile -t places < <(in_random_order "$seed order $1" "${!names[@]}")
     printf '%s\n' "${places[@]}"
     printf '%s\n' "${places[@]}" | tac
 }
 
-# layout_seed BLOCK POSITION: sixteen digits, below 2^53.
-layout_seed() { printf '1%07d%08d' $(($(drawn high "$1" "$2") % 10000000)) $(($(drawn low "$1" "$2") % 100000000)); }
+# layout_seed BLOCK POSITION: a number that follows from the seed and these two; sixteen digits, below 2^53.
+layout_seed() {
+    local hash
+    hash=$(printf '%s layout %s %s\n' "$seed" "$1" "$2" | sha256sum)
+    printf '1%015d' $((0x${hash:0:15} % 10 ** 15))
+}
 
 build() {
     local level

@@ -7,7 +7,7 @@
 #
 # torture   with each base N random operations (default 100,000,000) of malloc's family on sizes from 0 to 64 MiB and
 #           alignments up to 2 MiB, divided among runs with 1, 2, 4 and 8 threads, with the contents checked
-# memory    peak memory of SQLite, Lua and zstd over that with glibc's malloc, the median over N seeds
+# memory    (with GNU time) peak memory of SQLite, Lua and zstd over that with glibc's malloc, the median over N seeds
 #           (default 11); the limit is 1.35. And what a program that does nothing takes more: at most 1024 KiB
 # speed     CPU time of two allocation-bound programs (one of our own; Lua that makes garbage) over that with glibc's
 #           malloc, with each base, in interleaved pairs (default 15; the limit for segregated is 1.15), and the rate of
@@ -57,9 +57,9 @@ torture() {
     local operations=100000000 seed=1 base threads
     while [[ $# -gt 0 ]]; do
         case $1 in
-        --operations) operations=$2 ;;
-        --seed) seed=$2 ;;
-        *) die "unknown argument '$1'" ;;
+        --operations) positive "$1" "${2:-}" && operations=$2 ;;
+        --seed) positive "$1" "${2:-}" && seed=$2 ;;
+        *) die "unknown argument '$1'; the options are described at the top of this script" ;;
         esac
         shift 2
     done
@@ -78,12 +78,13 @@ memory() {
     local seeds=11 programs="sqlite3 lua zstd" above=0 program words seed plain value
     while [[ $# -gt 0 ]]; do
         case $1 in
-        --seeds) seeds=$2 ;;
-        --programs) programs=$2 ;;
-        *) die "unknown argument '$1'" ;;
+        --seeds) positive "$1" "${2:-}" && seeds=$2 ;;
+        --programs) programs=${2:?--programs needs names} ;;
+        *) die "unknown argument '$1'; the options are described at the top of this script" ;;
         esac
         shift 2
     done
+    [[ -x /usr/bin/time ]] || die "no /usr/bin/time, which says how much memory a program took: apt-get install time"
     for program in $programs; do
         for words in none heap; do
             SZC_BUILD=$words suite build "$program" --cc "$SZC" --flags=-O2
@@ -126,7 +127,13 @@ against() {
 
 speed() {
     local pairs=15 above=0 words
-    [[ ${1:-} != --pairs ]] || pairs=$2
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+        --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
+        *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+        esac
+        shift 2
+    done
     compile none campaign/programs/allocations.c allocations-plain
     compile heap campaign/programs/allocations.c allocations
     for words in none heap; do

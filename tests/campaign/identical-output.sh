@@ -118,9 +118,15 @@ main() {
     while [[ $# -gt 0 ]]; do
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
-        --runs) runs=$2 ;;
-        --size) SIZE=$2 ;;
-        --interval) INTERVAL_MS=$2 ;;
+        --runs) positive "$1" "$2" && runs=$2 ;;
+        --size)
+            [[ $2 =~ ^(full|test)$ ]] || die "--size is full or test; found '$2'"
+            SIZE=$2
+            ;;
+        --interval)
+            [[ $2 =~ ^[0-9]+$ ]] || die "--interval needs milliseconds; found '$2'"
+            INTERVAL_MS=$2
+            ;;
         --programs) programs=$2 ;;
         --variants) variants=$2 ;;
         *) die "unknown argument '$1'; the options are described at the top of this script" ;;
@@ -129,7 +135,6 @@ main() {
     done
     export SIZE INTERVAL_MS RESULTS
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
-    rm -rf "$RESULTS"
     mkdir -p "$RESULTS/logs"
 
     local program variant workload label command labels=() COMPILER=()
@@ -137,6 +142,7 @@ main() {
     for program in $programs; do
         # SQLite is one file, which one compiler is busy with for long: so several builds at a time.
         suite fetch "$program"
+        # shellcheck disable=SC2086  # a list of names
         printf '%s\n' clang $variants | xargs -P "$JOBS" -I '{}' "$0" --build "$program" '{}' ||
             die "$program was not built in every variant; see above"
         for workload in $(workloads_of "$program"); do
@@ -147,6 +153,8 @@ main() {
                 label=$workload-$variant
                 labels+=("$label")
                 compiler_of "$variant"
+                # Nothing else: the folder may be somebody's who keeps more in it.
+                rm -f "$RESULTS/$label.runs" "$RESULTS/logs/$label"-*.json "$RESULTS/logs/$label"-*.stderr
                 suite words "$workload" "${COMPILER[@]}" --size "$SIZE" >"$RESULTS/$label.command"
                 seq "$runs" | xargs -P 2 -I '{}' "$0" --one "$label" "$workload" '{}'
                 say "$label: $(grep -c ' ok ' "$RESULTS/$label.runs" || true) of $runs runs identical"

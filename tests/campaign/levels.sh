@@ -8,7 +8,7 @@
 # --programs  of the open suite (default: lua sqlite3 bzip2 zstd)
 # --cpu N     CPU to run them on (default: any)
 #
-# Samples, text and page are written to test-results/levels/. Samples that an interruption cut off are gone on with:
+# Samples, text and page are written to test-results/levels/. Samples that an interruption cut off are resumed:
 # remove test-results/levels/suite.json to begin anew.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh

@@ -17,8 +17,8 @@ FILES=50 MOST_RATIO=2 MOST_MS=150
 functions=100000 rounds=3
 while [[ $# -gt 0 ]]; do
     case $1 in
-    --functions) functions=${2:?--functions needs a number} ;;
-    --rounds) rounds=${2:?--rounds needs a number} ;;
+    --functions) positive "$1" "${2:-}" && functions=$2 ;;
+    --rounds) positive "$1" "${2:-}" && rounds=$2 ;;
     *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
     shift 2
@@ -53,10 +53,10 @@ awk -v functions="$functions" -v files="$FILES" -v out="$out/sources" '
     }'
 
 declare -A compiler=([clang]=clang-22 [clang-lld]="clang-22 -fuse-ld=lld" [code]=$SZC [all]=$SZC)
-declare -A randomize=([clang]= [clang-lld]= [code]=code [all]=all)
+declare -A randomize=([clang]='' [clang-lld]='' [code]=code [all]=all)
 for kind in clang code all; do
     mkdir -p "$out/$kind"
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2016 # the inner shell expands these
     printf '%s\n' "$out"/sources/*.c | SZC_BUILD=${randomize[$kind]} xargs -P "$JOBS" -I{} sh -c \
         '"$1" -O1 -c "$2" -o "$3/$(basename "$2" .c).o"' sh "${compiler[$kind]}" {} "$out/$kind"
 done

@@ -20,13 +20,13 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-seeds=20 programs= jobs=$(nproc)
+seeds=20 programs='' jobs=$(nproc)
 while [[ $# -gt 0 ]]; do
     [[ $# -gt 1 ]] || die "$1 needs a value"
     case $1 in
-    --seeds) seeds=$2 ;;
+    --seeds) positive "$1" "$2" && seeds=$2 ;;
     --programs) programs=$2 ;;
-    --jobs) jobs=$2 ;;
+    --jobs) positive "$1" "$2" && jobs=$2 ;;
     *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
     shift 2

@@ -15,8 +15,10 @@
 #                startup: SQLite doing nothing, 50 times a measurement, in ms;
 #                build: compiling and linking SQLite, against clang itself
 #
-# Results: test-results/overhead/, for each configuration one line a block. The limits are those the
-# project holds itself to; exit code 1 if a median is above one of them.
+# Results: test-results/overhead/, for each configuration one line a block. The limits are the project's goals, not what it
+# has reached: in DESIGN.md, "Measured", pads alone (by a table or by copies) are above theirs in Lua and SQLite, all three
+# in SQLite and, with 32 KiB of first-level data cache, in Lua; code alone and the heap alone in SQLite in some series. The
+# reasons are told there. Exit code 1 if a median is above its limit, known to be missed or not.
 #
 #   taskset -c 0 tests/campaign/overhead.sh --programs "lua sqlite3 bzip2 zstd" --blocks 11 \
 #       --randomize "all heap all+SZC_CODE=0+SZC_HEAP=0 stack stack=per-function all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
@@ -30,7 +32,7 @@ BUILDS=$CACHE/builds
 RESULTS=$PROJECT/test-results/overhead
 STARTUPS=50
 
-# limit_of WORKLOAD CONFIGURATION: the highest acceptable median; a ratio, but ms for startup.
+# limit_of WORKLOAD CONFIGURATION: the highest median that the goals allow; a ratio, but ms for startup.
 limit_of() {
     case $1:$2 in
     fib:*) echo 1.15 ;;
@@ -107,11 +109,11 @@ pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
 # prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line.
 prepare() {
-    local words=${2%%+*}
+    local randomize=${2%%+*}
     local -a COMMAND switches
-    command_of "$1" "$words"
+    command_of "$1" "$randomize"
     IFS=+ read -ra switches <<<"$2"
-    printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$words" "${COMMAND[@]}" >"$RESULTS/$1.$2.command"
+    printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$randomize" "${COMMAND[@]}" >"$RESULTS/$1.$2.command"
 }
 
 # run WORKLOAD CONFIGURATION: CPU time of one run, in ms.
@@ -133,7 +135,7 @@ measure() {
     for ((block = 1; block <= $2; block++)); do
         # A layout of its own for each block, and an order; the same ones on every machine.
         export SZC_SEED=$block
-        mapfile -t order < <(shuf --random-source=<(yes "$block") -e none "${CONFIGURATIONS[@]}")
+        mapfile -t order < <(in_random_order "$block" none "${CONFIGURATIONS[@]}")
         for configuration in "${order[@]}"; do
             ms[$configuration]=$(run "$1" "$configuration")
         done
@@ -165,7 +167,7 @@ main() {
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
         --randomize) read -ra CONFIGURATIONS <<<"$2" ;;
-        --blocks) blocks=$2 ;;
+        --blocks) positive "$1" "$2" && blocks=$2 ;;
         --interval) interval=$2 ;;
         --programs) programs=$2 ;;
         *) die "unknown argument '$1'; the options are described at the top of this script" ;;
@@ -196,6 +198,9 @@ main() {
             report "$program" "$configuration" || above=1
         done
     done
+    if [[ $above -ne 0 ]]; then
+        say 'ABOVE: the limits are goals. DESIGN.md, "Measured", says which of them are known to be missed, and why.'
+    fi
     return "$above"
 }
 

@@ -24,7 +24,7 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 [[ $(id -u) -eq 0 ]] || die "slurmd needs root"
-for tool in munged slurmctld slurmd sbatch scontrol python3; do
+for tool in munged slurmctld slurmd sbatch scancel squeue scontrol python3; do
     command -v "$tool" >/dev/null ||
         die "no $tool: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge python3"
 done
@@ -37,7 +37,16 @@ started=()
 
 # stop: ends what this script has started, and nothing else.
 stop() {
-    local pid
+    local pid seconds
+    # Jobs first: their processes are slurmd's and would outlive it. Only those of this Slurm.
+    if [[ ${SLURM_CONF:-} == "$DAEMONS/slurm.conf" ]]; then
+        timeout 20 scancel --user="$(id -un)" >>"$RESULTS/scancel.log" 2>&1 || true
+        # slurmd asks them by SIGTERM and waits half a minute before it uses SIGKILL.
+        for ((seconds = 0; seconds < 60; seconds++)); do
+            [[ -n $(timeout 20 squeue --noheader 2>/dev/null) ]] || break
+            sleep 1
+        done
+    fi
     for pid in "${started[@]}"; do
         kill "$pid" 2>/dev/null || true
     done

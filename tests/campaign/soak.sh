@@ -16,13 +16,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 minutes=10 threads=8 seed=$RANDOM interval=1 reclaim=1
 while [[ $# -gt 0 ]]; do
+    [[ $# -gt 1 ]] || die "$1 needs a value; the options are described at the top of this script"
     case $1 in
     --minutes) minutes=$2 ;;
     --threads) threads=$2 ;;
     --seed) seed=$2 ;;
     --interval) interval=$2 ;;
     --reclaim) reclaim=$2 ;;
-    *) die "$1: see the head of $0" ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
     shift 2
 done
@@ -41,6 +42,10 @@ status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2
 SZC_SEED=$seed SZC_INTERVAL_MS=$interval SZC_CODE_RECLAIM=$reclaim SZC_LOG="$RESULTS/log-%p" \
     "$RESULTS/soak" "$seconds" "$threads" >"$RESULTS/stdout" 2>"$RESULTS/stderr" &
 program=$!
+# Ctrl-C ends this script alone: what a shell starts behind itself ignores that signal.
+trap 'kill "$program" 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # median FROM TO: of the memory between these times in KiB; 0 if there is none.
 median() {
@@ -59,6 +64,7 @@ for ((elapsed = 0; elapsed < seconds; elapsed += 10)); do
 done
 code=0
 wait "$program" || code=$?
+trap - EXIT
 cat "$RESULTS/stdout"
 ((code == 0)) || die "seed $seed: exit code $code ($(tail -n 1 "$RESULTS/stderr"))"
 log=$RESULTS/log-$program

@@ -51,12 +51,11 @@ set_compiler() {
     export CC CXX CFLAGS CXXFLAGS=$CFLAGS KIND OUT
 }
 
-# in_tree FUNCTION LOG: runs a step of the recipe in the source tree.
-in_tree() (
-    set -e
-    cd "$OUT/tree"
-    "$1" </dev/null
-) >"$OUT/$2" 2>&1
+# in_tree FUNCTION LOG: runs a step of the recipe in the source tree, up to the first command that fails. As a bash of its
+# own, because `set -e` has no effect in a function whose status is tested.
+in_tree() {
+    (cd "$OUT/tree" && exec "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$1") </dev/null >"$OUT/$2" 2>&1
+}
 
 # check NAME COMMAND...: for recipes of suites that have no runner of their own.
 check() {
@@ -150,9 +149,12 @@ main() {
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
         --suite) suites+=("$2") ;;
-        --seeds) seeds=$2 ;;
+        --seeds) positive "$1" "$2" && seeds=$2 ;;
         --interval) INTERVAL_MS=$2 ;;
-        --again) AGAIN=$2 ;;
+        --again)
+            [[ $2 =~ ^(szc|all|nothing)$ ]] || die "--again is szc, all or nothing; found '$2'"
+            AGAIN=$2
+            ;;
         *) die "unknown argument '$1'; the options are described at the top of this script" ;;
         esac
         shift 2
@@ -183,4 +185,10 @@ main() {
     return "$failed"
 }
 
-main "$@"
+case ${1:-} in
+--step)
+    load_recipe "$2"
+    "$3"
+    ;;
+*) main "$@" ;;
+esac

@@ -57,6 +57,7 @@ done
 # Where the work is planted, and how: much in every 16th call, since a few instructions in each would hide behind
 # others that wait for memory.
 PLACE='  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );'
+# shellcheck disable=SC2016  # an operand of the assembler's
 PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0; if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--) __asm__ volatile("add $1, %0" : "+r"(sum)); }'
 
 # amalgamation FOLDER: sqlite3.c with the plant, and shell.c.
@@ -73,7 +74,7 @@ amalgamation() {
     [[ $(grep -cxF "$PLACE" "$1/sqlite3.c") -eq 1 ]] || die "$1/sqlite3.c has no single place for the plant: '$PLACE'"
     awk -v place="$PLACE" -v plant="$PLANT" '{ print } $0 == place { print plant }' "$1/sqlite3.c" >"$1/planted.c"
     mv "$1/planted.c" "$1/sqlite3.c"
-    say done >"$1/planted"
+    say yes >"$1/planted"
 }
 
 # objects FOLDER CC...: sqlite3.o and shell.o of a tree.
@@ -120,8 +121,12 @@ share_of() {
             "$SZC" compare --quiet --fixed 20 --cpu "$cpu" --seed "$order" --json "$RESULTS/share.json" -- \
                 "$(workload "$first")" "$(workload "$second")" >/dev/null 2>"$RESULTS/stderr" ||
                 die "szc compare failed: $(tail -n 3 "$RESULTS/stderr")"
-            "$RATES" szc "$RESULTS/share.json"
-        done | awk -F '\t' '{ sum += $2 } END { print sum / NR - 1 }' >"$file"
+            "$RATES" szc "$RESULTS/share.json" || die "$RATES could not read $RESULTS/share.json"
+        done >"$file.ratios"
+        # Whole or not at all: it is kept.
+        awk -F '\t' '{ sum += $2 } END { print sum / NR - 1; exit NR != 10 }' "$file.ratios" >"$file.new" ||
+            die "$file.ratios has not ten ratios, one a line"
+        mv "$file.new" "$file"
     fi
     cat "$file"
 }
@@ -129,7 +134,10 @@ share_of() {
 # rounds_for KIND SHARE: the rounds that take this share of CPU time, by the straight line through two loops that are long
 # enough to be measured well. It does not go through 0: the end of a loop is mispredicted, however short it is.
 rounds_for() {
-    awk -v short="$(share_of "$1" 1000)" -v long="$(share_of "$1" 10000)" -v wanted="$2" \
+    local short long
+    # Neither `set -e` nor awk would notice that there is no share.
+    short=$(share_of "$1" 1000) && long=$(share_of "$1" 10000) || return
+    awk -v short="$short" -v long="$long" -v wanted="$2" \
         'BEGIN { printf "%d", 1000 + 9000 * (wanted - short) / (long - short) + 0.5 }'
 }
 
@@ -150,8 +158,10 @@ build() {
     link "$BUILDS/second" 0 szc-second "$SZC"
     link "$BUILDS/second" 1000 szc-1000 "$SZC"
     link "$BUILDS/second" 10000 szc-10000 "$SZC"
-    SMALL=$(rounds_for szc 0.01) LARGE=$(rounds_for szc 0.03)
-    PLAIN_SMALL=$(rounds_for plain 0.01) PLAIN_LARGE=$(rounds_for plain 0.03)
+    SMALL=$(rounds_for szc 0.01)
+    LARGE=$(rounds_for szc 0.03)
+    PLAIN_SMALL=$(rounds_for plain 0.01)
+    PLAIN_LARGE=$(rounds_for plain 0.03)
     link "$BUILDS/second" "$SMALL" "szc-$SMALL" "$SZC"
     link "$BUILDS/second" "$LARGE" "szc-$LARGE" "$SZC"
     printf 'Of 1000 and 10000 rounds, %s and %s of the CPU time of szc'"'"'s build, %s and %s of clang'"'"'s: 1 %% are %d and %d, 3 %% are %d and %d\n' \
@@ -172,7 +182,8 @@ by_szc() {
     shift 3
     is_there "$situation" "$1" "$number" && return
     # A seed for each experiment: its number, and what it is called.
-    local seed=$number$(printf '%s' "$situation$1" | cksum | cut -c1-4)
+    local seed
+    seed=$number$(printf '%s' "$situation$1" | cksum | cut -c1-4)
     "$SZC" "$@" --quiet --cpu "$cpu" --seed "$seed" --json "$RESULTS/szc.json" -- "$(workload szc-0)" "$(workload "$program")" \
         >"$RESULTS/szc.txt" 2>"$RESULTS/stderr" || status=$?
     # gate answers by 1 and 3.

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::fetch;
 use crate::files::{self, Cache};
+use crate::group;
 use crate::hash::Key;
 use crate::jobserver::Jobserver;
 use crate::suite::{Language, Program, Suite};
@@ -230,7 +231,7 @@ fn run_script(
             Err(_) => command.env_remove(variable),
         };
     }
-    let status = command.status().context("cannot run sh")?;
+    let status = group::status(&mut command).context("cannot run sh")?;
     if !status.success() {
         let said = fs::read(&log).unwrap_or_default();
         let end = last_lines(&String::from_utf8_lossy(&said), 8);

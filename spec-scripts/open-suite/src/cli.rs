@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::evaluate;
+use crate::say::complain;
 use crate::suite::Size;
 
 /// A program could not be fetched, built or checked; the others were.
@@ -164,7 +165,7 @@ pub fn main() -> ExitCode {
     match commands::run(&cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("suite: {error:#}");
+            complain!("suite: {error:#}");
             ExitCode::from(EXIT_USAGE)
         }
     }

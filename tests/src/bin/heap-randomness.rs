@@ -8,7 +8,9 @@
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use szc_tests::addresses::{Pattern, Programs, Sample, Source, assess};
 use szc_tests::nist::Test;
@@ -74,7 +76,39 @@ struct Line {
 }
 
 fn main() -> Result<()> {
-    let options = Options::parse();
+    match run(&Options::parse()) {
+        Err(error) if error.is::<NobodyReads>() => Ok(()),
+        result => result,
+    }
+}
+
+/// The reader of standard output has gone away (`| head`), and nobody else is told anything.
+#[derive(Debug)]
+struct NobodyReads;
+
+impl std::fmt::Display for NobodyReads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("nobody reads standard output")
+    }
+}
+
+impl std::error::Error for NobodyReads {}
+
+impl Options {
+    /// Prints to standard output; what goes to a file as well is measured although nobody reads.
+    fn say(&self, text: &str) -> Result<()> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(error).context("cannot write to standard output")
+            }
+            Err(_) if self.json.is_none() => Err(NobodyReads.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
     let sequences = options.addresses * 12 / options.bits.max(1);
     if sequences == 0 || options.bits < 1000 {
         bail!(
@@ -86,26 +120,26 @@ fn main() -> Result<()> {
     }
     let sample =
         Sample { addresses: options.addresses, size_bytes: options.size, seed: options.seed };
-    println!(
-        "bits 6-17 of {} addresses of {}-byte blocks, {sequences} sequences of {} bits, seed {}",
+    options.say(&format!(
+        "bits 6-17 of {} addresses of {}-byte blocks, {sequences} sequences of {} bits, seed {}\n",
         options.addresses, options.size, options.bits, options.seed
-    );
+    ))?;
     let programs = Programs::build();
     let mut lines = Vec::new();
-    for (pattern, source) in sources(&options) {
+    for (pattern, source) in sources(options) {
         let bits = programs.bits(&source, &sample).map_err(anyhow::Error::msg)?;
         let line = Line::of(pattern, &source, assess(&bits, options.bits));
         if lines.last().is_none_or(|last: &Line| last.pattern != pattern) {
-            print_head(pattern, &options);
+            options.say(&head(pattern, options))?;
         }
-        line.print();
+        options.say(&line.text())?;
         lines.push(line);
     }
-    println!(
+    options.say(
         "\nPercent of sequences with P >= 0.01; ! below NIST's limit, ~ P-values not uniform.\n\
          all: the paper's six tests (all but Rank) keep within NIST's limit.\n\
-         one: the paper's six have P >= 0.05 in the first sequence."
-    );
+         one: the paper's six have P >= 0.05 in the first sequence.\n",
+    )?;
     if let Some(path) = &options.json {
         let text = serde_json::to_string_pretty(&lines)?;
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -138,21 +172,20 @@ fn sources(options: &Options) -> Vec<(&'static str, Source)> {
     sources
 }
 
-fn print_head(pattern: &str, options: &Options) {
-    match pattern {
-        "fresh" => println!("\nfresh: allocates, frees nothing"),
+fn head(pattern: &str, options: &Options) -> String {
+    let about = match pattern {
+        "fresh" => "fresh: allocates, frees nothing".to_owned(),
         "churn" => {
-            println!("\nchurn: {} blocks live, the oldest freed for each new one", options.live);
+            format!("churn: {} blocks live, the oldest freed for each new one", options.live)
         }
-        _ => {
-            println!("\nvalues of the C library's generator");
-        }
-    }
-    print!("{:<11} {:>5}", "source", "N");
+        _ => "values of the C library's generator".to_owned(),
+    };
+    let mut text = format!("\n{about}\n{:<11} {:>5}", "source", "N");
     for test in Test::ALL.iter().filter(|test| test.shortest() <= options.bits) {
-        print!(" {:>14}", test.name());
+        let _ = write!(text, " {:>14}", test.name());
     }
-    println!("  all   one");
+    text.push_str("  all   one\n");
+    text
 }
 
 impl Line {
@@ -173,16 +206,17 @@ impl Line {
         Line { pattern, source, n, tests, passes_one, passes_all }
     }
 
-    fn print(&self) {
+    fn text(&self) -> String {
         let n = self.n.map(|n| n.to_string()).unwrap_or_default();
-        print!("{:<11} {n:>5}", self.source);
+        let mut text = format!("{:<11} {n:>5}", self.source);
         for result in &self.tests {
             let percent = 100.0 * result.passed as f64 / result.sequences as f64;
             let low = if result.all_pass() { ' ' } else { '!' };
             let uneven = if result.is_uniform() { ' ' } else { '~' };
-            print!(" {percent:>12.1}{low}{uneven}");
+            let _ = write!(text, " {percent:>12.1}{low}{uneven}");
         }
         let word = |passes| if passes { "pass" } else { "fail" };
-        println!("  {}  {}", word(self.passes_all), word(self.passes_one));
+        let _ = writeln!(text, "  {}  {}", word(self.passes_all), word(self.passes_one));
+        text
     }
 }

@@ -14,6 +14,7 @@ use crate::files::Cache;
 use crate::jobserver::Jobserver;
 use crate::measure::{self, Subject};
 use crate::pool;
+use crate::say::{complain, say};
 use crate::suite::{self, Language, Program, Suite, Trait};
 use crate::toolchain::Toolchain;
 use crate::workload::{make_folder, prepare};
@@ -64,20 +65,20 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             let built = context.one(program, building)?;
             let prepared = prepare(&suite, program, workload, &built.out, *size, &cache)?;
             if prepared.stdin.is_some() {
-                println!("/bin/sh\n-c\n{}", prepared.line());
+                say!("/bin/sh\n-c\n{}", prepared.line());
             } else {
-                prepared.words.iter().for_each(|word| println!("{word}"));
+                prepared.words.iter().for_each(|word| say!("{word}"));
             }
             Ok(ExitCode::SUCCESS)
         }
         Command::Source { program } => match fetch::source(&suite, suite.program(program)?, &cache)
         {
             Ok(folder) => {
-                println!("{}", folder.display());
+                say!("{}", folder.display());
                 Ok(ExitCode::SUCCESS)
             }
             Err(error) => {
-                eprintln!("{program}: {error:#}");
+                complain!("{program}: {error:#}");
                 Ok(code(true))
             }
         },
@@ -131,15 +132,12 @@ impl<'a> Context<'a> {
     }
 
     fn list(self, choice: &Choice) -> Result<ExitCode> {
-        println!(
-            "{:<13} {:<18} {:<11} {:<20} stands for",
-            "program", "version", "language", "traits"
-        );
+        say!("{:<13} {:<18} {:<11} {:<20} stands for", "program", "version", "language", "traits");
         for program in self.choose(choice)? {
             let languages: Vec<&str> =
                 program.languages.get_ref().iter().map(|it| it.name()).collect();
             let traits: Vec<&str> = program.traits.iter().map(|it| Trait::name(*it)).collect();
-            println!(
+            say!(
                 "{:<13} {:<19} {:<8} {:<19} {}\n{:14}{}",
                 program.name(),
                 program.version,
@@ -157,8 +155,8 @@ impl<'a> Context<'a> {
         let programs = self.choose(choice)?;
         let work = |program: &&Program| fetch::source(self.suite, program, self.cache);
         let results = pool::each(&programs, DOWNLOADS, work, |program, result| match result {
-            Ok(_) => println!("{:<13} {}", program.name(), program.version),
-            Err(error) => println!("{:<13} NO SOURCE: {error:#}", program.name()),
+            Ok(_) => say!("{:<13} {}", program.name(), program.version),
+            Err(error) => say!("{:<13} NO SOURCE: {error:#}", program.name()),
         });
         Ok(code(results.iter().any(Result::is_err)))
     }
@@ -182,7 +180,7 @@ impl<'a> Context<'a> {
                 Ok(Built { seconds: None, .. }) => "built before".to_owned(),
                 Err(missing) => format!("{}: {:#}", missing.word(), missing.error()),
             };
-            eprintln!("{:<13} {flags}  {said}", program.name());
+            complain!("{:<13} {flags}  {said}", program.name());
         });
         let failed = results.iter().any(Result::is_err);
         let built = programs.into_iter().zip(results);
@@ -196,18 +194,18 @@ impl<'a> Context<'a> {
             match check::check(self.suite, program, built, request, self.cache) {
                 Ok(workloads) => {
                     for checked in workloads {
-                        println!("{}", checked.row());
+                        say!("{}", checked.row());
                         wrong.extend(checked.wrong);
                     }
                 }
                 Err(error) => {
-                    println!("{:<20} NOT RUN: {error:#}", program.name());
+                    say!("{:<20} NOT RUN: {error:#}", program.name());
                     failed = true;
                 }
             }
         }
         for problem in &wrong {
-            println!("\n{problem}");
+            say!("\n{problem}");
         }
         Ok(code(failed || !wrong.is_empty()))
     }

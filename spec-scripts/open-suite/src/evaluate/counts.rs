@@ -21,6 +21,7 @@ use super::step::Step;
 use super::subject::{self, Subject};
 use super::{Done, fail};
 use crate::run::{self, Layout};
+use crate::say::say;
 use crate::suite::Program;
 use crate::toolchain::find_in_path;
 use crate::workload::Prepared;
@@ -102,10 +103,10 @@ fn count_or_plan(setting: &Setting<'_>, subject: &Subject<'_>) -> Result<()> {
     if setting.options.plan {
         let one = run::run(subject.first()?, None, PATIENCE)?.seconds;
         let all = SLOWDOWN * one * subject.commands.len() as f64;
-        println!("{name:<13} about {}", super::duration(all));
+        say!("{name:<13} about {}", super::duration(all));
         return Ok(());
     }
-    println!("-- {name}");
+    say!("-- {name}");
     let scratch = setting.cache.scratch()?;
     let mut events = Vec::new();
     let mut output = None;

@@ -12,6 +12,7 @@ use super::Done;
 use super::record::{Archive, compress, decompressed};
 use super::setting::Setting;
 use super::step::Step;
+use crate::say::say;
 use crate::suite::Size;
 
 /// Addresses from each source at the short size: two sequences.
@@ -79,13 +80,13 @@ pub fn results(archive: &Archive) -> Result<Option<HeapRandomness>> {
 /// # Errors
 /// When the program cannot be run or fails.
 pub fn carry_out(setting: &Setting<'_>, step: Step) -> Result<Done> {
-    println!("== {}", step.name());
+    say!("== {}", step.name());
     let is_there = results(&setting.archive)?.is_some();
     if is_there && !setting.options.again {
         return Ok(Done::Well);
     }
     if setting.options.plan {
-        println!("about 2 min (at size test: some seconds)");
+        say!("about 2 min (at size test: some seconds)");
         return Ok(Done::Well);
     }
     let scratch = setting.cache.scratch()?;

@@ -66,6 +66,20 @@ fn the_program_is_linked_in_the_given_order_and_in_random_ones() {
 }
 
 #[test]
+fn what_says_the_language_of_sources_says_nothing_of_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sources(folder);
+    fs::copy(folder.join("a.c"), folder.join("a.text")).unwrap();
+    assert!(driver(folder, &["-c", "c.c", "-o", "c.o"]).status.success());
+    let words =
+        ["-x", "c", "main.c", "-I", ".", "-xc", "a.text", "-x", "none", "b.c", "c.o", "-o", "prog"];
+    let output = driver(folder, &words);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(order(&folder.join("orders/0/prog")), "012");
+}
+
+#[test]
 fn sources_in_the_command_line_are_compiled_once_and_keep_their_places() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

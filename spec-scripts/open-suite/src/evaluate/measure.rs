@@ -1,6 +1,6 @@
 //! Measures one program of a step by `szc compare` or `szc run`, and keeps the samples.
 //!
-//! What is interrupted is gone on with: szc saves samples on the way, and goes on with the same seeds if the program
+//! What is interrupted is resumed: szc saves samples on the way, and goes on with the same seeds if the program
 //! is what it was.
 #![forbid(unsafe_code)]
 

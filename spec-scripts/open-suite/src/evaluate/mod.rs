@@ -31,6 +31,7 @@ use self::options::{ALL, RESULTS};
 use self::record::{Archive, Evaluation, State};
 use self::setting::Setting;
 use self::step::{Method, Step};
+use crate::say::say;
 use crate::suite::{Program, Suite};
 use crate::workload::make_folder;
 
@@ -89,7 +90,7 @@ fn carry_out(setting: &Setting<'_>, step: Step, programs: &[&Program]) -> Result
         return Ok(Done::Well);
     }
     let missing = missing(setting, step, programs)?;
-    println!("== {}: {} of {} programs to measure", step.name(), missing.len(), programs.len());
+    say!("== {}: {} of {} programs to measure", step.name(), missing.len(), programs.len());
     let mut failed = false;
     let mut subjects = Vec::new();
     for program in missing {
@@ -104,15 +105,15 @@ fn carry_out(setting: &Setting<'_>, step: Step, programs: &[&Program]) -> Result
     let mut total = 0.0;
     for subject in &subjects {
         let seconds = estimate::seconds(setting, step, subject)?;
-        println!("{:<13} about {}", subject.program.name(), duration(seconds));
+        say!("{:<13} about {}", subject.program.name(), duration(seconds));
         total += seconds;
     }
-    println!("{:<13} about {}", "all", duration(total));
+    say!("{:<13} about {}", "all", duration(total));
     if setting.options.plan {
         return Ok(if failed { Done::Failed } else { Done::Well });
     }
     for (number, subject) in (1..).zip(&subjects) {
-        println!("-- {} ({number} of {})", subject.program.name(), subjects.len());
+        say!("-- {} ({number} of {})", subject.program.name(), subjects.len());
         match measure::measure(setting, step, subject)? {
             Ended::Measured => {}
             Ended::Refused(reason) => {
@@ -162,7 +163,7 @@ fn check_same(setting: &Setting<'_>, step: Step, evaluation: &Evaluation) -> Res
 }
 
 fn fail(setting: &Setting<'_>, step: Step, program: &Program, reason: &str) -> Result<()> {
-    println!("{:<13} FAILED: {reason}", program.name());
+    say!("{:<13} FAILED: {reason}", program.name());
     let place = setting.archive.failure(step, program.name());
     make_folder(place.parent().unwrap_or(&setting.results))?;
     fs::write(&place, format!("{}\n", setting.private.removed(reason)))

@@ -1,7 +1,8 @@
 //! Raw samples of the evaluation: szc's samples files, compressed, with what the programs were built of.
 //!
 //! Names of folders and of the machine are replaced: they say nothing about the measurement, and are nobody's
-//! business. The machine's name becomes a hash, so that two machines stay two.
+//! business. The machine's name becomes a hash, so that two machines stay two; with processor and kernel in it, because
+//! virtual machines of one image often have the same name.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -185,11 +186,13 @@ impl Private {
 
     /// Replaces them in all texts of `value`, and the machine's name.
     pub fn remove_from(&self, value: &mut Value) {
-        if let Some(name) = value.pointer_mut("/machine/hostname")
-            && let Some(text) = name.as_str()
+        if let Some(machine) = value.get_mut("machine")
+            && machine.get("hostname").is_some_and(Value::is_string)
         {
-            let digits = Key::default().with(text).digits();
-            *name = Value::String(format!("machine-{}", &digits[..8]));
+            let key = ["hostname", "cpu", "kernel"].iter().fold(Key::default(), |key, field| {
+                key.with(machine.get(field).and_then(Value::as_str).unwrap_or_default())
+            });
+            machine["hostname"] = Value::String(format!("machine-{}", &key.digits()[..8]));
         }
         self.walk(value);
     }
@@ -270,5 +273,18 @@ mod tests {
         assert_eq!(value["runs"], serde_json::json!([{"command": "{x}/a < {h}/b"}, 7]));
         let name = value["machine"]["hostname"].as_str().unwrap();
         assert!(name.starts_with("machine-") && !name.contains("secret"));
+    }
+
+    #[test]
+    fn machines_of_one_name_stay_two_if_processor_or_kernel_differ() {
+        let name = |cpu: &str, kernel: &str| {
+            let machine = serde_json::json!({"hostname": "vm", "cpu": cpu, "kernel": kernel});
+            let mut value = serde_json::json!({ "machine": machine });
+            Private::new(&[]).remove_from(&mut value);
+            value["machine"]["hostname"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(name("AMD EPYC", "6.1"), name("AMD EPYC", "6.1"));
+        let names = [name("AMD EPYC", "6.1"), name("Intel Xeon", "6.1"), name("AMD EPYC", "6.2")];
+        assert!(names.iter().all(|one| names.iter().filter(|other| *other == one).count() == 1));
     }
 }

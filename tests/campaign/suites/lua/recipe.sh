@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2164  # steps end at the first command that fails
 # Lua 5.1 with the official tests of that version: a dispatch loop with a switch, errors through
 # longjmp, coroutines, a garbage collector that takes everything apart.
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2164  # steps end at the first command that fails
 # perl: an interpreter that longjmps, forks, handles signals and opens libraries (its modules in C are
 # shared objects). The tests of the core, t/; those of the bundled modules are not run.
 

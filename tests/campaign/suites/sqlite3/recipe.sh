@@ -12,7 +12,7 @@ suite_build() {
 suite_run() {
     local number script unprivileged=()
     # Some tests need files that cannot be read, and end all others if there are none.
-    [[ $EUID -ne 0 ]] || unprivileged=(setpriv --bounding-set=-dac_override,-dac_read_search)
+    [[ $EUID -ne 0 ]] || unprivileged=(setpriv "--bounding-set=-dac_override,-dac_read_search")
     for number in 1 2 3 4 5 6 7 8; do
         check "fuzzcheck-$number" ./fuzzcheck "test/fuzzdata$number.db"
     done

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2164  # steps end at the first command that fails
 # zstd: its fuzzers with fixed seeds, tests of streams, thread pool and command line.
 
 debian_source=libzstd

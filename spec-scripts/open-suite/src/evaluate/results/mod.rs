@@ -25,6 +25,7 @@ use szc::report::json;
 
 use super::record::{Archive, Measured, State};
 use super::step::{ALL, LINK_ORDER, NONE, Step};
+use crate::say::say;
 use crate::suite::Program;
 
 /// Probability below which a test is said to reject.
@@ -61,7 +62,7 @@ pub fn write(archive: &Archive, programs: &[&Program], page: &Path) -> Result<()
             .with_context(|| format!("cannot use {}", page.display()))?;
     }
     json::write_whole(page, "results", text.as_bytes())?;
-    println!("{}", page.display());
+    say!("{}", page.display());
     Ok(())
 }
 

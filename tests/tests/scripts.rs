@@ -1,0 +1,101 @@
+//! The scripts around the programs: what they draw at random, what they refuse, and what they leave behind.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use szc_tests::laboratory::{code, errors, text};
+use szc_tests::tools::{Place, szc};
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Runs a script of the project with `$1` and so on, in a shell that has sourced `lib.sh`.
+fn with_library(place: &Place, script: &str, words: &[&str]) -> String {
+    let library = project().join("spec-scripts/lib.sh");
+    let script = format!("set -euo pipefail; source \"$0\"; {script}");
+    let words = [&["-c", &script, library.to_str().expect("text")], words].concat();
+    place.run("bash", &words)
+}
+
+#[test]
+fn every_configuration_comes_at_every_place_about_equally_often() {
+    const BLOCKS: usize = 500;
+    let names = ["none", "all", "heap", "all+SZC_CODE=0+SZC_HEAP=0", "none+"];
+    let script =
+        "for ((block = 1; block <= $1; block++)); do in_random_order \"$block\" \"${@:2}\"; done";
+    let text = with_library(&Place::new(), script, &[&[&*BLOCKS.to_string()], &names[..]].concat());
+    let lines: Vec<&str> = text.lines().collect();
+    let mut times: HashMap<(&str, usize), usize> = HashMap::new();
+    for block in lines.chunks(names.len()) {
+        let mut sorted = block.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), names.len(), "{block:?}");
+        for (position, name) in block.iter().enumerate() {
+            *times.entry((name, position)).or_default() += 1;
+        }
+    }
+    assert_eq!(lines.len(), BLOCKS * names.len());
+    // Five places in one row or column: 4 * 4 degrees of freedom. A fair draw exceeds 39.25 once in a thousand times.
+    let expected = BLOCKS as f64 / names.len() as f64;
+    let chi_squared: f64 = names
+        .iter()
+        .flat_map(|name| (0..names.len()).map(move |position| (*name, position)))
+        .map(|cell| *times.get(&cell).unwrap_or(&0) as f64 - expected)
+        .map(|difference| difference * difference / expected)
+        .sum();
+    assert!(chi_squared < 39.25, "{chi_squared}: {times:?}");
+}
+
+/// `submit.sh` with a stand-in for Slurm that takes every job and runs none.
+fn submit(place: &Place, words: &[&str]) -> Output {
+    let path = format!("{}:{}", place.path.display(), std::env::var("PATH").expect("a path"));
+    let mut command = place.command(project().join("spec-scripts/cluster/submit.sh"));
+    command.args(words).env("PATH", path).env("SZC", szc()).output().expect("the script starts")
+}
+
+#[test]
+fn a_folder_with_the_shards_of_one_sweep_is_refused_to_another() {
+    let place = Place::new();
+    place.write_script("sbatch", "echo job >>submitted; echo 17");
+    let sweep = ["--shards", "2", "--seed", "7", "--", "--fixed", "20"];
+    for _ in 0..2 {
+        let output = submit(&place, &sweep);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        assert!(text(&output).contains("seed 7"), "{}", text(&output));
+    }
+    for other in [
+        &["--shards", "3", "--seed", "7", "--", "--fixed", "20"][..],
+        &["--shards", "2", "--seed", "8", "--", "--fixed", "20"],
+        &["--shards", "2", "--", "--fixed", "20"],
+        &["--shards", "2", "--seed", "7", "--", "--fixed", "21"],
+    ] {
+        let output = submit(&place, other);
+        assert_eq!(code(&output), 1, "{other:?}");
+        assert!(errors(&output).contains("the shards of another sweep"), "{}", errors(&output));
+    }
+    place.write("szc.toml", "[runs]\nfixed = 6\n");
+    assert_eq!(code(&submit(&place, &sweep)), 1, "another configuration is another sweep");
+    let elsewhere = [&["--results", "elsewhere"], &sweep[..]].concat();
+    assert_eq!(code(&submit(&place, &elsewhere)), 0);
+    // An array and a merge for each of the three that were taken.
+    assert_eq!(place.read("submitted"), b"job\n".repeat(6));
+    // Shards of which nobody knows the sweep.
+    place.run("rm", &["elsewhere/plan"]);
+    place.write("elsewhere/shard-1.json", "{}");
+    let output = submit(&place, &elsewhere);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("no file 'plan'"), "{}", errors(&output));
+}
+
+#[test]
+fn a_table_that_nobody_reads_ends_without_an_error() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let place = Place::new();
+    let mut command = place.command(env!("CARGO_BIN_EXE_heap-randomness"));
+    let output = command.stdout(writer).output().expect("it starts");
+    assert_eq!((code(&output), errors(&output).as_str()), (0, ""));
+}
