@@ -38,9 +38,21 @@ pub enum OperandKind {
     },
     /// A displacement or immediate that a relocation may show to be an absolute address.
     Constant {
-        /// A memory operand that adds an index of 8-byte elements to it.
-        indexed_by_8: bool,
+        /// What an instruction does with the 8-byte element that its memory operand selects by an index
+        /// alone, from this address on.
+        element: Option<Element>,
     },
+}
+
+/// What becomes of an element of an array of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// The instruction jumps there.
+    JumpedTo,
+    /// It is loaded into a register, and the next instruction jumps there.
+    LoadedAndJumpedTo,
+    /// Anything else.
+    Read,
 }
 
 /// What decoding a function found.
@@ -85,6 +97,7 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
     let end = start + bytes.len() as u64;
     let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
     let mut instruction = Instruction::default();
+    let mut before = Instruction::default();
     let mut ends_in_flow = false;
     let mut pin = |reason| {
         decoded.pinned.get_or_insert(reason);
@@ -102,7 +115,9 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
         if let Some(reason) = refuse(&instruction, start, end) {
             pin(reason);
         }
+        see_jump(&mut decoded.operands, &before, &instruction);
         push_operands(&mut decoded.operands, &decoder, &instruction);
+        before = instruction;
         decoded.stack_pointer.add(&instruction);
         decoded.enters_kernel |= matches!(
             instruction.mnemonic(),
@@ -157,6 +172,33 @@ fn ends_path(instruction: &Instruction) -> bool {
     ) || matches!(instruction.mnemonic(), Mnemonic::Hlt | Mnemonic::Ud2)
 }
 
+/// What an instruction, seen alone, does with an element of an array whose address it holds.
+fn element(instruction: &Instruction) -> Option<Element> {
+    let selects = instruction.memory_base() == Register::None
+        && instruction.memory_index() != Register::None
+        && instruction.memory_index_scale() == 8;
+    let jumps = instruction.flow_control() == FlowControl::IndirectBranch;
+    selects.then_some(if jumps { Element::JumpedTo } else { Element::Read })
+}
+
+/// Without optimization compilers load the element in front of the jump. `before` is the instruction whose
+/// operands were seen last.
+fn see_jump(operands: &mut [Operand], before: &Instruction, instruction: &Instruction) {
+    let jumps_there = instruction.flow_control() == FlowControl::IndirectBranch
+        && instruction.op0_kind() == OpKind::Register
+        && before.mnemonic() == Mnemonic::Mov
+        && before.next_ip() == instruction.ip()
+        && before.op0_kind() == OpKind::Register
+        && before.op0_register() == instruction.op0_register();
+    if let Some(Operand { place, kind: OperandKind::Constant { element: Some(element) }, .. }) =
+        operands.last_mut()
+        && jumps_there
+        && *place >= before.ip()
+    {
+        *element = Element::LoadedAndJumpedTo;
+    }
+}
+
 fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction: &Instruction) {
     let offsets = decoder.get_constant_offsets(instruction);
     let place = |offset: usize| instruction.ip() + offset as u64;
@@ -168,10 +210,7 @@ fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction
                 takes_address: instruction.mnemonic() == Mnemonic::Lea,
             }
         } else {
-            OperandKind::Constant {
-                indexed_by_8: instruction.memory_index() != Register::None
-                    && instruction.memory_index_scale() == 8,
-            }
+            OperandKind::Constant { element: element(instruction) }
         };
         operands.push(Operand {
             place: place(offsets.displacement_offset()),
@@ -185,7 +224,7 @@ fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction
                 let call = instruction.flow_control() == FlowControl::Call;
                 OperandKind::Branch { target, call }
             }
-            None => OperandKind::Constant { indexed_by_8: false },
+            None => OperandKind::Constant { element: None },
         };
         operands.push(Operand {
             place: place(offsets.immediate_offset()),
@@ -249,6 +288,31 @@ mod tests {
     fn an_undefined_byte_pins_the_function_and_a_breakpoint_does_not() {
         assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, None);
         assert_eq!(decode_function(START, &[0x06, 0xc3]).pinned, Some(Reason::Undecodable));
+    }
+
+    #[test]
+    fn what_becomes_of_an_element_of_an_array_is_seen() {
+        let element = |bytes: &[u8]| {
+            let decoded = decode_function(START, bytes);
+            decoded.operands.iter().find_map(|operand| match operand.kind {
+                OperandKind::Constant { element } => Some(element),
+                _ => None,
+            })
+        };
+        let load = [0x48, 0x8b, 0x04, 0xc5, 0, 0, 0x40, 0]; // mov 0x400000(,%rax,8), %rax
+        let jump = [0xff, 0xe0]; // jmp *%rax
+        let other_jump = [0xff, 0xe1];
+        let store = [0x48, 0x89, 0x07]; // mov %rax, (%rdi)
+        let through = [0xff, 0x24, 0xc5, 0, 0, 0x40, 0]; // jmp *0x400000(,%rax,8)
+        let through_base = [0xff, 0xa4, 0xc3, 0, 0, 0x40, 0]; // jmp *0x400000(%rbx,%rax,8)
+        assert_eq!(element(&through), Some(Some(Element::JumpedTo)));
+        assert_eq!(element(&through_base), Some(None));
+        assert_eq!(element(&[&load[..], &jump].concat()), Some(Some(Element::LoadedAndJumpedTo)));
+        let notrack = [&load[..], &[0x3e], &jump].concat();
+        assert_eq!(element(&notrack), Some(Some(Element::LoadedAndJumpedTo)));
+        for rest in [&other_jump[..], &[&store[..], &jump].concat()] {
+            assert_eq!(element(&[&load[..], rest].concat()), Some(Some(Element::Read)));
+        }
     }
 
     #[test]
