@@ -4,13 +4,10 @@
 //! gives an error, never a panic.
 
 use anyhow::{Context, Result, bail, ensure};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
-use object::{Endianness, SectionIndex, SymbolIndex, elf};
-use std::collections::HashSet;
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::{Endianness, SectionIndex, elf};
 
-/// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if no
-/// image does.
-const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
+mod relocations;
 
 /// A linked ELF image.
 #[derive(Debug)]
@@ -271,64 +268,6 @@ impl<'data> Image<'data> {
             .filter(|symbol| !symbol.is_undefined(endian) && symbol.st_type() != elf::STT_TLS)
             .map(|symbol| symbol.st_value(endian))
             .collect();
-        Ok(())
-    }
-
-    fn read_relocations(
-        &mut self,
-        file: &ElfFile64<'data, Endianness>,
-        data: &'data [u8],
-    ) -> Result<()> {
-        let endian = file.endian();
-        let sections = file.elf_section_table();
-        let symbols = file.elf_symbol_table();
-        let asks: HashSet<SymbolIndex> = symbols
-            .enumerate()
-            .filter(|(_, symbol)| {
-                symbol.is_undefined(endian)
-                    && symbol
-                        .name(endian, symbols.strings())
-                        .is_ok_and(|name| CALLER_ASKING.contains(&name))
-            })
-            .map(|(index, _)| index)
-            .collect();
-        for header in sections.iter() {
-            let retained = header.sh_type(endian) == elf::SHT_RELA
-                && !header.sh_flags(endian).contains(elf::SHF_ALLOC);
-            if !retained {
-                continue;
-            }
-            let name = sections.section_name(endian, header).context("a section has no name")?;
-            self.retained_sections.push(String::from_utf8_lossy(name).into_owned());
-            let target = sections.section(SectionIndex(header.sh_info(endian) as usize));
-            let loaded =
-                target.is_ok_and(|target| target.sh_flags(endian).contains(elf::SHF_ALLOC));
-            if !loaded {
-                continue;
-            }
-            let (entries, _) = header
-                .rela(endian, data)
-                .context("a relocation section lies outside the file")?
-                .unwrap_or((&[], SectionIndex(0)));
-            for entry in entries {
-                let by_name =
-                    entry.symbol(endian, false).is_some_and(|index| asks.contains(&index));
-                if by_name {
-                    self.caller_asking.push(entry.r_offset(endian));
-                }
-                let symbol = entry.symbol(endian, false).map_or(0, |index| {
-                    symbols.symbol(index).map_or(0, |symbol| symbol.st_value(endian))
-                });
-                self.relocations.push(Relocation {
-                    place: entry.r_offset(endian),
-                    r_type: entry.r_type(endian, false),
-                    symbol,
-                    target: symbol.wrapping_add_signed(entry.r_addend(endian)),
-                });
-            }
-        }
-        self.relocations.sort_by_key(|relocation| relocation.place);
-        self.caller_asking.sort_unstable();
         Ok(())
     }
 }
