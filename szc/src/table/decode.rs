@@ -130,7 +130,21 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
     if !ends_in_flow {
         pin(Reason::FallsThrough);
     }
+    if jumps_over_data(&decoded, start, end) {
+        decoded.pinned.get_or_insert(Reason::Undecodable);
+    }
     decoded
+}
+
+/// Whether a branch leads between the instructions that were found: what lies in front of its target is data, which
+/// decodes as the beginning of an instruction and hides the one that is there.
+fn jumps_over_data(decoded: &Decoded, start: u64, end: u64) -> bool {
+    decoded.operands.iter().any(|operand| match operand.kind {
+        OperandKind::Branch { target, .. } => {
+            (start..end).contains(&target) && !decoded.is_boundary(target)
+        }
+        _ => false,
+    })
 }
 
 /// What the instruction alone forbids.
@@ -288,6 +302,14 @@ mod tests {
     fn an_undefined_byte_pins_the_function_and_a_breakpoint_does_not() {
         assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, None);
         assert_eq!(decode_function(START, &[0x06, 0xc3]).pinned, Some(Reason::Undecodable));
+    }
+
+    #[test]
+    fn a_branch_over_data_that_hides_an_instruction_pins_the_function() {
+        // jmp over one byte; the byte; call 0x2000; ret
+        let over = |byte: u8| [0xeb, 0x01, byte, 0xe8, 0xf8, 0x0f, 0, 0, 0xc3];
+        assert_eq!(decode_function(START, &over(0x90)).pinned, None);
+        assert_eq!(decode_function(START, &over(0xe8)).pinned, Some(Reason::Undecodable));
     }
 
     #[test]

@@ -65,6 +65,14 @@ FUNCTION Undecodable__address_size
         ret
 END Undecodable__address_size
 
+# A byte of data that hides the instruction behind it.
+FUNCTION Undecodable__jumps_over_data
+        jmp 1f
+        .byte 0xe8
+1:      leaq moves__plain(%rip), %rax
+        ret
+END Undecodable__jumps_over_data
+
 FUNCTION ShortBranchOut__
         leaq 1(%rdi,%rdi), %rax
         jmp .Lmoves__beside
