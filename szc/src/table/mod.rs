@@ -18,6 +18,7 @@ mod relocation;
 mod stack_switch;
 mod survey;
 mod switch;
+mod tail_calls;
 pub mod write;
 
 pub use embed::{EmbedOptions, Strip, embed};

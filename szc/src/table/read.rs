@@ -99,7 +99,7 @@ impl Section<'_> {
 /// A symbol with a size.
 #[derive(Clone, Debug)]
 pub struct Symbol<'data> {
-    /// Name, as it stands in the symbol table.
+    /// Name, as it stands in the symbol table; GNU ld appends versions there.
     pub name: &'data [u8],
     /// First address.
     pub address: u64,
@@ -107,6 +107,12 @@ pub struct Symbol<'data> {
     pub size: u64,
     /// `STT_GNU_IFUNC`: the function chooses another function when the image is loaded.
     pub ifunc: bool,
+}
+
+/// A name of the symbol table without its version: `dlsym@GLIBC_2.34`, `malloc@@V1`.
+#[must_use]
+pub fn without_version(name: &[u8]) -> &[u8] {
+    name.split(|&byte| byte == b'@').next().unwrap_or(name)
 }
 
 /// A relocation that the linker has already applied.

@@ -2,7 +2,7 @@
 
 use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
-use super::read::{Image, Section, Symbol};
+use super::read::{Image, Section, Symbol, without_version};
 use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, starts_tls_sequence};
 use szc_abi::Reason;
 
@@ -23,6 +23,20 @@ pub struct Function<'data> {
     pub decoded: Decoded,
     /// Why it stays, as far as its own symbols, bytes and relocations tell.
     pub pinned: Option<Reason>,
+}
+
+impl Function<'_> {
+    /// Whether one of its names, without version, is such.
+    pub fn has_name(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        self.names.iter().any(|name| is(without_version(name)))
+    }
+
+    /// The address of the instruction that has a byte at `place`.
+    #[must_use]
+    pub fn instruction_at(&self, place: u64) -> Option<u64> {
+        let behind = self.decoded.boundaries.partition_point(|&boundary| boundary <= place);
+        self.decoded.boundaries.get(behind.checked_sub(1)?).copied()
+    }
 }
 
 /// An instruction that refers to an address other than by a branch.

@@ -1,6 +1,6 @@
 //! The relocations that the linker retained, in each form that sections of them have.
 
-use super::{Image, Relocation};
+use super::{Image, Kind, Relocation, without_version};
 use anyhow::{Context, Result, bail};
 use object::read::elf::{Crel, ElfFile64, SectionHeader, Sym};
 use object::{Endianness, SectionIndex, SymbolIndex, elf};
@@ -9,6 +9,10 @@ use std::collections::HashSet;
 /// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if no
 /// image does.
 const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
+
+/// Searches where its caller's library says (`RUNPATH`, `$ORIGIN`). Without a library at the return address it asks
+/// the program, which is right for callers there.
+const LIBRARY_ASKING: &[u8] = b"dlopen";
 
 impl<'data> Image<'data> {
     /// Reads all relocations of loaded sections, and the names of all sections of them.
@@ -20,13 +24,16 @@ impl<'data> Image<'data> {
         let endian = file.endian();
         let sections = file.elf_section_table();
         let symbols = file.elf_symbol_table();
+        let looks_at_caller = |name: &[u8]| {
+            let name = without_version(name);
+            CALLER_ASKING.contains(&name)
+                || self.kind == Kind::SharedLibrary && name == LIBRARY_ASKING
+        };
         let asks: HashSet<SymbolIndex> = symbols
             .enumerate()
             .filter(|(_, symbol)| {
                 symbol.is_undefined(endian)
-                    && symbol
-                        .name(endian, symbols.strings())
-                        .is_ok_and(|name| CALLER_ASKING.contains(&name))
+                    && symbol.name(endian, symbols.strings()).is_ok_and(looks_at_caller)
             })
             .map(|(index, _)| index)
             .collect();
