@@ -9,7 +9,7 @@
 
 use super::decode::{Element, OperandKind};
 use super::read::{Image, Relocation, Symbol};
-use super::relocation::{Class, classify};
+use super::relocation::{Class, classify, is_through_got};
 use super::survey::{CodeReference, Survey};
 use super::switch;
 use szc_abi::Reason;
@@ -66,6 +66,9 @@ pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
         let Some(section) = image.section_at(relocation.place) else { continue };
         if section.executable || section.name.starts_with(".eh_frame") {
             continue;
+        }
+        if is_through_got(relocation.r_type) {
+            survey.pin_middle(relocation.symbol, Reason::InteriorInData, &mut found.pinned);
         }
         let leads_to_code = |address| image.section_at(address).is_some_and(|s| s.executable);
         match classify(relocation.r_type) {

@@ -3,7 +3,7 @@
 use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
 use super::read::{Image, Section, Symbol, without_version};
-use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, starts_tls_sequence};
+use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, is_through_got, starts_tls_sequence};
 use szc_abi::Reason;
 
 /// A function of the image.
@@ -71,7 +71,7 @@ pub struct Survey<'data> {
     pub references: Vec<CodeReference>,
     /// Branches out of functions and out of code that belongs to none.
     pub branches: Vec<OutwardBranch>,
-    /// Addresses of code that absolute relocations outside functions name.
+    /// Addresses that code refers to in other ways, by the global offset table among them.
     pub stray_targets: Vec<u64>,
     /// Ranges of code that belongs to no function and may set the stack pointer to something new.
     pub gaps_that_set_stack_pointer: Vec<(u64, u64)>,
@@ -221,6 +221,9 @@ impl<'data> Survey<'data> {
         let mut tls_sequence_until = 0;
         for relocation in image.relocations_in(start, end) {
             let operand = decoded.operand_at(relocation.place);
+            if is_through_got(relocation.r_type) {
+                self.stray_targets.push(relocation.symbol);
+            }
             match classify(relocation.r_type) {
                 Class::Constant => {}
                 Class::FromGot => self.stray_targets.push(relocation.target),

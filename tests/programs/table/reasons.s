@@ -131,6 +131,32 @@ FUNCTION moves__takes_an_address
         ret
 END moves__takes_an_address
 
+# Its middle is an entry of the global offset table, which the linker may leave out (GOTPCRELX) or not.
+FUNCTION InteriorReferenced__by_the_offset_table
+        leaq 1(%rdi,%rdi), %rax
+        .globl middle_in_offset_table
+middle_in_offset_table:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__by_the_offset_table
+FUNCTION moves__asks_the_offset_table
+        addq middle_in_offset_table@GOTPCREL(%rip), %rax
+        xorq middle_in_offset_table@GOTPCREL(%rip), %rax
+        ret
+END moves__asks_the_offset_table
+FUNCTION InteriorReferenced__by_the_offset_table_unrelaxed
+        leaq 1(%rdi,%rdi), %rax
+        .globl other_middle_in_offset_table
+other_middle_in_offset_table:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__by_the_offset_table_unrelaxed
+FUNCTION moves__asks_the_offset_table_directly
+        pushq other_middle_in_offset_table@GOTPCREL(%rip)
+        popq %rax
+        ret
+END moves__asks_the_offset_table_directly
+
 # Entered in its middle by a function that stays.
 FUNCTION InteriorReferenced__from_one_that_stays
         leaq 1(%rdi,%rdi), %rax
