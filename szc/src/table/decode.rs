@@ -66,6 +66,8 @@ pub struct Decoded {
     pub pinned: Option<Reason>,
     /// The last instruction is a call, which compilers put last only if it does not return.
     pub ends_in_call: bool,
+    /// Control may leave it otherwise than by calls: it returns, or jumps to somewhere else.
+    pub leaves: bool,
     /// It enters the kernel by itself, which may come back on another stack (`clone`).
     pub enters_kernel: bool,
     /// Whether the stack pointer may become something that is not its own.
@@ -123,6 +125,7 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
             instruction.mnemonic(),
             Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int
         );
+        decoded.leaves |= leaves(&instruction, start, end);
         ends_in_flow = ends_path(&instruction);
         decoded.ends_in_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
@@ -164,6 +167,17 @@ fn refuse(instruction: &Instruction, start: u64, end: u64) -> Option<Reason> {
 fn branch_target(instruction: &Instruction) -> Option<u64> {
     (instruction.op_count() > 0 && instruction.op0_kind() == OpKind::NearBranch64)
         .then(|| instruction.near_branch64())
+}
+
+/// Whether the instruction may be a return, or a jump to somewhere else.
+fn leaves(instruction: &Instruction, start: u64, end: u64) -> bool {
+    match instruction.flow_control() {
+        FlowControl::Return | FlowControl::IndirectBranch => true,
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            branch_target(instruction).is_none_or(|target| !(start..end).contains(&target))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the branch has a field of 32 bits, which reaches a moved target.

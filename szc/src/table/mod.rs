@@ -9,6 +9,7 @@ pub mod decide;
 pub mod decode;
 mod embed;
 mod emit;
+mod endings;
 pub mod frame;
 mod inner_calls;
 pub mod inspect;

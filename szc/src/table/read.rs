@@ -34,6 +34,8 @@ pub struct Image<'data> {
     pub retained_sections: Vec<String>,
     /// Places that refer to functions of libc which look at their caller's address, ascending.
     pub caller_asking: Vec<u64>,
+    /// Places that refer to functions of libraries which never return, ascending.
+    pub never_returning: Vec<u64>,
     /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes it
     /// in static programs.
     pub loaded_uses_symtab: bool,
@@ -167,6 +169,7 @@ impl<'data> Image<'data> {
             relocations: Vec::new(),
             retained_sections: Vec::new(),
             caller_asking: Vec::new(),
+            never_returning: Vec::new(),
             loaded_uses_symtab: false,
             relro,
         };

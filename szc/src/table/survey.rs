@@ -2,6 +2,7 @@
 
 use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
+use super::endings;
 use super::read::{Image, Section, Symbol, without_version};
 use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, is_through_got, starts_tls_sequence};
 use szc_abi::Reason;
@@ -94,6 +95,9 @@ impl<'data> Survey<'data> {
         for index in 0..survey.functions.len() {
             survey.survey_function(image, index);
         }
+        for index in endings::run_on(image, &survey) {
+            survey.functions[index].pinned.get_or_insert(Reason::FallsThrough);
+        }
         for section in image.sections.iter().filter(|section| section.executable) {
             survey.survey_gaps(image, section);
         }
@@ -142,23 +146,9 @@ impl<'data> Survey<'data> {
         let first = image.caller_asking.partition_point(|&place| place < start);
         let asks = image.caller_asking.get(first).is_some_and(|&place| place < end);
         let reason = reason.or(asks.then_some(Reason::CallerMatters));
-        let returns_into_code = decoded.ends_in_call && self.continues_at(image, index);
-        let reason = reason.or(returns_into_code.then_some(Reason::FallsThrough));
         let function = &mut self.functions[index];
         function.pinned = function.pinned.or(decoded.pinned.take()).or(reason);
         function.decoded = decoded;
-    }
-
-    /// Whether what lies behind a function looks like more of its code: neither padding nor another
-    /// function nor the end of the section.
-    fn continues_at(&self, image: &Image<'data>, index: usize) -> bool {
-        let end = self.functions[index].end;
-        let is_function =
-            self.functions.get(index + 1).is_some_and(|following| following.start == end);
-        // int3; nop and the first bytes of longer ones; zero.
-        let padding = [0xcc, 0x90, 0x66, 0x0f, 0x2e, 0x00];
-        let behind = image.section_at(end).and_then(|section| section.bytes(end, 1));
-        !is_function && behind.is_some_and(|byte| !padding.contains(&byte[0]))
     }
 
     /// Code that no function symbol covers still refers to functions. It is decoded as if it were

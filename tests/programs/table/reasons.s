@@ -97,6 +97,36 @@ FUNCTION moves__fallen_into
         ret
 END moves__fallen_into
 
+# A call at the end that returns into what follows, and one that does not.
+FUNCTION FallsThrough__a_call_returns
+        subq $8, %rsp
+        call .Lmoves__plain
+END FallsThrough__a_call_returns
+        .globl moves__returned_into
+        .type moves__returned_into, @function
+moves__returned_into:
+        addq $8, %rsp
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__returned_into
+FUNCTION moves__never_returns
+        subq $8, %rsp
+1:      call .Lmoves__plain
+        testq %rax, %rax
+        je 1b
+        hlt
+END moves__never_returns
+FUNCTION moves__ends_in_its_call
+        subq $8, %rsp
+        call .Lmoves__never_returns
+END moves__ends_in_its_call
+        .globl moves__behind_that_call
+        .type moves__behind_that_call, @function
+moves__behind_that_call:
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__behind_that_call
+
 # A constant that a relocation calls an address.
 FUNCTION RelocationMismatch__
         .reloc .+1, R_X86_64_PC32, moves__plain-4
