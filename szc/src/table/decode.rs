@@ -130,11 +130,11 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
         decoded.ends_in_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
     }
-    if !ends_in_flow {
-        pin(Reason::FallsThrough);
-    }
     if jumps_over_data(&decoded, start, end) {
         decoded.pinned.get_or_insert(Reason::Undecodable);
+    }
+    if !ends_in_flow {
+        decoded.pinned.get_or_insert(Reason::FallsThrough);
     }
     decoded
 }
