@@ -251,7 +251,10 @@ impl Reading {
         while at < self.words.len() {
             let text = self.words[at].text.clone();
             let bytes = text.as_bytes();
-            if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
+            if bytes.is_empty() {
+                // clang takes no notice of it.
+                at += 1;
+            } else if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
                 self.input(&text);
                 at += 1;
             } else if let Some(own) = OwnWord::from_flag(bytes) {

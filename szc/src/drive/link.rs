@@ -151,7 +151,7 @@ const SANITIZERS_WITH_RUNTIME: [&str; 11] = [
 fn is_supported(triple: &str) -> bool {
     let mut parts = triple.split('-');
     let is_x86_64 = matches!(parts.next(), Some("x86_64" | "amd64"));
-    let other_interface = ["android", "gnux32", "ohos"];
+    let other_interface = ["android", "gnux32", "musl", "ohos", "uclibc"];
     is_x86_64
         && triple.contains("linux")
         && !other_interface.iter().any(|name| triple.contains(name))

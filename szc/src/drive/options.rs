@@ -150,6 +150,7 @@ static MEANINGFUL: &[Row] = &[
     row("-cc1", Flag, Query),
     row("-cc1as", Flag, Query),
     row("-cc1gen-reproducer", Flag, Query),
+    row("-fc1", Flag, Query),
     row("-help", Flag, Query),
     row("--help", Joined, Query),
     row("--version", Flag, Query),
@@ -233,7 +234,7 @@ const WITH_SEPARATE_VALUE: &str = "\
     --include-with-prefix-after --include-with-prefix-before --library-directory --mhwdiv \
     --no-system-header-prefix --output-class-directory --param --prefix --resource \
     --serialize-diagnostics --std --stdlib --sysroot --system-header-prefix \
-    --undefine-macro --vfsoverlay -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer \
+    --undefine-macro --vfsoverlay -A -B -D -F -G -I -J -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer \
     -Xassembler -Xclang -Xclangas -Xcuda-fatbinary -Xcuda-ptxas \
     -Xmicrosoft-visualc-tools-root -Xmicrosoft-visualc-tools-version \
     -Xmicrosoft-windows-sdk-root -Xmicrosoft-windows-sdk-version \
@@ -243,13 +244,13 @@ const WITH_SEPARATE_VALUE: &str = "\
     -cxx-isystem -darwin-target-variant -darwin-target-variant-triple -dependency-dot \
     -dependency-file -dsym-dir -dumpdir -dylib_file -dylinker_install_name -e \
     -exported_symbols_list -fdebug-compilation-dir -fexperimental-openacc-macro-override \
-    -filelist -fmodule-implementation-of -fmodules-user-build-path -fnew-alignment \
+    -filelist -fintrinsic-modules-path -fmodule-implementation-of -fmodules-user-build-path -fnew-alignment \
     -force_load -framework -ftrapv-handler -gen-cdb-fragment-path -hlsl-entry \
     -iapinotes-modules -idirafter -iframework -iframeworkwithsysroot -imacros -image_base \
     -imultilib -include -include-pch -init -install_name -interface-stub-version= -iprefix \
     -iquote -isysroot -isystem -isystem-after -ivfsoverlay -iwithprefix -iwithprefixbefore \
     -iwithsysroot -lazy_framework -lazy_library -meabi -mllvm -mmlir \
-    -module-dependency-dir -mthread-model -multiply_defined -multiply_defined_unused \
+    -module-dependency-dir -module-dir -mthread-model -multiply_defined -multiply_defined_unused \
     -pagezero_size -read_only_relocs -reexport_framework -reexport_library -resource-dir \
     -rpath -seg1addr -seg_addr_table -seg_addr_table_filename -segs_read_only_addr \
     -segs_read_write_addr -serialize-diagnostics -specs -stdlib++-isystem -sub_library \
@@ -344,6 +345,10 @@ mod tests {
             ("-print-ivar-layout", Pass, 0),
             ("-nostdlib++", Pass, 0),
             ("-stdlib++-isystem", Pass, 1),
+            ("-module-dir", Pass, 1),
+            ("-J", Pass, 1),
+            ("-Jmodules", Pass, 0),
+            ("-fintrinsic-modules-path", Pass, 1),
         ] {
             let found = look_up(word.as_bytes());
             assert_eq!((found.effect, found.further), (effect, further), "{word}");

@@ -231,3 +231,18 @@ fn the_linker_in_use_is_recognized_by_its_name() {
         assert_eq!(words(line).facts.links_with_lld(), lld, "{line}");
     }
 }
+
+#[test]
+fn an_empty_word_is_nothing() {
+    let invocation = read(&["-O2", "x.c", "", "-o", "x"]);
+    assert_eq!(invocation.facts.files, [PathBuf::from("x.c")]);
+    assert!(invocation.facts.makes_image());
+}
+
+#[test]
+fn flangs_own_compiler_is_left_alone_and_its_directories_are_no_inputs() {
+    assert!(words("-fc1 -emit-obj x.f90").facts.only_asks);
+    for line in ["-module-dir m x.f90", "-J m x.f90", "-fintrinsic-modules-path m x.f90"] {
+        assert_eq!(words(line).facts.files, [PathBuf::from("x.f90")], "{line}");
+    }
+}
