@@ -71,6 +71,8 @@ pub(super) enum Effect {
     StripAll,
     /// Values are words for the linker.
     LinkerWords,
+    /// The value is a keyword of the linker's (`-z`).
+    LinkerKeyword,
     /// The value is a target triple.
     Target,
     /// Instructions of 64 bits, or of fewer.
@@ -102,10 +104,10 @@ const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
 }
 
 use Effect::{
-    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerWords,
-    NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize, Shared,
-    Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary, Target, Unwinder,
-    Verbose, Wide, WorkingDirectory,
+    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerKeyword,
+    LinkerWords, NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize,
+    Shared, Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary, Target,
+    Unwinder, Verbose, Wide, WorkingDirectory,
 };
 use Kind::{CommaJoined, Flag, Joined, JoinedAndSeparate, JoinedOrSeparate, Separate, Several};
 
@@ -193,6 +195,7 @@ static MEANINGFUL: &[Row] = &[
     row("-Xlinker", Separate, LinkerWords),
     row("--for-linker", Separate, LinkerWords),
     row("--for-linker=", Joined, LinkerWords),
+    row("-z", Separate, LinkerKeyword),
     row("-l", JoinedOrSeparate, Library),
     // The target.
     row("-target", Separate, Target),
@@ -255,7 +258,7 @@ const WITH_SEPARATE_VALUE: &str = "\
     -rpath -seg1addr -seg_addr_table -seg_addr_table_filename -segs_read_only_addr \
     -segs_read_write_addr -serialize-diagnostics -specs -stdlib++-isystem -sub_library \
     -sub_umbrella -u -umbrella -undefined -unexported_symbols_list -validator-version \
-    -vfsoverlay -weak_framework -weak_library -weak_reference_mismatches -z \
+    -vfsoverlay -weak_framework -weak_library -weak_reference_mismatches \
 ";
 
 /// A word that starts with a dash, split along the table.
