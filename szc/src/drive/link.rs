@@ -7,7 +7,7 @@ use super::features::{Feature, Request};
 use super::parts::{Clang, Language, find_own};
 use super::runtime_object::Part;
 use super::unwinder::Unwinder;
-use super::{plugin, runtime_object, shown};
+use super::{interrupted, plugin, runtime_object, shown};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -187,9 +187,18 @@ pub(super) fn link(
     invocation: &Invocation,
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
+    interrupted::catch();
     let image = invocation.facts.output.clone().unwrap_or_else(|| "a.out".into());
     let before = Fingerprint::of(&image);
-    link_and_complete(clang, invocation, request, &image, before.as_ref())
+    let result = link_and_complete(clang, invocation, request, &image, before.as_ref());
+    if let Some(signal) = interrupted::caught() {
+        // By now nothing else is left behind.
+        if image.is_file() && Fingerprint::of(&image) != before {
+            let _ = fs::remove_file(&image);
+        }
+        interrupted::end_by(signal);
+    }
+    result
 }
 
 fn link_and_complete(
@@ -208,7 +217,7 @@ fn link_and_complete(
         return Ok(exit_code(status));
     }
     let is_program = part_for(facts, request) == Some(Part::Runtime);
-    if is_program && expected == Unwinder::Shared {
+    if is_program && expected == Unwinder::Shared && interrupted::caught().is_none() {
         let found = remove_unless(image, Unwinder::of_image(image))?;
         if found == Unwinder::Own {
             let status = link_once(clang, invocation, request, found)?;
@@ -217,11 +226,16 @@ fn link_and_complete(
             }
         }
     }
-    let c_library_archives =
-        if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
-    let options =
-        EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
-    complete(image, &options)?;
+    if interrupted::caught().is_none() {
+        let c_library_archives = if facts.static_libraries {
+            c_library_archives(clang, invocation)?
+        } else {
+            Vec::new()
+        };
+        let options =
+            EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
+        complete(image, &options)?;
+    }
     Ok(exit_code(status))
 }
 

@@ -297,6 +297,31 @@ fn an_unwinder_that_no_word_tells_of_is_found_in_the_image() {
 }
 
 #[test]
+fn a_link_that_is_interrupted_leaves_nothing_behind_and_ends_by_the_signal() {
+    use std::os::unix::process::ExitStatusExt;
+    for (name, signal) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let place = Place::with("x.c", "int main(void) { return 0; }");
+        place.run(szc(), &["-c", "x.c"]);
+        std::fs::create_dir(place.path.join("scratch")).expect("writable");
+        // The signal comes when the image is there, and before it has its table.
+        place.write_script("clang", &format!("clang-22 \"$@\" && kill -{name} $PPID"));
+        let mut link = place.command(szc());
+        link.args(["x.o", "-o", "x"]).env("SZC_CLANG", "./clang");
+        link.env("TMPDIR", place.path.join("scratch"));
+        let output = link.output().expect("szc starts");
+        assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+        let mut left: Vec<_> = std::fs::read_dir(&place.path)
+            .expect("readable")
+            .chain(std::fs::read_dir(place.path.join("scratch")).expect("readable"))
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["clang", "scratch", "x.c", "x.o"]);
+    }
+}
+
+#[test]
 fn without_section_headers_code_stays() {
     let place = Place::with("x.c", "int main(void) { return 0; }");
     for words in [&["-Wl,-z,nosectionheader"][..], &["-z", "nosectionheader"]] {
