@@ -3,7 +3,7 @@
 //!
 //! It registers one module pass behind all others, where what it sees is what will be
 //! emitted. The pass first decides about every function (`plan`), then inserts stack pads (`stack`)
-//! and leaves function records (`records`). It does nothing else to a module.
+//! and leaves function records (`records`). Calls that ask the loader about their caller stay calls. It does nothing else to a module.
 //!
 //! The interface is that of `llvm/Plugins/PassPlugin.h`. The entry point has to be Rust's:
 //! a `cdylib` exports no symbol of the C++ shim. LLVM itself is the one in the program that
@@ -25,6 +25,9 @@ pub(crate) fn run(module: Module) -> bool {
     plan::print(module.name(), &plan);
     let pads = stack::Pads::new(module, mode);
     for function in &plan.functions {
+        for call in &function.asking {
+            call.keep_as_call();
+        }
         if plan.records {
             records::record(function);
         }

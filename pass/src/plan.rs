@@ -32,6 +32,10 @@ const WIN64: u32 = 79;
 /// Alignment of the stack at calls, in bytes.
 const STACK_ALIGNMENT: u32 = 16;
 
+/// These search beside or behind the image of their caller. As a jump, such a call would have the return address of the
+/// caller's caller, and the link step could not tell which function that is.
+const CALLER_ASKING: [&str; 4] = ["dlsym", "dlvsym", "dlmopen", "dlopen"];
+
 /// What happens to the functions of a module.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -51,6 +55,8 @@ pub(crate) struct FunctionPlan {
     pub resizable: bool,
     /// Why the function must not move, if the compiler knows a reason.
     pub stay: Option<Stay>,
+    /// Calls whose return address the loader looks at.
+    pub asking: Vec<Instruction>,
 }
 
 /// Where a pad is taken.
@@ -103,7 +109,7 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
             _ => body.pad(),
         };
         let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
-        FunctionPlan { function, pad, resizable, stay: body.stay() }
+        FunctionPlan { function, pad, resizable, stay: body.stay(), asking: body.asking() }
     });
     Some(Plan {
         functions: functions.collect(),
@@ -172,6 +178,14 @@ impl Body {
             return Some(Stay::Patched);
         }
         self.assembly.iter().any(|assembly| assembly.leaves_function).then_some(Stay::Assembly)
+    }
+
+    fn asking(&self) -> Vec<Instruction> {
+        let asks = |call: &Instruction| {
+            call.callee_name().is_some_and(|name| CALLER_ASKING.contains(&name.as_str()))
+        };
+        let direct = self.calls.iter().filter(|(_, callee)| *callee == Callee::Direct);
+        direct.map(|(call, _)| *call).filter(asks).collect()
     }
 
     fn pad(&self) -> Result<Vec<Site>, Unpadded> {

@@ -124,6 +124,19 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
 }
 
 #[test]
+fn relocations_say_the_same_in_their_compact_form() {
+    let decided = |words: &[&str]| {
+        let data = linked(&["switches/dense.c"], &[&["-O2"], words].concat());
+        let image = Image::parse(&data).expect("an image");
+        let compact = image.retained_sections.iter().any(|name| name.starts_with(".crel"));
+        assert_eq!(compact, !words.is_empty());
+        let decision = decide(&image, &Fitted::default(), &Policy::default());
+        write::encode(&decision, image.link_base).expect("a small table")
+    };
+    assert_eq!(decided(&[]), decided(&["-Wa,--crel,--allow-experimental-crel"]));
+}
+
+#[test]
 fn a_policy_pins_by_any_name_of_a_function() {
     let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
     let image = Image::parse(&data).expect("an image");

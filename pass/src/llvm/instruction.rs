@@ -9,7 +9,7 @@ use llvm_sys::core::{
     LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIntrinsicID, LLVMGetNextInstruction,
     LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetOperand, LLVMGetTailCallKind,
     LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetValueName2, LLVMIsAConstantInt,
-    LLVMIsAFunction, LLVMIsAInlineAsm, LLVMTypeOf,
+    LLVMIsAFunction, LLVMIsAInlineAsm, LLVMSetTailCallKind, LLVMTypeOf,
 };
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMGetModuleDataLayout};
@@ -192,6 +192,25 @@ impl Instruction {
     /// Whether it has to become a jump.
     pub(crate) fn is_musttail(self) -> bool {
         self.tail_kind() == Some(LLVMTailCallKind::LLVMTailCallKindMustTail)
+    }
+
+    /// Keeps code generation from making a jump of a call, unless the program must have one.
+    pub(crate) fn keep_as_call(self) {
+        if let Some(kind) = self.tail_kind()
+            && kind != LLVMTailCallKind::LLVMTailCallKindMustTail
+        {
+            // SAFETY: the instruction is live and a `call`, as only these have a kind.
+            unsafe { LLVMSetTailCallKind(self.0, LLVMTailCallKind::LLVMTailCallKindNoTail) };
+        }
+    }
+
+    /// The name of the function that a call names.
+    pub(crate) fn callee_name(self) -> Option<String> {
+        // SAFETY: the instruction is live and a call; what it calls is live as long as it is.
+        unsafe {
+            let callee = LLVMGetCalledValue(self.0);
+            (!LLVMIsAFunction(callee).is_null()).then(|| Function::new(callee).name().to_owned())
+        }
     }
 
     fn tail_kind(self) -> Option<LLVMTailCallKind> {

@@ -2,18 +2,20 @@
 //! out, whether it links, and which words are the driver's own.
 
 use super::features::{Request, Word as OwnWord};
-use super::link::{OTHER_UNWINDER, OTHER_UNWINDER_ARCHIVE};
 use super::linker_words::{Reader, Verdict};
 use super::options::{Effect, Match, look_up};
 use super::response;
+use super::unwinder::OTHER_UNWINDER;
 use crate::table::Strip;
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+mod facts;
 #[cfg(test)]
 mod tests;
+
+pub use facts::Facts;
 
 /// A command line, read.
 #[derive(Debug)]
@@ -26,107 +28,6 @@ pub struct Invocation {
     pub request: Request,
     /// What the invocation does.
     pub facts: Facts,
-}
-
-/// What a command line says about the work to do.
-#[derive(Debug, Default)]
-pub struct Facts {
-    /// Input files, `-` among them.
-    pub files: Vec<PathBuf>,
-    /// How many `-l` options there are.
-    pub libraries: usize,
-    /// Inputs that are headers, which clang precompiles instead of linking.
-    pub headers: usize,
-    /// There are words for the linker alone, which clang counts as inputs of a link.
-    pub has_linker_words: bool,
-    /// Names of files are relative to another directory than this process's.
-    pub is_elsewhere: bool,
-    /// Ends before the link.
-    pub stops_early: bool,
-    /// Asks something and does nothing else, or lacks the value of its last option.
-    pub only_asks: bool,
-    /// `-###`.
-    pub dry_run: bool,
-    /// `-v`.
-    pub verbose: bool,
-    /// The image is a shared library.
-    pub shared: bool,
-    /// A file says what the image shows to libraries.
-    pub hides_symbols: bool,
-    /// Libraries are linked statically, some at least.
-    pub static_libraries: bool,
-    /// All libraries are linked statically.
-    pub fully_static: bool,
-    /// The compiler's support library, with the unwinder, is linked statically.
-    pub static_support: bool,
-    /// The C++ library is linked statically.
-    pub static_cxx: bool,
-    /// The unwinder, if named: by an option or as a library.
-    pub unwinder: Option<String>,
-    /// An archive of another unwinder than the compiler's is named.
-    pub unwinder_archive: bool,
-    /// The compiler's support library, if named; the unwinder comes with it.
-    pub support_library: Option<String>,
-    /// The link makes an object file.
-    pub relocatable: bool,
-    /// No start files.
-    pub no_start_files: bool,
-    /// No default libraries.
-    pub no_default_libs: bool,
-    /// `-lc` is given by name.
-    pub names_libc: bool,
-    /// The linker that the user chose: a name or a path.
-    pub chosen_linker: Option<OsString>,
-    /// Taken out of the link, to be carried out on the image.
-    pub strip: Option<Strip>,
-    /// Where the image goes, if not to `a.out`.
-    pub output: Option<PathBuf>,
-    /// The target triple, if named.
-    pub target: Option<String>,
-    /// Code for a mode with narrower pointers than the 64-bit one.
-    pub narrow: bool,
-    /// The code model, if named.
-    pub code_model: Option<String>,
-    /// Code for accelerators is linked too.
-    pub offload: bool,
-    /// `--driver-mode`, if given.
-    pub driver_mode: Option<String>,
-    /// Sanitizers in effect at the end of the line.
-    pub sanitizers: BTreeSet<String>,
-}
-
-impl Facts {
-    /// Whether the linker will run.
-    #[must_use]
-    pub fn links(&self) -> bool {
-        let inputs = self.files.len() + self.libraries;
-        // `-Wl,--version` alone asks the linker that would be used for its name.
-        let only_for_linker = inputs == 0 && self.has_linker_words;
-        !self.stops_early && !self.only_asks && (inputs > self.headers || only_for_linker)
-    }
-
-    /// Whether the linker will make a program or a shared library.
-    #[must_use]
-    pub fn makes_image(&self) -> bool {
-        self.links() && !self.relocatable
-    }
-
-    /// Whether the linker will be LLVM's.
-    #[must_use]
-    pub fn links_with_lld(&self) -> bool {
-        let is_lld = |name: &OsString| {
-            let file = Path::new(name).file_name().unwrap_or(name);
-            file.as_bytes().windows(3).any(|part| part == b"lld")
-        };
-        self.chosen_linker.as_ref().is_none_or(is_lld)
-    }
-
-    /// Whether clang will not find one of its inputs, and so do nothing.
-    #[must_use]
-    pub fn lacks_a_file(&self) -> bool {
-        !self.is_elsewhere
-            && self.files.iter().any(|file| file.as_os_str() != "-" && !file.exists())
-    }
 }
 
 /// One word and what becomes of it.
@@ -144,8 +45,8 @@ enum Fate {
     Stays,
     /// The driver's own.
     Own,
-    /// Not in a link that retains relocations; there the replacement, if any, stands for it.
-    Strips(Option<OsString>),
+    /// Not in a link that retains relocations; there the replacements stand for it.
+    Strips(Vec<OsString>),
     /// `--`: what is added to the line must come before it.
     EndsOptions,
 }
@@ -178,6 +79,14 @@ pub fn classify(given: Vec<OsString>) -> Invocation {
     facts.static_libraries |= linker.static_libraries;
     facts.relocatable |= linker.relocatable;
     facts.hides_symbols |= linker.hides_symbols;
+    facts.no_section_headers = linker.no_section_headers;
+    facts.static_support |= linker.named.unwinder_inside;
+    facts.static_cxx |= linker.named.cxx_inside;
+    facts.names_cxx = linker.named.cxx_shared;
+    facts.unwinder_archive = linker.named.other_archive;
+    if linker.named.other {
+        facts.unwinder = Some(OTHER_UNWINDER.to_owned());
+    }
     if let Some(output) = linker.output {
         facts.output = Some(output.into());
     }
@@ -220,7 +129,9 @@ impl Invocation {
             for word in words {
                 match &word.fate {
                     Fate::Own => {}
-                    Fate::Strips(replacement) if links => rendered.extend(replacement.clone()),
+                    Fate::Strips(replacements) if links => {
+                        rendered.extend_from_slice(replacements);
+                    }
                     Fate::Stays | Fate::Strips(_) => rendered.push(word.text.clone()),
                     Fate::EndsOptions => {
                         rendered.extend_from_slice(additions.take().unwrap_or_default());
@@ -251,7 +162,10 @@ impl Reading {
         while at < self.words.len() {
             let text = self.words[at].text.clone();
             let bytes = text.as_bytes();
-            if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
+            if bytes.is_empty() {
+                // clang takes no notice of it.
+                at += 1;
+            } else if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
                 self.input(&text);
                 at += 1;
             } else if let Some(own) = OwnWord::from_flag(bytes) {
@@ -282,8 +196,7 @@ impl Reading {
             None => has_extension(bytes, &OFFLOAD_EXTENSIONS),
         };
         self.facts.headers += usize::from(is_header);
-        let file = Path::new(text).file_name().map(OsStr::as_bytes);
-        self.facts.unwinder_archive |= file == Some(OTHER_UNWINDER_ARCHIVE);
+        self.linker.named.file(bytes);
         self.facts.offload |= is_offload;
     }
 
@@ -302,11 +215,7 @@ impl Reading {
             Effect::Language => self.language = Some(text()).filter(|name| name != "none"),
             Effect::Library => {
                 facts.libraries += 1;
-                let file = value.as_bytes().strip_prefix(b":").unwrap_or_default();
-                facts.unwinder_archive |= file == OTHER_UNWINDER_ARCHIVE;
-                if value == "unwind" {
-                    facts.unwinder = Some(OTHER_UNWINDER.to_owned());
-                }
+                self.linker.library(value.as_bytes());
                 facts.names_libc |= value == "c" || value.as_bytes().starts_with(b":libc.");
             }
             Effect::StopsEarly => facts.stops_early = true,
@@ -328,12 +237,13 @@ impl Reading {
             Effect::ChoosesLinker => facts.chosen_linker = Some(value.clone()),
             Effect::StripAll => {
                 self.linker.request_strip(Strip::All);
-                self.words[at].fate = Fate::Strips(None);
+                self.words[at].fate = Fate::Strips(Vec::new());
             }
             Effect::LinkerWords => {
                 facts.has_linker_words = true;
                 self.linker_words(at, found, &value, word);
             }
+            Effect::LinkerKeyword => self.linker.keyword(value.as_bytes()),
             Effect::Target => facts.target = Some(text()),
             Effect::Wide(wide) => facts.narrow = !wide,
             Effect::CodeModel => facts.code_model = Some(text()),
@@ -346,45 +256,41 @@ impl Reading {
     }
 
     /// `-Wl,…` holds several words; `-Xlinker` and `--for-linker` one each, in this word or
-    /// in the next.
+    /// in the next. Each may name a response file of the linker's.
     fn linker_words(&mut self, at: usize, found: Match<'_>, value: &OsStr, word: &[u8]) {
-        if !word.starts_with(b"-Wl,") {
-            if self.linker.read(value.as_bytes()) == Verdict::Leaves {
-                for word in self.words.iter_mut().skip(at).take(1 + found.further) {
-                    word.fate = Fate::Strips(None);
-                }
+        let all: Vec<OsString> = if word.starts_with(b"-Wl,") {
+            let words = value.as_bytes().split(|byte| *byte == b',');
+            words.map(|word| OsStr::from_bytes(word).to_owned()).collect()
+        } else {
+            vec![value.to_owned()]
+        };
+        let mut leaves = false;
+        let mut staying = Vec::with_capacity(all.len());
+        for word in all.iter().flat_map(|word| response::expand(word)) {
+            match self.linker.read(word.as_bytes()) {
+                Verdict::Stays => staying.push(word),
+                Verdict::Leaves => leaves = true,
             }
+        }
+        if !leaves {
             return;
         }
-        let all: Vec<_> = value.as_bytes().split(|byte| *byte == b',').collect();
-        let mut staying = Vec::with_capacity(all.len());
-        for word in &all {
-            if self.linker.read(word) == Verdict::Stays {
-                staying.push(*word);
-            }
+        let replacements = for_linker(&staying);
+        for word in self.words.iter_mut().skip(at + 1).take(found.further) {
+            word.fate = Fate::Strips(Vec::new());
         }
-        if staying.len() < all.len() {
-            let replacement = (!staying.is_empty())
-                .then(|| OsString::from_vec([&b"-Wl,"[..], &staying.join(&b',')].concat()));
-            self.words[at].fate = Fate::Strips(replacement);
-        }
+        self.words[at].fate = Fate::Strips(replacements);
     }
 }
 
-impl Facts {
-    fn sanitize(&mut self, on: bool, names: &str) {
-        for name in names.split(',') {
-            match (on, name) {
-                (true, name) => {
-                    self.sanitizers.insert(name.to_owned());
-                }
-                (false, "all") => self.sanitizers.clear(),
-                (false, name) => {
-                    self.sanitizers.remove(name);
-                }
-            }
-        }
+/// Words that hand these to the linker. Those of a response file may have commas.
+fn for_linker(words: &[OsString]) -> Vec<OsString> {
+    if words.iter().any(|word| word.as_bytes().contains(&b',')) {
+        return words.iter().flat_map(|word| ["-Xlinker".into(), word.clone()]).collect();
     }
+    let all: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    let joined = || OsString::from_vec([&b"-Wl,"[..], &all.join(&b',')].concat());
+    (!words.is_empty()).then(joined).into_iter().collect()
 }
 
 const HEADER_EXTENSIONS: [&str; 5] = ["h", "hh", "hpp", "hxx", "H"];

@@ -6,7 +6,8 @@ use super::compile::command;
 use super::features::{Feature, Request};
 use super::parts::{Clang, Language, find_own};
 use super::runtime_object::Part;
-use super::{plugin, runtime_object, shown};
+use super::unwinder::Unwinder;
+use super::{interrupted, plugin, runtime_object, shown};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -23,60 +24,6 @@ use szc_abi::{
     SHARED_FRAMES_EXPORT_PREFIX, SHARED_OBJECTS_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX,
     SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
-
-/// Puts the runtime's search for unwind information before that of a shared unwinder, which finds
-/// the symbol in the program.
-const SHARED_UNWINDER: &[&str] = &[
-    "-Wl,--defsym=_Unwind_Find_FDE=szc_rt_find_fde",
-    "-Wl,--export-dynamic-symbol=_Unwind_Find_FDE",
-];
-
-/// The same for an unwinder inside the program, whose own search has to stay reachable.
-const OWN_UNWINDER: &[&str] =
-    &["-Wl,--wrap=_Unwind_Find_FDE", "-Wl,--defsym=__wrap__Unwind_Find_FDE=szc_rt_find_fde"];
-
-/// Why exceptions could not pass moved functions of a C++ image, and what to do about it, if so.
-///
-/// A static unwinder makes its symbols local to the image. In a program it hides the shared one, which
-/// the shared C++ library brings along; in a library it would have to find the program's runtime.
-pub(super) fn unwinder_that_knows_no_copies(facts: &Facts) -> Option<&'static str> {
-    if !facts.static_support || facts.fully_static {
-        None
-    } else if facts.shared {
-        Some(
-            "with -static-libgcc a library's exceptions could not pass moved functions; leave it out",
-        )
-    } else if !facts.static_cxx {
-        Some(
-            "with -static-libgcc and a shared C++ library exceptions could not pass moved functions; \
-             add -static-libstdc++",
-        )
-    } else {
-        None
-    }
-}
-
-/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a shared one asks it.
-pub(super) const OTHER_UNWINDER: &str = "libunwind";
-
-/// The archive of that unwinder.
-pub(super) const OTHER_UNWINDER_ARCHIVE: &[u8] = b"libunwind.a";
-
-/// Whether that unwinder is linked into the image, where nothing leads its questions to the runtime.
-pub(super) fn has_other_unwinder_inside(facts: &Facts) -> bool {
-    let is_named = match facts.unwinder.as_deref() {
-        Some(name) => name == OTHER_UNWINDER,
-        None => facts.support_library.as_deref() == Some("compiler-rt"),
-    };
-    let links_archives = facts.static_libraries || facts.static_support;
-    facts.unwinder_archive || is_named && links_archives
-}
-
-/// With a shared C++ library the unwinder in use is a shared one, whatever `-static-libgcc` says.
-fn unwinder_words(facts: &Facts) -> &'static [&'static str] {
-    let own = facts.fully_static || (facts.static_support && facts.static_cxx);
-    if own { OWN_UNWINDER } else { SHARED_UNWINDER }
-}
 
 /// Why clang does its work alone: nothing that it makes would be randomized.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +98,7 @@ const SANITIZERS_WITH_RUNTIME: [&str; 11] = [
 fn is_supported(triple: &str) -> bool {
     let mut parts = triple.split('-');
     let is_x86_64 = matches!(parts.next(), Some("x86_64" | "amd64"));
-    let other_interface = ["android", "gnux32", "ohos"];
+    let other_interface = ["android", "gnux32", "musl", "ohos", "uclibc"];
     is_x86_64
         && triple.contains("linux")
         && !other_interface.iter().any(|name| triple.contains(name))
@@ -163,6 +110,7 @@ pub(super) fn additions(
     clang: &Clang,
     facts: &Facts,
     request: &Request,
+    unwinder: Unwinder,
     object: Option<&Path>,
 ) -> anyhow::Result<Vec<OsString>> {
     let part = part_for(facts, request);
@@ -201,7 +149,7 @@ pub(super) fn additions(
             }
         }
         if moves {
-            words.extend(unwinder_words(facts).iter().map(OsString::from));
+            words.extend(unwinder.words().iter().map(OsString::from));
         } else {
             let keeps = format!("-Wl,--defsym={KEEPS_CODE_SYMBOL}={RUNTIME_START_SYMBOL}");
             words.push(keeps.into());
@@ -239,17 +187,76 @@ pub(super) fn link(
     invocation: &Invocation,
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
+    interrupted::catch();
+    let image = invocation.facts.output.clone().unwrap_or_else(|| "a.out".into());
+    let before = Fingerprint::of(&image);
+    let result = link_and_complete(clang, invocation, request, &image, before.as_ref());
+    if let Some(signal) = interrupted::caught() {
+        // By now nothing else is left behind.
+        if image.is_file() && Fingerprint::of(&image) != before {
+            let _ = fs::remove_file(&image);
+        }
+        interrupted::end_by(signal);
+    }
+    result
+}
+
+fn link_and_complete(
+    clang: &Clang,
+    invocation: &Invocation,
+    request: &Request,
+    image: &Path,
+    before: Option<&Fingerprint>,
+) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
-    let object = part_for(facts, request)
+    let expected = Unwinder::expected(facts);
+    let status = link_once(clang, invocation, request, expected)?;
+    // The linker may have answered a question (-Wl,--version) and left an older file alone.
+    let is_new = || Fingerprint::of(image).as_ref() != before && is_elf(image);
+    if !request.includes(Feature::Code) || !status.success() || !is_new() {
+        return Ok(exit_code(status));
+    }
+    let is_program = part_for(facts, request) == Some(Part::Runtime);
+    if is_program && expected == Unwinder::Shared && interrupted::caught().is_none() {
+        let found = remove_unless(image, Unwinder::of_image(image))?;
+        if found == Unwinder::Own {
+            let status = link_once(clang, invocation, request, found)?;
+            if !status.success() {
+                return Ok(exit_code(status));
+            }
+        }
+    }
+    if interrupted::caught().is_none() {
+        let c_library_archives = if facts.static_libraries {
+            c_library_archives(clang, invocation)?
+        } else {
+            Vec::new()
+        };
+        let options =
+            EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
+        complete(image, &options)?;
+    }
+    Ok(exit_code(status))
+}
+
+/// Runs the link for an unwinder that lies there.
+fn link_once(
+    clang: &Clang,
+    invocation: &Invocation,
+    request: &Request,
+    unwinder: Unwinder,
+) -> anyhow::Result<ExitStatus> {
+    let facts = &invocation.facts;
+    let part = part_for(facts, request);
+    let object = part
         .map(|part| {
-            let exported = exports(facts, request);
+            let exported = exports(facts, request, unwinder);
             runtime_object::extract(part, &find_own(part.archive())?, &exported)
         })
         .transpose()?;
     let object_path = object.as_ref().map(tempfile::NamedTempFile::path);
-    let mut additions = additions(clang, facts, request, object_path)?;
-    let runtime = object_path.filter(|_| part_for(facts, request) == Some(Part::Runtime));
-    let shown = match runtime {
+    let mut additions = additions(clang, facts, request, unwinder, object_path)?;
+    let shown = match object_path.filter(|_| part == Some(Part::Runtime)) {
         Some(object) if facts.hides_symbols && !facts.fully_static => shown::script(facts, object)?,
         _ => None,
     };
@@ -258,26 +265,15 @@ pub(super) fn link(
         word.push(script.path());
         additions.extend(["-Xlinker".into(), word]);
     }
-    if !request.includes(Feature::Code) {
-        let status = run(clang, &invocation.for_clang(&additions))?;
-        return Ok(exit_code(status));
+    if request.includes(Feature::Code) {
+        run(clang, &invocation.for_link(&additions))
+    } else {
+        run(clang, &invocation.for_clang(&additions))
     }
-    let c_library_archives =
-        if facts.static_libraries { c_library_archives(clang, invocation)? } else { Vec::new() };
-    let options =
-        EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
-    let image = facts.output.clone().unwrap_or_else(|| "a.out".into());
-    let before = Fingerprint::of(&image);
-    let status = run(clang, &invocation.for_link(&additions))?;
-    // The linker may have answered a question (-Wl,--version) and left an older file alone.
-    if status.success() && Fingerprint::of(&image) != before && is_elf(&image) {
-        complete(&image, &options)?;
-    }
-    Ok(exit_code(status))
 }
 
 /// Prefixes of what the runtime exports for a request.
-fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
+fn exports(facts: &Facts, request: &Request, unwinder: Unwinder) -> Vec<&'static str> {
     let mut prefixes = Vec::new();
     if request.includes(Feature::Stack) {
         prefixes.push(STACK_EXPORT_PREFIX);
@@ -293,7 +289,7 @@ fn exports(facts: &Facts, request: &Request) -> Vec<&'static str> {
     }
     if request.includes(Feature::Code) && !facts.fully_static {
         prefixes.push(SHARED_OBJECTS_EXPORT_PREFIX);
-        if !facts.static_support {
+        if !facts.static_support && unwinder == Unwinder::Shared {
             prefixes.push(SHARED_WALKS_EXPORT_PREFIX);
         }
     }
@@ -334,15 +330,17 @@ fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<
 }
 
 fn complete(image: &Path, options: &EmbedOptions) -> anyhow::Result<()> {
-    table::embed(image, options)
-        .inspect_err(|_| {
-            // make would take an incomplete image for a finished one. The error at hand
-            // says more than a failure to remove it could.
-            let _ = fs::remove_file(image);
-        })
-        .with_context(|| {
-            format!("{}: linked, but its relocation table could not be made", image.display())
-        })
+    remove_unless(image, table::embed(image, options)).with_context(|| {
+        format!("{}: linked, but its relocation table could not be made", image.display())
+    })
+}
+
+/// make would take an incomplete image for a finished one. The error at hand says more than a failure to remove it
+/// could.
+fn remove_unless<T>(image: &Path, result: anyhow::Result<T>) -> anyhow::Result<T> {
+    result.inspect_err(|_| {
+        let _ = fs::remove_file(image);
+    })
 }
 
 /// Tells whether a file has been written since.
@@ -354,7 +352,7 @@ struct Fingerprint {
 }
 
 impl Fingerprint {
-    fn of(path: &PathBuf) -> Option<Self> {
+    fn of(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         Some(Fingerprint {
             inode: (metadata.dev(), metadata.ino()),

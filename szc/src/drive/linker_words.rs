@@ -5,6 +5,7 @@
 //! relocations and stripping exclude each other (lld refuses the pair), so a strip request
 //! is taken out of the link and carried out on the finished image.
 
+use super::unwinder::Named;
 use crate::table::Strip;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,12 +19,17 @@ enum Effect {
     Strip(Strip),
     Relocatable,
     Shared,
-    Static,
+    /// From here on only archives count as libraries, or shared ones, too.
+    Archives(bool),
+    /// Names a library.
+    Library,
+    /// Names one of many keywords.
+    Keyword,
     /// Takes a file that says what the image shows to libraries.
     Hides,
 }
 
-use Effect::{Hides, Output, Relocatable, Shared, Static, TakesNext};
+use Effect::{Archives, Hides, Keyword, Library, Output, Relocatable, Shared, TakesNext};
 
 /// Spellings without dashes. One letter goes with one dash, a longer name with one or two.
 static TABLE: &[(&str, Effect)] = &[
@@ -39,10 +45,13 @@ static TABLE: &[(&str, Effect)] = &[
     ("relocatable", Relocatable),
     ("shared", Shared),
     ("Bshareable", Shared),
-    ("static", Static),
-    ("Bstatic", Static),
-    ("dn", Static),
-    ("non_shared", Static),
+    ("static", Archives(true)),
+    ("Bstatic", Archives(true)),
+    ("dn", Archives(true)),
+    ("non_shared", Archives(true)),
+    ("Bdynamic", Archives(false)),
+    ("dy", Archives(false)),
+    ("call_shared", Archives(false)),
     ("A", TakesNext),
     ("F", TakesNext),
     ("G", TakesNext),
@@ -74,8 +83,8 @@ static TABLE: &[(&str, Effect)] = &[
     ("format", TakesNext),
     ("h", TakesNext),
     ("init", TakesNext),
-    ("l", TakesNext),
-    ("library", TakesNext),
+    ("l", Library),
+    ("library", Library),
     ("library-path", TakesNext),
     ("m", TakesNext),
     ("mllvm", TakesNext),
@@ -96,7 +105,7 @@ static TABLE: &[(&str, Effect)] = &[
     ("version-script", Hides),
     ("wrap", TakesNext),
     ("y", TakesNext),
-    ("z", TakesNext),
+    ("z", Keyword),
 ];
 
 /// Follows the words for the linker and keeps what they amount to.
@@ -110,6 +119,11 @@ pub(super) struct Reader {
     pub(super) shared: bool,
     pub(super) static_libraries: bool,
     pub(super) hides_symbols: bool,
+    pub(super) no_section_headers: bool,
+    /// What the libraries so far say.
+    pub(super) named: Named,
+    /// Libraries that follow must be archives.
+    only_archives: bool,
 }
 
 /// Whether a word stays in a link that retains relocations.
@@ -124,28 +138,52 @@ impl Reader {
     /// Takes the next word.
     pub(super) fn read(&mut self, word: &[u8]) -> Verdict {
         if let Some(effect) = self.expects_value.take() {
-            if effect == Output {
-                self.output = Some(OsStr::from_bytes(word).to_owned());
-            }
+            self.take_value(effect, word);
             return Verdict::Stays;
+        }
+        if word.first() != Some(&b'-') {
+            self.named.file(word);
         }
         match effect_of(word) {
             None => {}
-            Some(Effect::Strip(strip)) => {
+            Some((Effect::Strip(strip), _)) => {
                 self.request_strip(strip);
                 return Verdict::Leaves;
             }
-            Some(Relocatable) => self.relocatable = true,
-            Some(Shared) => self.shared = true,
-            Some(Static) => self.static_libraries = true,
-            Some(effect @ (Output | TakesNext)) => self.expects_value = Some(effect),
-            Some(Hides) => {
-                self.hides_symbols = true;
-                // The file may follow behind `=`.
-                self.expects_value = (!word.contains(&b'=')).then_some(Hides);
+            Some((Relocatable, _)) => self.relocatable = true,
+            Some((Shared, _)) => self.shared = true,
+            Some((Archives(only), _)) => {
+                self.static_libraries |= only;
+                self.only_archives = only;
             }
+            Some((effect, None)) => self.expects_value = Some(effect),
+            Some((effect, Some(value))) => self.take_value(effect, value),
         }
+        self.hides_symbols |= effect_of(word).is_some_and(|(effect, _)| effect == Hides);
         Verdict::Stays
+    }
+
+    fn take_value(&mut self, effect: Effect, value: &[u8]) {
+        match effect {
+            Output => self.output = Some(OsStr::from_bytes(value).to_owned()),
+            Library => self.library(value),
+            Keyword => self.keyword(value),
+            _ => {}
+        }
+    }
+
+    /// Takes the value of `-l`, also of the compiler's.
+    pub(super) fn library(&mut self, name: &[u8]) {
+        self.named.library(name, self.only_archives);
+    }
+
+    /// Takes the value of `-z`, also of the compiler's.
+    pub(super) fn keyword(&mut self, keyword: &[u8]) {
+        match keyword {
+            b"nosectionheader" => self.no_section_headers = true,
+            b"sectionheader" => self.no_section_headers = false,
+            _ => {}
+        }
     }
 
     /// Adds a strip request; the stronger one wins, as in the linkers.
@@ -156,19 +194,33 @@ impl Reader {
     }
 }
 
-fn effect_of(word: &[u8]) -> Option<Effect> {
+/// What a word means, and its value if that stands in the same word.
+fn effect_of(word: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
     let name = word.strip_prefix(b"-")?;
-    let name = match name.strip_prefix(b"-") {
-        Some(long) if long.len() > 1 => long,
+    let (name, is_long) = match name.strip_prefix(b"-") {
+        Some(long) if long.len() > 1 => (long, true),
         Some(_) => return None,
-        None => name,
+        None => (name, false),
     };
+    // With one dash all that begins with `o` names an output.
+    if let (false, [b'o', value @ ..]) = (is_long, name)
+        && !value.is_empty()
+    {
+        return Some((Output, Some(value)));
+    }
     let known = |name: &[u8]| TABLE.iter().find(|(spelling, _)| spelling.as_bytes() == name);
     if let Some((_, effect)) = known(name) {
-        return Some(*effect);
+        return Some((*effect, None));
     }
-    let (before, _) = name.split_at(name.iter().position(|&byte| byte == b'=')?);
-    known(before).map(|(_, effect)| *effect).filter(|&effect| effect == Hides)
+    if let (false, [letter @ (b'l' | b'z'), value @ ..]) = (is_long, name)
+        && !name.starts_with(b"library")
+    {
+        return Some((if *letter == b'l' { Library } else { Keyword }, Some(value)));
+    }
+    let (before, value) = name.split_at(name.iter().position(|&byte| byte == b'=')?);
+    let takes_one = |effect: &Effect| matches!(effect, Hides | Output | Library);
+    let (_, effect) = known(before).filter(|(_, effect)| takes_one(effect))?;
+    Some((*effect, Some(&value[1..])))
 }
 
 #[cfg(test)]
@@ -214,6 +266,9 @@ mod tests {
     #[test]
     fn output_shared_and_relocatable_are_noticed() {
         assert_eq!(read(&["-o", "x"]).0.output, Some(OsString::from("x")));
+        for words in [&["--output=x"][..], &["-ox"], &["--output", "x"]] {
+            assert_eq!(read(words).0.output, Some(OsString::from("x")), "{words:?}");
+        }
         assert!(read(&["-shared"]).0.shared);
         assert!(read(&["--relocatable"]).0.relocatable);
     }
@@ -232,6 +287,34 @@ mod tests {
         assert!(
             !read(&["--defsym=version-script=1", "-o=x", "--version-scripts=x"]).0.hides_symbols
         );
+    }
+
+    #[test]
+    fn a_library_is_an_archive_where_only_those_count_or_its_name_says_so() {
+        for (words, inside) in [
+            (&["-lstdc++"][..], false),
+            (&["-Bstatic", "-lstdc++", "-Bdynamic"], true),
+            (&["-Bstatic", "-Bdynamic", "-l", "stdc++"], false),
+            (&["-l:libstdc++.a"], true),
+            (&["--library=:libstdc++.a"], true),
+            (&["/usr/lib/libstdc++.a"], true),
+            (&["-soname", "libstdc++.a"], false),
+        ] {
+            assert_eq!(read(words).0.named.cxx_inside, inside, "{words:?}");
+        }
+        assert!(read(&["-lgcc_eh"]).0.named.unwinder_inside);
+    }
+
+    #[test]
+    fn the_last_word_about_section_headers_counts() {
+        for (words, none) in [
+            (&["-z", "nosectionheader"][..], true),
+            (&["-znosectionheader", "-z", "now"], true),
+            (&["-z", "nosectionheader", "-z", "sectionheader"], false),
+            (&["-soname", "-znosectionheader"], false),
+        ] {
+            assert_eq!(read(words).0.no_section_headers, none, "{words:?}");
+        }
     }
 
     #[test]

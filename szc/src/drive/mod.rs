@@ -4,11 +4,13 @@
 //! `args` reads the command line along the table in `options`; then either `compile` turns
 //! this process into clang, or `link` runs clang and completes the image.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod args;
 mod compile;
 pub mod features;
+#[allow(unsafe_code)]
+mod interrupted;
 mod link;
 mod linker_words;
 mod options;
@@ -17,6 +19,7 @@ mod plugin;
 mod response;
 mod runtime_object;
 mod shown;
+mod unwinder;
 
 pub use parts::Language;
 
@@ -26,6 +29,7 @@ use link::Plain;
 use parts::Clang;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use unwinder::Unwinder;
 
 /// Acts as the compiler driver of a language on these words (without the program name).
 ///
@@ -60,7 +64,10 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
         return pass_through(&clang, &invocation, &request);
     }
     if invocation.facts.dry_run {
-        let additions = link::additions(&clang, &invocation.facts, &request, None)?;
+        let additions = {
+            let unwinder = Unwinder::expected(&invocation.facts);
+            link::additions(&clang, &invocation.facts, &request, unwinder, None)?
+        };
         match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
     }
     link::link(&clang, &invocation, &request)
@@ -69,18 +76,25 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
     let links_code = facts.links() && request.includes(Feature::Code);
-    if links_code && !facts.shared && link::has_other_unwinder_inside(facts) {
+    if links_code && !facts.shared && unwinder::is_another_inside(facts) {
         eprintln!(
             "szc: warning: code randomization is off: a libunwind that is linked statically cannot pass moved \
              functions; a shared one can, and libgcc's unwinder: --unwindlib=libgcc"
         );
         return request.without(Feature::Code);
     }
-    if language == Language::Cxx
+    if (language == Language::Cxx || facts.names_cxx)
         && links_code
-        && let Some(reason) = link::unwinder_that_knows_no_copies(facts)
+        && let Some(reason) = unwinder::that_knows_no_copies(facts)
     {
         eprintln!("szc: warning: code randomization is off: {reason}");
+        return request.without(Feature::Code);
+    }
+    if links_code && facts.no_section_headers {
+        eprintln!(
+            "szc: warning: code randomization is off: -z nosectionheader leaves no place for the relocation table; \
+             leave it out, and strip the program instead (-s)"
+        );
         return request.without(Feature::Code);
     }
     request.clone()

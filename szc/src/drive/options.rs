@@ -71,6 +71,8 @@ pub(super) enum Effect {
     StripAll,
     /// Values are words for the linker.
     LinkerWords,
+    /// The value is a keyword of the linker's (`-z`).
+    LinkerKeyword,
     /// The value is a target triple.
     Target,
     /// Instructions of 64 bits, or of fewer.
@@ -102,10 +104,10 @@ const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
 }
 
 use Effect::{
-    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerWords,
-    NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize, Shared,
-    Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary, Target, Unwinder,
-    Verbose, Wide, WorkingDirectory,
+    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerKeyword,
+    LinkerWords, NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable, Sanitize,
+    Shared, Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary, Target,
+    Unwinder, Verbose, Wide, WorkingDirectory,
 };
 use Kind::{CommaJoined, Flag, Joined, JoinedAndSeparate, JoinedOrSeparate, Separate, Several};
 
@@ -150,6 +152,7 @@ static MEANINGFUL: &[Row] = &[
     row("-cc1", Flag, Query),
     row("-cc1as", Flag, Query),
     row("-cc1gen-reproducer", Flag, Query),
+    row("-fc1", Flag, Query),
     row("-help", Flag, Query),
     row("--help", Joined, Query),
     row("--version", Flag, Query),
@@ -192,6 +195,7 @@ static MEANINGFUL: &[Row] = &[
     row("-Xlinker", Separate, LinkerWords),
     row("--for-linker", Separate, LinkerWords),
     row("--for-linker=", Joined, LinkerWords),
+    row("-z", Separate, LinkerKeyword),
     row("-l", JoinedOrSeparate, Library),
     // The target.
     row("-target", Separate, Target),
@@ -233,7 +237,7 @@ const WITH_SEPARATE_VALUE: &str = "\
     --include-with-prefix-after --include-with-prefix-before --library-directory --mhwdiv \
     --no-system-header-prefix --output-class-directory --param --prefix --resource \
     --serialize-diagnostics --std --stdlib --sysroot --system-header-prefix \
-    --undefine-macro --vfsoverlay -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer \
+    --undefine-macro --vfsoverlay -A -B -D -F -G -I -J -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer \
     -Xassembler -Xclang -Xclangas -Xcuda-fatbinary -Xcuda-ptxas \
     -Xmicrosoft-visualc-tools-root -Xmicrosoft-visualc-tools-version \
     -Xmicrosoft-windows-sdk-root -Xmicrosoft-windows-sdk-version \
@@ -243,18 +247,18 @@ const WITH_SEPARATE_VALUE: &str = "\
     -cxx-isystem -darwin-target-variant -darwin-target-variant-triple -dependency-dot \
     -dependency-file -dsym-dir -dumpdir -dylib_file -dylinker_install_name -e \
     -exported_symbols_list -fdebug-compilation-dir -fexperimental-openacc-macro-override \
-    -filelist -fmodule-implementation-of -fmodules-user-build-path -fnew-alignment \
+    -filelist -fintrinsic-modules-path -fmodule-implementation-of -fmodules-user-build-path -fnew-alignment \
     -force_load -framework -ftrapv-handler -gen-cdb-fragment-path -hlsl-entry \
     -iapinotes-modules -idirafter -iframework -iframeworkwithsysroot -imacros -image_base \
     -imultilib -include -include-pch -init -install_name -interface-stub-version= -iprefix \
     -iquote -isysroot -isystem -isystem-after -ivfsoverlay -iwithprefix -iwithprefixbefore \
     -iwithsysroot -lazy_framework -lazy_library -meabi -mllvm -mmlir \
-    -module-dependency-dir -mthread-model -multiply_defined -multiply_defined_unused \
+    -module-dependency-dir -module-dir -mthread-model -multiply_defined -multiply_defined_unused \
     -pagezero_size -read_only_relocs -reexport_framework -reexport_library -resource-dir \
     -rpath -seg1addr -seg_addr_table -seg_addr_table_filename -segs_read_only_addr \
     -segs_read_write_addr -serialize-diagnostics -specs -stdlib++-isystem -sub_library \
     -sub_umbrella -u -umbrella -undefined -unexported_symbols_list -validator-version \
-    -vfsoverlay -weak_framework -weak_library -weak_reference_mismatches -z \
+    -vfsoverlay -weak_framework -weak_library -weak_reference_mismatches \
 ";
 
 /// A word that starts with a dash, split along the table.
@@ -344,6 +348,10 @@ mod tests {
             ("-print-ivar-layout", Pass, 0),
             ("-nostdlib++", Pass, 0),
             ("-stdlib++-isystem", Pass, 1),
+            ("-module-dir", Pass, 1),
+            ("-J", Pass, 1),
+            ("-Jmodules", Pass, 0),
+            ("-fintrinsic-modules-path", Pass, 1),
         ] {
             let found = look_up(word.as_bytes());
             assert_eq!((found.effect, found.further), (effect, further), "{word}");

@@ -12,6 +12,7 @@ use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
 use super::stack_switch;
 use super::survey::{Function, Survey};
+use super::tail_calls;
 use szc_abi::{ENTRY_JUMP_BYTES, Field, FixedFrame, RUNTIME_ENTRY_SYMBOLS, Reason, TableTarget};
 
 /// What may move in an image and what stays.
@@ -108,12 +109,14 @@ pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
     for &(index, reason) in &found.pinned {
         pins.pin(index, reason);
     }
+    for index in tail_calls::callers_that_matter(image, &survey) {
+        pins.pin(index, Reason::CallerMatters);
+    }
     let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
     let (tables, pins, frames) = (&found.tables, &pins.reasons, &fitted.frames);
     let switches = stack_switch::find(image, &survey, |index| {
-        let has_name =
-            |is: fn(&[u8]) -> bool| survey.functions[index].names.iter().any(|name| is(name));
+        let has_name = |is: fn(&[u8]) -> bool| survey.functions[index].has_name(is);
         match pins[index] {
             Some(Reason::Runtime) => true,
             Some(Reason::CLibrary) => !has_name(|name| OTHER_CONTEXTS.contains(&name)),
@@ -175,13 +178,12 @@ impl Pins {
             }
         }
         let is_root = |function: &Function<'_>| {
-            function
-                .names
-                .iter()
-                .any(|name| RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == *name))
+            function.has_name(|name| {
+                RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == name)
+            })
         };
         let has_runtime = survey.functions.iter().any(|function| {
-            function.names.iter().any(|name| *name == szc_abi::RUNTIME_START_SYMBOL.as_bytes())
+            function.has_name(|name| name == szc_abi::RUNTIME_START_SYMBOL.as_bytes())
         });
         if !has_runtime {
             return;
@@ -268,9 +270,9 @@ fn policy_reason(image: &Image<'_>, function: &Function<'_>, policy: &Policy) ->
         Some(Reason::StartupSection)
     } else if function.ifunc {
         Some(Reason::IfuncResolver)
-    } else if function.names.iter().any(|name| policy.c_library.contains(*name)) {
+    } else if function.has_name(|name| policy.c_library.contains(name)) {
         Some(Reason::CLibrary)
-    } else if function.names.iter().any(|name| ALLOCATOR.contains(name)) {
+    } else if function.has_name(|name| ALLOCATOR.contains(&name)) {
         Some(Reason::Allocator)
     } else if function.end - function.start < ENTRY_JUMP_BYTES as u64 {
         Some(Reason::TooShort)

@@ -38,9 +38,21 @@ pub enum OperandKind {
     },
     /// A displacement or immediate that a relocation may show to be an absolute address.
     Constant {
-        /// A memory operand that adds an index of 8-byte elements to it.
-        indexed_by_8: bool,
+        /// What an instruction does with the 8-byte element that its memory operand selects by an index
+        /// alone, from this address on.
+        element: Option<Element>,
     },
+}
+
+/// What becomes of an element of an array of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// The instruction jumps there.
+    JumpedTo,
+    /// It is loaded into a register, and the next instruction jumps there.
+    LoadedAndJumpedTo,
+    /// Anything else.
+    Read,
 }
 
 /// What decoding a function found.
@@ -54,6 +66,8 @@ pub struct Decoded {
     pub pinned: Option<Reason>,
     /// The last instruction is a call, which compilers put last only if it does not return.
     pub ends_in_call: bool,
+    /// Control may leave it otherwise than by calls: it returns, or jumps to somewhere else.
+    pub leaves: bool,
     /// It enters the kernel by itself, which may come back on another stack (`clone`).
     pub enters_kernel: bool,
     /// Whether the stack pointer may become something that is not its own.
@@ -85,6 +99,7 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
     let end = start + bytes.len() as u64;
     let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
     let mut instruction = Instruction::default();
+    let mut before = Instruction::default();
     let mut ends_in_flow = false;
     let mut pin = |reason| {
         decoded.pinned.get_or_insert(reason);
@@ -102,20 +117,37 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
         if let Some(reason) = refuse(&instruction, start, end) {
             pin(reason);
         }
+        see_jump(&mut decoded.operands, &before, &instruction);
         push_operands(&mut decoded.operands, &decoder, &instruction);
+        before = instruction;
         decoded.stack_pointer.add(&instruction);
         decoded.enters_kernel |= matches!(
             instruction.mnemonic(),
             Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int
         );
+        decoded.leaves |= leaves(&instruction, start, end);
         ends_in_flow = ends_path(&instruction);
         decoded.ends_in_call =
             matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
     }
+    if jumps_over_data(&decoded, start, end) {
+        decoded.pinned.get_or_insert(Reason::Undecodable);
+    }
     if !ends_in_flow {
-        pin(Reason::FallsThrough);
+        decoded.pinned.get_or_insert(Reason::FallsThrough);
     }
     decoded
+}
+
+/// Whether a branch leads between the instructions that were found: what lies in front of its target is data, which
+/// decodes as the beginning of an instruction and hides the one that is there.
+fn jumps_over_data(decoded: &Decoded, start: u64, end: u64) -> bool {
+    decoded.operands.iter().any(|operand| match operand.kind {
+        OperandKind::Branch { target, .. } => {
+            (start..end).contains(&target) && !decoded.is_boundary(target)
+        }
+        _ => false,
+    })
 }
 
 /// What the instruction alone forbids.
@@ -135,6 +167,17 @@ fn refuse(instruction: &Instruction, start: u64, end: u64) -> Option<Reason> {
 fn branch_target(instruction: &Instruction) -> Option<u64> {
     (instruction.op_count() > 0 && instruction.op0_kind() == OpKind::NearBranch64)
         .then(|| instruction.near_branch64())
+}
+
+/// Whether the instruction may be a return, or a jump to somewhere else.
+fn leaves(instruction: &Instruction, start: u64, end: u64) -> bool {
+    match instruction.flow_control() {
+        FlowControl::Return | FlowControl::IndirectBranch => true,
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            branch_target(instruction).is_none_or(|target| !(start..end).contains(&target))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the branch has a field of 32 bits, which reaches a moved target.
@@ -157,6 +200,33 @@ fn ends_path(instruction: &Instruction) -> bool {
     ) || matches!(instruction.mnemonic(), Mnemonic::Hlt | Mnemonic::Ud2)
 }
 
+/// What an instruction, seen alone, does with an element of an array whose address it holds.
+fn element(instruction: &Instruction) -> Option<Element> {
+    let selects = instruction.memory_base() == Register::None
+        && instruction.memory_index() != Register::None
+        && instruction.memory_index_scale() == 8;
+    let jumps = instruction.flow_control() == FlowControl::IndirectBranch;
+    selects.then_some(if jumps { Element::JumpedTo } else { Element::Read })
+}
+
+/// Without optimization compilers load the element in front of the jump. `before` is the instruction whose
+/// operands were seen last.
+fn see_jump(operands: &mut [Operand], before: &Instruction, instruction: &Instruction) {
+    let jumps_there = instruction.flow_control() == FlowControl::IndirectBranch
+        && instruction.op0_kind() == OpKind::Register
+        && before.mnemonic() == Mnemonic::Mov
+        && before.next_ip() == instruction.ip()
+        && before.op0_kind() == OpKind::Register
+        && before.op0_register() == instruction.op0_register();
+    if let Some(Operand { place, kind: OperandKind::Constant { element: Some(element) }, .. }) =
+        operands.last_mut()
+        && jumps_there
+        && *place >= before.ip()
+    {
+        *element = Element::LoadedAndJumpedTo;
+    }
+}
+
 fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction: &Instruction) {
     let offsets = decoder.get_constant_offsets(instruction);
     let place = |offset: usize| instruction.ip() + offset as u64;
@@ -168,10 +238,7 @@ fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction
                 takes_address: instruction.mnemonic() == Mnemonic::Lea,
             }
         } else {
-            OperandKind::Constant {
-                indexed_by_8: instruction.memory_index() != Register::None
-                    && instruction.memory_index_scale() == 8,
-            }
+            OperandKind::Constant { element: element(instruction) }
         };
         operands.push(Operand {
             place: place(offsets.displacement_offset()),
@@ -185,7 +252,7 @@ fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction
                 let call = instruction.flow_control() == FlowControl::Call;
                 OperandKind::Branch { target, call }
             }
-            None => OperandKind::Constant { indexed_by_8: false },
+            None => OperandKind::Constant { element: None },
         };
         operands.push(Operand {
             place: place(offsets.immediate_offset()),
@@ -249,6 +316,39 @@ mod tests {
     fn an_undefined_byte_pins_the_function_and_a_breakpoint_does_not() {
         assert_eq!(decode_function(START, &[0xcc, 0xc3]).pinned, None);
         assert_eq!(decode_function(START, &[0x06, 0xc3]).pinned, Some(Reason::Undecodable));
+    }
+
+    #[test]
+    fn a_branch_over_data_that_hides_an_instruction_pins_the_function() {
+        // jmp over one byte; the byte; call 0x2000; ret
+        let over = |byte: u8| [0xeb, 0x01, byte, 0xe8, 0xf8, 0x0f, 0, 0, 0xc3];
+        assert_eq!(decode_function(START, &over(0x90)).pinned, None);
+        assert_eq!(decode_function(START, &over(0xe8)).pinned, Some(Reason::Undecodable));
+    }
+
+    #[test]
+    fn what_becomes_of_an_element_of_an_array_is_seen() {
+        let element = |bytes: &[u8]| {
+            let decoded = decode_function(START, bytes);
+            decoded.operands.iter().find_map(|operand| match operand.kind {
+                OperandKind::Constant { element } => Some(element),
+                _ => None,
+            })
+        };
+        let load = [0x48, 0x8b, 0x04, 0xc5, 0, 0, 0x40, 0]; // mov 0x400000(,%rax,8), %rax
+        let jump = [0xff, 0xe0]; // jmp *%rax
+        let other_jump = [0xff, 0xe1];
+        let store = [0x48, 0x89, 0x07]; // mov %rax, (%rdi)
+        let through = [0xff, 0x24, 0xc5, 0, 0, 0x40, 0]; // jmp *0x400000(,%rax,8)
+        let through_base = [0xff, 0xa4, 0xc3, 0, 0, 0x40, 0]; // jmp *0x400000(%rbx,%rax,8)
+        assert_eq!(element(&through), Some(Some(Element::JumpedTo)));
+        assert_eq!(element(&through_base), Some(None));
+        assert_eq!(element(&[&load[..], &jump].concat()), Some(Some(Element::LoadedAndJumpedTo)));
+        let notrack = [&load[..], &[0x3e], &jump].concat();
+        assert_eq!(element(&notrack), Some(Some(Element::LoadedAndJumpedTo)));
+        for rest in [&other_jump[..], &[&store[..], &jump].concat()] {
+            assert_eq!(element(&[&load[..], rest].concat()), Some(Some(Element::Read)));
+        }
     }
 
     #[test]

@@ -7,9 +7,9 @@
 //! does not tell; the start is the address that code takes. Whatever does not fit pins the
 //! functions it may lead into.
 
-use super::decode::OperandKind;
-use super::read::{Image, Relocation};
-use super::relocation::{Class, classify};
+use super::decode::{Element, OperandKind};
+use super::read::{Image, Relocation, Symbol};
+use super::relocation::{Class, classify, is_through_got};
 use super::survey::{CodeReference, Survey};
 use super::switch;
 use szc_abi::Reason;
@@ -66,6 +66,9 @@ pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
         let Some(section) = image.section_at(relocation.place) else { continue };
         if section.executable || section.name.starts_with(".eh_frame") {
             continue;
+        }
+        if is_through_got(relocation.r_type) {
+            survey.pin_middle(relocation.symbol, Reason::InteriorInData, &mut found.pinned);
         }
         let leads_to_code = |address| image.section_at(address).is_some_and(|s| s.executable);
         match classify(relocation.r_type) {
@@ -164,7 +167,11 @@ impl Context<'_, '_> {
             match user.operand.kind {
                 OperandKind::IpRelative { takes_address: true, .. }
                     if !absolute && self.jumps_through(function, user) => {}
-                OperandKind::Constant { indexed_by_8: true } if absolute => {}
+                OperandKind::Constant { element: Some(Element::JumpedTo) } if absolute => {}
+                // The register may hold the address of a label for longer than the jump takes; that of a
+                // case of a switch is used for nothing else, and the table of a switch has no name.
+                OperandKind::Constant { element: Some(Element::LoadedAndJumpedTo) }
+                    if absolute && !self.is_an_object(base) => {}
                 _ if absolute && self.is_whole_object(base, end) => readable = true,
                 _ => return None,
             }
@@ -196,12 +203,17 @@ impl Context<'_, '_> {
 
     /// A symbol of the compiler says that exactly these bytes are one object.
     fn is_whole_object(&self, base: u64, end: u64) -> bool {
+        self.objects_at(base).any(|object| object.size == end - base)
+    }
+
+    fn is_an_object(&self, base: u64) -> bool {
+        self.objects_at(base).next().is_some()
+    }
+
+    fn objects_at(&self, base: u64) -> impl Iterator<Item = &Symbol<'_>> {
         let objects = &self.image.objects;
         let first = objects.partition_point(|object| object.address < base);
-        objects[first..]
-            .iter()
-            .take_while(|object| object.address == base)
-            .any(|object| object.size == end - base)
+        objects[first..].iter().take_while(move |object| object.address == base)
     }
 
     fn is_pointed_to(&self, base: u64, end: u64) -> bool {

@@ -9,6 +9,7 @@ pub mod decide;
 pub mod decode;
 mod embed;
 mod emit;
+mod endings;
 pub mod frame;
 mod inner_calls;
 pub mod inspect;
@@ -18,6 +19,7 @@ mod relocation;
 mod stack_switch;
 mod survey;
 mod switch;
+mod tail_calls;
 pub mod write;
 
 pub use embed::{EmbedOptions, Strip, embed};

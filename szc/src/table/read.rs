@@ -4,13 +4,10 @@
 //! gives an error, never a panic.
 
 use anyhow::{Context, Result, bail, ensure};
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
-use object::{Endianness, SectionIndex, SymbolIndex, elf};
-use std::collections::HashSet;
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::{Endianness, SectionIndex, elf};
 
-/// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if no
-/// image does.
-const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
+mod relocations;
 
 /// A linked ELF image.
 #[derive(Debug)]
@@ -37,6 +34,8 @@ pub struct Image<'data> {
     pub retained_sections: Vec<String>,
     /// Places that refer to functions of libc which look at their caller's address, ascending.
     pub caller_asking: Vec<u64>,
+    /// Places that refer to functions of libraries which never return, ascending.
+    pub never_returning: Vec<u64>,
     /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes it
     /// in static programs.
     pub loaded_uses_symtab: bool,
@@ -102,7 +101,7 @@ impl Section<'_> {
 /// A symbol with a size.
 #[derive(Clone, Debug)]
 pub struct Symbol<'data> {
-    /// Name, as it stands in the symbol table.
+    /// Name, as it stands in the symbol table; GNU ld appends versions there.
     pub name: &'data [u8],
     /// First address.
     pub address: u64,
@@ -110,6 +109,12 @@ pub struct Symbol<'data> {
     pub size: u64,
     /// `STT_GNU_IFUNC`: the function chooses another function when the image is loaded.
     pub ifunc: bool,
+}
+
+/// A name of the symbol table without its version: `dlsym@GLIBC_2.34`, `malloc@@V1`.
+#[must_use]
+pub fn without_version(name: &[u8]) -> &[u8] {
+    name.split(|&byte| byte == b'@').next().unwrap_or(name)
 }
 
 /// A relocation that the linker has already applied.
@@ -164,6 +169,7 @@ impl<'data> Image<'data> {
             relocations: Vec::new(),
             retained_sections: Vec::new(),
             caller_asking: Vec::new(),
+            never_returning: Vec::new(),
             loaded_uses_symtab: false,
             relro,
         };
@@ -271,64 +277,6 @@ impl<'data> Image<'data> {
             .filter(|symbol| !symbol.is_undefined(endian) && symbol.st_type() != elf::STT_TLS)
             .map(|symbol| symbol.st_value(endian))
             .collect();
-        Ok(())
-    }
-
-    fn read_relocations(
-        &mut self,
-        file: &ElfFile64<'data, Endianness>,
-        data: &'data [u8],
-    ) -> Result<()> {
-        let endian = file.endian();
-        let sections = file.elf_section_table();
-        let symbols = file.elf_symbol_table();
-        let asks: HashSet<SymbolIndex> = symbols
-            .enumerate()
-            .filter(|(_, symbol)| {
-                symbol.is_undefined(endian)
-                    && symbol
-                        .name(endian, symbols.strings())
-                        .is_ok_and(|name| CALLER_ASKING.contains(&name))
-            })
-            .map(|(index, _)| index)
-            .collect();
-        for header in sections.iter() {
-            let retained = header.sh_type(endian) == elf::SHT_RELA
-                && !header.sh_flags(endian).contains(elf::SHF_ALLOC);
-            if !retained {
-                continue;
-            }
-            let name = sections.section_name(endian, header).context("a section has no name")?;
-            self.retained_sections.push(String::from_utf8_lossy(name).into_owned());
-            let target = sections.section(SectionIndex(header.sh_info(endian) as usize));
-            let loaded =
-                target.is_ok_and(|target| target.sh_flags(endian).contains(elf::SHF_ALLOC));
-            if !loaded {
-                continue;
-            }
-            let (entries, _) = header
-                .rela(endian, data)
-                .context("a relocation section lies outside the file")?
-                .unwrap_or((&[], SectionIndex(0)));
-            for entry in entries {
-                let by_name =
-                    entry.symbol(endian, false).is_some_and(|index| asks.contains(&index));
-                if by_name {
-                    self.caller_asking.push(entry.r_offset(endian));
-                }
-                let symbol = entry.symbol(endian, false).map_or(0, |index| {
-                    symbols.symbol(index).map_or(0, |symbol| symbol.st_value(endian))
-                });
-                self.relocations.push(Relocation {
-                    place: entry.r_offset(endian),
-                    r_type: entry.r_type(endian, false),
-                    symbol,
-                    target: symbol.wrapping_add_signed(entry.r_addend(endian)),
-                });
-            }
-        }
-        self.relocations.sort_by_key(|relocation| relocation.place);
-        self.caller_asking.sort_unstable();
         Ok(())
     }
 }

@@ -55,6 +55,24 @@ pub fn classify(r_type: RelocationType) -> Class {
     }
 }
 
+/// Whether the symbol's address, without the addend, lies in the global offset table: the addend belongs to the field.
+#[must_use]
+pub fn is_through_got(r_type: RelocationType) -> bool {
+    matches!(
+        r_type,
+        elf::R_X86_64_GOT32
+            | elf::R_X86_64_GOT64
+            | elf::R_X86_64_GOTPCREL
+            | elf::R_X86_64_GOTPCREL64
+            | elf::R_X86_64_GOTPLT64
+            | elf::R_X86_64_GOTPCRELX
+            | elf::R_X86_64_REX_GOTPCRELX
+            | elf::R_X86_64_CODE_4_GOTPCRELX
+            | elf::R_X86_64_CODE_5_GOTPCRELX
+            | elf::R_X86_64_CODE_6_GOTPCRELX
+    )
+}
+
 /// Whether the relocation begins a thread-local sequence that the linker may rewrite as a whole,
 /// including the relocation of the call to `__tls_get_addr` behind it.
 #[must_use]
@@ -68,6 +86,16 @@ pub const TLS_SEQUENCE_BYTES: u64 = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_entry_of_the_offset_table_holds_the_address_of_a_symbol() {
+        assert!(is_through_got(elf::R_X86_64_GOTPCREL));
+        assert!(is_through_got(elf::R_X86_64_REX_GOTPCRELX));
+        // These have the table's address, or a thread's.
+        for r_type in [elf::R_X86_64_GOTPC32, elf::R_X86_64_GOTTPOFF, elf::R_X86_64_PC32] {
+            assert!(!is_through_got(r_type));
+        }
+    }
 
     #[test]
     fn an_unknown_kind_is_never_taken_for_a_known_one() {

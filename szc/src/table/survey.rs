@@ -2,8 +2,9 @@
 
 use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
-use super::read::{Image, Section, Symbol};
-use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, starts_tls_sequence};
+use super::endings;
+use super::read::{Image, Section, Symbol, without_version};
+use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, is_through_got, starts_tls_sequence};
 use szc_abi::Reason;
 
 /// A function of the image.
@@ -23,6 +24,20 @@ pub struct Function<'data> {
     pub decoded: Decoded,
     /// Why it stays, as far as its own symbols, bytes and relocations tell.
     pub pinned: Option<Reason>,
+}
+
+impl Function<'_> {
+    /// Whether one of its names, without version, is such.
+    pub fn has_name(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        self.names.iter().any(|name| is(without_version(name)))
+    }
+
+    /// The address of the instruction that has a byte at `place`.
+    #[must_use]
+    pub fn instruction_at(&self, place: u64) -> Option<u64> {
+        let behind = self.decoded.boundaries.partition_point(|&boundary| boundary <= place);
+        self.decoded.boundaries.get(behind.checked_sub(1)?).copied()
+    }
 }
 
 /// An instruction that refers to an address other than by a branch.
@@ -57,7 +72,7 @@ pub struct Survey<'data> {
     pub references: Vec<CodeReference>,
     /// Branches out of functions and out of code that belongs to none.
     pub branches: Vec<OutwardBranch>,
-    /// Addresses of code that absolute relocations outside functions name.
+    /// Addresses that code refers to in other ways, by the global offset table among them.
     pub stray_targets: Vec<u64>,
     /// Ranges of code that belongs to no function and may set the stack pointer to something new.
     pub gaps_that_set_stack_pointer: Vec<(u64, u64)>,
@@ -79,6 +94,9 @@ impl<'data> Survey<'data> {
         };
         for index in 0..survey.functions.len() {
             survey.survey_function(image, index);
+        }
+        for index in endings::run_on(image, &survey) {
+            survey.functions[index].pinned.get_or_insert(Reason::FallsThrough);
         }
         for section in image.sections.iter().filter(|section| section.executable) {
             survey.survey_gaps(image, section);
@@ -128,23 +146,9 @@ impl<'data> Survey<'data> {
         let first = image.caller_asking.partition_point(|&place| place < start);
         let asks = image.caller_asking.get(first).is_some_and(|&place| place < end);
         let reason = reason.or(asks.then_some(Reason::CallerMatters));
-        let returns_into_code = decoded.ends_in_call && self.continues_at(image, index);
-        let reason = reason.or(returns_into_code.then_some(Reason::FallsThrough));
         let function = &mut self.functions[index];
         function.pinned = function.pinned.or(decoded.pinned.take()).or(reason);
         function.decoded = decoded;
-    }
-
-    /// Whether what lies behind a function looks like more of its code: neither padding nor another
-    /// function nor the end of the section.
-    fn continues_at(&self, image: &Image<'data>, index: usize) -> bool {
-        let end = self.functions[index].end;
-        let is_function =
-            self.functions.get(index + 1).is_some_and(|following| following.start == end);
-        // int3; nop and the first bytes of longer ones; zero.
-        let padding = [0xcc, 0x90, 0x66, 0x0f, 0x2e, 0x00];
-        let behind = image.section_at(end).and_then(|section| section.bytes(end, 1));
-        !is_function && behind.is_some_and(|byte| !padding.contains(&byte[0]))
     }
 
     /// Code that no function symbol covers still refers to functions. It is decoded as if it were
@@ -207,6 +211,9 @@ impl<'data> Survey<'data> {
         let mut tls_sequence_until = 0;
         for relocation in image.relocations_in(start, end) {
             let operand = decoded.operand_at(relocation.place);
+            if is_through_got(relocation.r_type) {
+                self.stray_targets.push(relocation.symbol);
+            }
             match classify(relocation.r_type) {
                 Class::Constant => {}
                 Class::FromGot => self.stray_targets.push(relocation.target),

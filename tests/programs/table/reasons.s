@@ -65,6 +65,14 @@ FUNCTION Undecodable__address_size
         ret
 END Undecodable__address_size
 
+# A byte of data that hides the instruction behind it.
+FUNCTION Undecodable__jumps_over_data
+        jmp 1f
+        .byte 0xe8
+1:      leaq moves__plain(%rip), %rax
+        ret
+END Undecodable__jumps_over_data
+
 FUNCTION ShortBranchOut__
         leaq 1(%rdi,%rdi), %rax
         jmp .Lmoves__beside
@@ -88,6 +96,36 @@ FUNCTION moves__fallen_into
         leaq 1(%rdi,%rdi), %rax
         ret
 END moves__fallen_into
+
+# A call at the end that returns into what follows, and one that does not.
+FUNCTION FallsThrough__a_call_returns
+        subq $8, %rsp
+        call .Lmoves__plain
+END FallsThrough__a_call_returns
+        .globl moves__returned_into
+        .type moves__returned_into, @function
+moves__returned_into:
+        addq $8, %rsp
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__returned_into
+FUNCTION moves__never_returns
+        subq $8, %rsp
+1:      call .Lmoves__plain
+        testq %rax, %rax
+        je 1b
+        hlt
+END moves__never_returns
+FUNCTION moves__ends_in_its_call
+        subq $8, %rsp
+        call .Lmoves__never_returns
+END moves__ends_in_its_call
+        .globl moves__behind_that_call
+        .type moves__behind_that_call, @function
+moves__behind_that_call:
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__behind_that_call
 
 # A constant that a relocation calls an address.
 FUNCTION RelocationMismatch__
@@ -122,6 +160,32 @@ FUNCTION moves__takes_an_address
         leaq taken_middle(%rip), %rax
         ret
 END moves__takes_an_address
+
+# Its middle is an entry of the global offset table, which the linker may leave out (GOTPCRELX) or not.
+FUNCTION InteriorReferenced__by_the_offset_table
+        leaq 1(%rdi,%rdi), %rax
+        .globl middle_in_offset_table
+middle_in_offset_table:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__by_the_offset_table
+FUNCTION moves__asks_the_offset_table
+        addq middle_in_offset_table@GOTPCREL(%rip), %rax
+        xorq middle_in_offset_table@GOTPCREL(%rip), %rax
+        ret
+END moves__asks_the_offset_table
+FUNCTION InteriorReferenced__by_the_offset_table_unrelaxed
+        leaq 1(%rdi,%rdi), %rax
+        .globl other_middle_in_offset_table
+other_middle_in_offset_table:
+        leaq 2(%rdi,%rdi), %rax
+        ret
+END InteriorReferenced__by_the_offset_table_unrelaxed
+FUNCTION moves__asks_the_offset_table_directly
+        pushq other_middle_in_offset_table@GOTPCREL(%rip)
+        popq %rax
+        ret
+END moves__asks_the_offset_table_directly
 
 # Entered in its middle by a function that stays.
 FUNCTION InteriorReferenced__from_one_that_stays

@@ -1,6 +1,6 @@
 //! Links: what the driver adds, takes away, and leaves behind.
 
-use crate::tools::{Place, sections, succeed, szc};
+use crate::tools::{Place, sections, succeed, szc, szcxx};
 use szc_abi::TABLE_SECTION;
 
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
@@ -262,5 +262,74 @@ fn every_subcommand_explains_itself_and_refuses_a_call_without_arguments() {
         let empty = place.feed(szc(), &[word], "");
         assert_eq!(empty.status.code(), Some(2), "{word}");
         assert!(!empty.stderr.is_empty(), "{word}");
+    }
+}
+
+const THROWS: &str = "\
+#include <cstdio>
+#include <stdexcept>
+#include <chrono>
+__attribute__((noinline)) static int half(int n) { if (n % 2) throw std::runtime_error(\"odd\"); return n / 2; }
+__attribute__((noinline)) static int tries(int n) { try { return half(n); } catch (std::exception &) { return -1; } }
+int main() {
+  auto start = std::chrono::steady_clock::now();
+  long wrong = 0;
+  do for (int n = 0; n < 100; n++) wrong += tries(n) != (n % 2 ? -1 : n / 2);
+  while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(60));
+  printf(\"%ld\\n\", wrong);
+}
+";
+
+#[test]
+fn an_unwinder_that_no_word_tells_of_is_found_in_the_image() {
+    let place = Place::with("x.cc", THROWS);
+    // As linker scripts, which may have any name.
+    for (script, archive) in [("cxx", "libstdc++.a"), ("support", "libgcc_eh.a")] {
+        let path = place.run("clang-22", &[&format!("-print-file-name={archive}")]);
+        place.write(script, &format!("INPUT({})\n", path.trim()));
+    }
+    place.run(szcxx(), &["-O2", "-nostdlib++", "x.cc", "cxx", "support", "-lm", "-o", "x"]);
+    let mut program = place.command("./x");
+    program.env("SZC_INTERVAL_MS", "1").env("SZC_LOG", "log");
+    assert_eq!(succeed(&mut program), "0\n");
+    let log = String::from_utf8(place.read("log")).expect("text");
+    assert!(!log.contains("\"relocations\":0,"), "{log}");
+}
+
+#[test]
+fn a_link_that_is_interrupted_leaves_nothing_behind_and_ends_by_the_signal() {
+    use std::os::unix::process::ExitStatusExt;
+    for (name, signal) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let place = Place::with("x.c", "int main(void) { return 0; }");
+        place.run(szc(), &["-c", "x.c"]);
+        std::fs::create_dir(place.path.join("scratch")).expect("writable");
+        // The signal comes when the image is there, and before it has its table.
+        place.write_script("clang", &format!("clang-22 \"$@\" && kill -{name} $PPID"));
+        let mut link = place.command(szc());
+        link.args(["x.o", "-o", "x"]).env("SZC_CLANG", "./clang");
+        link.env("TMPDIR", place.path.join("scratch"));
+        let output = link.output().expect("szc starts");
+        assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+        let mut left: Vec<_> = std::fs::read_dir(&place.path)
+            .expect("readable")
+            .chain(std::fs::read_dir(place.path.join("scratch")).expect("readable"))
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["clang", "scratch", "x.c", "x.o"]);
+    }
+}
+
+#[test]
+fn without_section_headers_code_stays() {
+    let place = Place::with("x.c", "int main(void) { return 0; }");
+    for words in [&["-Wl,-z,nosectionheader"][..], &["-z", "nosectionheader"]] {
+        let mut link = place.command(szc());
+        let output = link.args(["x.c", "-o", "x"]).args(words).output().expect("szc starts");
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("code randomization is off: -z nosectionheader"), "{said}");
+        succeed(&mut place.command("./x"));
     }
 }

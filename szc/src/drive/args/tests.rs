@@ -231,3 +231,32 @@ fn the_linker_in_use_is_recognized_by_its_name() {
         assert_eq!(words(line).facts.links_with_lld(), lld, "{line}");
     }
 }
+
+#[test]
+fn an_empty_word_is_nothing() {
+    let invocation = read(&["-O2", "x.c", "", "-o", "x"]);
+    assert_eq!(invocation.facts.files, [PathBuf::from("x.c")]);
+    assert!(invocation.facts.makes_image());
+}
+
+#[test]
+fn a_strip_request_in_a_response_file_of_the_linker_leaves_the_link() {
+    let (_dir, argument) = response_file("-s --defsym=a,b=1 -Bsymbolic");
+    let invocation = words(&format!("x.o -Wl,-O1,{argument} -lm"));
+    assert_eq!(invocation.facts.strip, Some(Strip::All));
+    assert_eq!(
+        joined(&invocation.for_link(&[])),
+        "x.o -Xlinker -O1 -Xlinker --defsym=a,b=1 -Xlinker -Bsymbolic -lm"
+    );
+    assert!(joined(&invocation.for_clang(&[])).contains(&argument));
+    let (_dir, argument) = response_file("-soname -s");
+    assert_eq!(words(&format!("x.o -Wl,{argument}")).facts.strip, None);
+}
+
+#[test]
+fn flangs_own_compiler_is_left_alone_and_its_directories_are_no_inputs() {
+    assert!(words("-fc1 -emit-obj x.f90").facts.only_asks);
+    for line in ["-module-dir m x.f90", "-J m x.f90", "-fintrinsic-modules-path m x.f90"] {
+        assert_eq!(words(line).facts.files, [PathBuf::from("x.f90")], "{line}");
+    }
+}

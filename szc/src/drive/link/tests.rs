@@ -2,6 +2,7 @@
 
 use super::super::args::classify;
 use super::super::features::Word;
+use super::super::unwinder;
 use super::*;
 
 fn facts(line: &str) -> Facts {
@@ -14,7 +15,9 @@ fn only_images_for_linux_on_x86_64_are_touched() {
         ("x.c", false),
         ("-m64 x.c", false),
         ("-m32 -m64 x.c", false),
-        ("--target=x86_64-unknown-linux-musl x.c", false),
+        ("--target=x86_64-unknown-linux-musl x.c", true),
+        ("--target=x86_64-linux-uclibc x.c", true),
+        ("--target=x86_64-unknown-linux-gnu x.c", false),
         ("-shared x.o", false),
         ("-static-pie x.o", false),
         ("-m32 x.c", true),
@@ -80,7 +83,7 @@ fn a_static_unwinder_is_no_obstacle_only_where_it_is_the_only_one() {
         ("-static-libgcc -static-libstdc++ -shared x.cc", true),
         ("-shared x.cc", false),
     ] {
-        assert_eq!(unwinder_that_knows_no_copies(&facts(line)).is_some(), refused, "{line}");
+        assert_eq!(unwinder::that_knows_no_copies(&facts(line)).is_some(), refused, "{line}");
     }
 }
 
@@ -103,9 +106,28 @@ fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
         ("-static x.o", false),
         ("-static-pie x.o", false),
     ] {
-        let exported = exports(&facts(line), &request);
+        let exported = exports(&facts(line), &request, Unwinder::expected(&facts(line)));
         assert!(exported.contains(&STACK_EXPORT_PREFIX), "{line}");
         assert_eq!(exported.contains(&SHARED_STACK_EXPORT_PREFIX), expected, "{line}");
+    }
+}
+
+#[test]
+fn the_unwinder_is_expected_where_its_archive_is_named() {
+    for (line, expected) in [
+        ("x.o", Unwinder::Shared),
+        ("-static x.o", Unwinder::Own),
+        ("-static-libgcc x.o", Unwinder::Shared),
+        ("-static-libgcc -static-libstdc++ x.o", Unwinder::Own),
+        ("-static-libgcc x.o -l:libstdc++.a -lm", Unwinder::Own),
+        ("-static-libgcc x.o /usr/lib/libstdc++.a", Unwinder::Own),
+        ("x.o -Wl,-Bstatic -lstdc++ -lgcc_eh -Wl,-Bdynamic", Unwinder::Own),
+        ("x.o -Wl,-Bstatic -Wl,-Bdynamic -lstdc++ -lgcc_eh", Unwinder::Shared),
+        ("x.o -Wl,-Bstatic,-lstdc++,-lgcc_eh,-Bdynamic", Unwinder::Own),
+        ("x.o -l:libstdc++.a -l:libgcc_eh.a", Unwinder::Own),
+        ("x.o -static-libstdc++", Unwinder::Shared),
+    ] {
+        assert_eq!(Unwinder::expected(&facts(line)), expected, "{line}");
     }
 }
 
@@ -129,7 +151,7 @@ fn another_unwinder_inside_the_image_is_noticed() {
         ("--rtlib compiler-rt -unwindlib=libunwind -static-libgcc x.o", true),
         ("-rtlib=libgcc -static x.o", false),
     ] {
-        assert_eq!(has_other_unwinder_inside(&facts(line)), inside, "{line}");
+        assert_eq!(unwinder::is_another_inside(&facts(line)), inside, "{line}");
     }
 }
 
@@ -144,7 +166,7 @@ fn unwinders_inside_libraries_are_answered_wherever_there_is_a_loader_and_code_m
     ] {
         let request = Request::default();
         let request = if code { request } else { request.without(Feature::Code) };
-        let exported = exports(&facts(line), &request);
+        let exported = exports(&facts(line), &request, Unwinder::expected(&facts(line)));
         assert_eq!(exported.contains(&SHARED_OBJECTS_EXPORT_PREFIX), expected, "{line}");
     }
 }

@@ -1,0 +1,127 @@
+//! What a command line says about the work to do.
+
+use crate::table::Strip;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What a command line says about the work to do.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// Input files, `-` among them.
+    pub files: Vec<PathBuf>,
+    /// How many `-l` options there are.
+    pub libraries: usize,
+    /// Inputs that are headers, which clang precompiles instead of linking.
+    pub headers: usize,
+    /// There are words for the linker alone, which clang counts as inputs of a link.
+    pub has_linker_words: bool,
+    /// Names of files are relative to another directory than this process's.
+    pub is_elsewhere: bool,
+    /// Ends before the link.
+    pub stops_early: bool,
+    /// Asks something and does nothing else, or lacks the value of its last option.
+    pub only_asks: bool,
+    /// `-###`.
+    pub dry_run: bool,
+    /// `-v`.
+    pub verbose: bool,
+    /// The image is a shared library.
+    pub shared: bool,
+    /// A file says what the image shows to libraries.
+    pub hides_symbols: bool,
+    /// Libraries are linked statically, some at least.
+    pub static_libraries: bool,
+    /// All libraries are linked statically.
+    pub fully_static: bool,
+    /// The compiler's support library, with the unwinder, is linked statically.
+    pub static_support: bool,
+    /// The C++ library is linked statically.
+    pub static_cxx: bool,
+    /// The C++ library is named, and may be a shared one.
+    pub names_cxx: bool,
+    /// The unwinder, if named: by an option or as a library.
+    pub unwinder: Option<String>,
+    /// An archive of another unwinder than the compiler's is named.
+    pub unwinder_archive: bool,
+    /// The compiler's support library, if named; the unwinder comes with it.
+    pub support_library: Option<String>,
+    /// The link makes an object file.
+    pub relocatable: bool,
+    /// No start files.
+    pub no_start_files: bool,
+    /// No default libraries.
+    pub no_default_libs: bool,
+    /// `-lc` is given by name.
+    pub names_libc: bool,
+    /// The linker that the user chose: a name or a path.
+    pub chosen_linker: Option<OsString>,
+    /// Taken out of the link, to be carried out on the image.
+    pub strip: Option<Strip>,
+    /// The image shall have no section headers.
+    pub no_section_headers: bool,
+    /// Where the image goes, if not to `a.out`.
+    pub output: Option<PathBuf>,
+    /// The target triple, if named.
+    pub target: Option<String>,
+    /// Code for a mode with narrower pointers than the 64-bit one.
+    pub narrow: bool,
+    /// The code model, if named.
+    pub code_model: Option<String>,
+    /// Code for accelerators is linked too.
+    pub offload: bool,
+    /// `--driver-mode`, if given.
+    pub driver_mode: Option<String>,
+    /// Sanitizers in effect at the end of the line.
+    pub sanitizers: BTreeSet<String>,
+}
+
+impl Facts {
+    /// Whether the linker will run.
+    #[must_use]
+    pub fn links(&self) -> bool {
+        let inputs = self.files.len() + self.libraries;
+        // `-Wl,--version` alone asks the linker that would be used for its name.
+        let only_for_linker = inputs == 0 && self.has_linker_words;
+        !self.stops_early && !self.only_asks && (inputs > self.headers || only_for_linker)
+    }
+
+    /// Whether the linker will make a program or a shared library.
+    #[must_use]
+    pub fn makes_image(&self) -> bool {
+        self.links() && !self.relocatable
+    }
+
+    /// Whether the linker will be LLVM's.
+    #[must_use]
+    pub fn links_with_lld(&self) -> bool {
+        let is_lld = |name: &OsString| {
+            let file = Path::new(name).file_name().unwrap_or(name);
+            file.as_bytes().windows(3).any(|part| part == b"lld")
+        };
+        self.chosen_linker.as_ref().is_none_or(is_lld)
+    }
+
+    /// Whether clang will not find one of its inputs, and so do nothing.
+    #[must_use]
+    pub fn lacks_a_file(&self) -> bool {
+        !self.is_elsewhere
+            && self.files.iter().any(|file| file.as_os_str() != "-" && !file.exists())
+    }
+
+    /// Turns sanitizers on or off.
+    pub(super) fn sanitize(&mut self, on: bool, names: &str) {
+        for name in names.split(',') {
+            match (on, name) {
+                (true, name) => {
+                    self.sanitizers.insert(name.to_owned());
+                }
+                (false, "all") => self.sanitizers.clear(),
+                (false, name) => {
+                    self.sanitizers.remove(name);
+                }
+            }
+        }
+    }
+}

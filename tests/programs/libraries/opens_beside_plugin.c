@@ -1,0 +1,6 @@
+static volatile int value = 42;
+
+int answer(void)
+{
+    return value;
+}
