@@ -10,6 +10,7 @@ mod presence;
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
 use crate::filters;
+use crate::fork;
 use crate::library;
 use crate::os::{self, tasks};
 use crate::report::FACTS;
@@ -216,8 +217,7 @@ fn begin_epoch(slot: usize) {
             return;
         }
         let now = os::monotonic_ns();
-        if now > patience_ends && os::has_no_child() {
-            // A fork that failed, or a child that died before it could say anything.
+        if now > patience_ends {
             forget_children();
         }
         os::sleep_until(now + 1_000_000);
@@ -234,10 +234,17 @@ fn children_pending() -> u32 {
     pending().map_or(0, |count| count.load(Ordering::Acquire))
 }
 
+/// Expects no child any more if there is none: a fork has failed, or a child died before it could say anything.
 fn forget_children() {
-    if let Some(count) = pending() {
-        count.store(0, Ordering::Relaxed);
-    }
+    // Under the lock no fork is announced.
+    CODE.with(|_| {
+        if let Some(count) = pending()
+            && !fork::is_under_way()
+            && os::has_no_child()
+        {
+            count.store(0, Ordering::Relaxed);
+        }
+    });
 }
 
 /// Before a fork, under the lock: no epoch begins until the child has its own copies.

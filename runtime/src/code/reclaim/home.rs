@@ -47,8 +47,10 @@ fn look(known: &Home, thread: usize, pointer: usize, low: usize) {
         && low - pointer < MAX_STACK_BYTES
         && os::is_readable(page, low.next_multiple_of(os::PAGE_BYTES) - page)
     {
-        known.thread.store(thread, Ordering::Relaxed);
-        known.low.store(page, Ordering::Relaxed);
+        known.thread.store(0, Ordering::Relaxed);
+        // Release: a child that is forked in between finds no thread with the stack of another.
+        known.low.store(page, Ordering::Release);
+        known.thread.store(thread, Ordering::Release);
     } else if !is_on_signal_stack() {
         stacks::block(Blocked::ForeignStack);
     }
