@@ -31,6 +31,7 @@
 use crate::arch;
 use crate::code::images::Images;
 use crate::code::reclaim;
+use crate::errno;
 use crate::filters;
 use crate::library;
 use crate::maintenance;
@@ -111,7 +112,7 @@ pub extern "C" fn announced_syscall(
     if result == 0 {
         go_on_in_child(before);
     } else {
-        go_on_in_parent(before);
+        go_on_in_parent(before, result > 0);
     }
     result
 }
@@ -137,13 +138,21 @@ pub fn is_under_way() -> bool {
 extern "C" fn prepare() {
     // Several threads may fork at a time.
     arch::set_mask_before_fork(announce() as usize);
+    arch::set_errno_before_fork(errno::get() as usize);
+    errno::set(0);
 }
 
+/// libc runs this also if there is no child, and only `errno` tells: nothing changes it in between but a fork that fails.
 extern "C" fn parent() {
-    go_on_in_parent(arch::mask_before_fork() as u64);
+    let has_child = errno::get() == 0;
+    if has_child {
+        errno::set(arch::errno_before_fork() as i32);
+    }
+    go_on_in_parent(arch::mask_before_fork() as u64, has_child);
 }
 
 extern "C" fn child() {
+    errno::set(arch::errno_before_fork() as i32);
     go_on_in_child(arch::mask_before_fork() as u64);
 }
 
@@ -158,7 +167,10 @@ fn announce() -> u64 {
     before
 }
 
-fn go_on_in_parent(before: u64) {
+fn go_on_in_parent(before: u64, has_child: bool) {
+    if !has_child {
+        maintenance::expect_one_less();
+    }
     UNDER_WAY.fetch_sub(1, Ordering::Release);
     let _ = os::signal_mask(2, Some(before));
 }
@@ -169,8 +181,8 @@ fn go_on_in_child(before: u64) {
         CODE.with(|images| images.announce_to_profilers());
         maintenance::restart();
     }
-    // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from
-    // here, and here is no task. Until then both write the same bytes to the same places.
+    // Otherwise the two go on sharing. Neither begins another epoch: the parent expects word from
+    // here as long as this child lives, and here is no task. Both write the same bytes to the same places.
     let _ = os::signal_mask(2, Some(before));
 }
 

@@ -122,6 +122,11 @@ impl Region {
         unsafe { os::unmap(self.order.cast(), self.count as usize * BYTES_FOR_EACH) };
     }
 
+    /// Whether there is none: the place has never been used.
+    pub fn is_nowhere(&self) -> bool {
+        self.order.is_null()
+    }
+
     /// Bytes of the place that the layout uses.
     pub fn bytes(&self) -> u32 {
         self.bytes
