@@ -26,6 +26,8 @@ pub struct Errno(pub i32);
 pub const EINTR: Errno = Errno(4);
 /// Invalid argument.
 pub const EINVAL: Errno = Errno(22);
+/// A file would be larger than the process may make it.
+pub const EFBIG: Errno = Errno(27);
 /// No room on the disk.
 pub const ENOSPC: Errno = Errno(28);
 
