@@ -51,7 +51,8 @@ fn look(known: &Home, thread: usize, pointer: usize, low: usize) {
         // Release: a child that is forked in between finds no thread with the stack of another.
         known.low.store(page, Ordering::Release);
         known.thread.store(thread, Ordering::Release);
-    } else if !is_on_signal_stack() {
+    } else if !is_on_signal_stack() && !stacks::is_on_signal_stack(pointer) {
+        // (Within a handler the kernel knows nothing of a stack that was set with `SS_AUTODISARM`.)
         stacks::block(Blocked::ForeignStack);
     }
 }
