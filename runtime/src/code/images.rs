@@ -24,6 +24,8 @@ pub struct Images {
     added: u64,
     /// What was counted for libraries that are gone.
     gone: Counts,
+    /// No layout follows, and nobody asks the resolver.
+    settled: bool,
     /// The slot that a library is just put into or taken out of; 0 (the program's) if there is none.
     changing: AtomicUsize,
 }
@@ -37,6 +39,7 @@ impl Images {
             used: 0,
             added: 0,
             gone: Counts::NONE,
+            settled: false,
             changing: AtomicUsize::new(PROGRAM),
         }
     }
@@ -205,11 +208,19 @@ impl Images {
 
     /// Copies all functions of all images; no layout follows. See [`Code::settle`].
     pub fn settle(&mut self) {
+        self.settled = true;
         for slot in 0..self.used {
-            if let Some(code) = self.code_mut(slot) {
+            // One that is closing may have been unloaded: its bytes are gone, and nobody calls it.
+            let closing = self.library_mut(slot).is_some_and(|library| library.closing);
+            if let Some(code) = self.code_mut(slot).filter(|_| !closing) {
                 code.settle();
             }
         }
+    }
+
+    /// Whether [`Self::settle`] was called.
+    pub fn are_settled(&self) -> bool {
+        self.settled
     }
 
     /// Records that there was no memory for the image's next epoch.
