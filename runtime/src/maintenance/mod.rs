@@ -119,6 +119,7 @@ extern "C" fn szc_rt_maintenance() -> ! {
     if OWN_FILES.load(Ordering::Relaxed) {
         // A pipe of the program that stayed open here would never end for its reader.
         if os::close_all().is_err() {
+            presence::want_no_more();
             os::exit_task(0);
         }
         os::leave_directory();
