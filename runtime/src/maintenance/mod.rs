@@ -125,9 +125,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
         os::leave_directory();
     }
     os::set_task_name(c"szc");
-    // It opens files, which must not be the program's.
-    let reclaims = OWN_FILES.load(Ordering::Relaxed);
-    let mut reclaimer = if reclaims { Reclaimer::new() } else { None };
+    // Reclaiming opens files, which must not be the program's.
+    let mut may_reclaim = OWN_FILES.load(Ordering::Relaxed);
+    let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
@@ -153,6 +153,11 @@ extern "C" fn szc_rt_maintenance() -> ! {
         }
         if !epochs.begin() {
             continue;
+        }
+        // Not before it is needed: many children end soon, and who waits for one waits for the files that are open in /proc.
+        if may_reclaim && reclaimer.is_none() && CODE.with(|images| images.want_cycle()) {
+            reclaimer = Reclaimer::new();
+            may_reclaim = reclaimer.is_some();
         }
         if let Some(reclaimer) = &mut reclaimer {
             reclaimer.step(|| children::pending() == 0);
