@@ -273,11 +273,22 @@ impl<'a> Epochs<'a> {
     }
 
     /// In a forked child, which has only the thread that forked and no cycle under way, and no memory but for what may
-    /// run.
+    /// run. The parent may have been giving places back at that moment, so everything is counted anew.
     pub fn become_child(&mut self) {
-        self.replace(Use::Candidate, Use::Kept);
-        self.busy -= self.replace(Use::Freeing, Use::Bare);
-        self.replace(Use::Free, Use::Bare);
+        self.kept = 0;
+        for place in 0..self.opened {
+            let in_use = self.is_in_use(place);
+            let state = &mut self.places[place as usize];
+            match *state {
+                Use::Current => {}
+                _ if in_use => {
+                    *state = Use::Kept;
+                    self.kept += 1;
+                }
+                _ => *state = Use::Bare,
+            }
+        }
+        self.busy = self.kept + 1;
     }
 
     fn replace(&mut self, from: Use, to: Use) -> u32 {

@@ -10,7 +10,6 @@ use crate::code::images::Images;
 use crate::fork;
 use crate::library;
 use crate::maintenance;
-use crate::next::Next;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +29,7 @@ pub fn may_be_there() -> bool {
 
 /// Where syscall(2) goes on.
 pub fn next_syscall() -> usize {
-    static NEXT: Next = Next::new(c"syscall");
+    use crate::next::SYSCALL as NEXT;
     NEXT.get().unwrap_or_else(variadic::own_syscall)
 }
 
@@ -54,7 +53,7 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
 
 /// Before prctl(2). Where to go on.
 pub extern "C" fn before_prctl(operation: u32) -> usize {
-    static NEXT: Next = Next::new(c"prctl");
+    use crate::next::PRCTL as NEXT;
     if operation == PR_SET_SECCOMP {
         settle();
     }

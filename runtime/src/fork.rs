@@ -3,9 +3,35 @@
 //! Copies lie in shared memory, because they are mapped twice; a child that went on sharing them
 //! would see its parent's epochs. The handlers registered here run closest to the fork itself: libc
 //! runs `prepare` handlers last registered first, the others first registered first, and these are
-//! registered before any of the program's. In between all signals are blocked and the lock is held.
+//! registered before any of the program's. In between all signals are blocked.
+//!
+//! No lock is held in between. Behind the last `prepare` handler libc takes locks of its own (all arenas of malloc, the
+//! list of streams), and a thread that has one of them may be making a first call: it would wait for the lock of the
+//! copies, and the fork for that thread. So other threads may be in the middle of anything when the memory is copied, and
+//! what they were doing is never finished in the child. What it finds there:
+//!
+//! - *Private memory* as if each of the other threads had stopped at some instruction, with everything stored that it
+//!   had stored before, and all that it had seen of others: a page is copied by making it read-only, and whoever has
+//!   failed to write to one goes no further until the fork is over. So the order of stores decides.
+//! - *Copies*, which are shared until the child has its own, as they are at that later moment. No epoch begins, and
+//!   nothing is freed, between the announcement of a child under the lock and its word that it has its own copies. So the
+//!   places in use, their layouts and the pointers of entries are what they were at the announcement. Bodies are written
+//!   in the current place alone, and only of functions that are not marked as copied, or were not when the memory was
+//!   copied: such bodies are written again. A function is marked behind its last byte. Heads may be anything, and the child closes them all.
+//! - *What is copied* (`Region::copy_unit`): the last function on the list may not be marked yet; the child takes it off.
+//! - *Uses of places* (`Epochs`): each is one byte, and either form of one that is changing is right in the child, where all
+//!   that are not in use become the same. Numbers of places and bytes are counted anew.
+//! - *Libraries* are put into slots and taken out in many stores; a word says which slot is being changed
+//!   (`Images::become_child`). That library is half loaded, or gone.
+//! - *Slots that lead to newer copies*: the child forgets the list. *Homes of threads*: what would be mixed up belongs to no
+//!   thread (`reclaim/home.rs`). *Locators*: their readers hold no lock anyway. *The gate* is opened.
+//! - *`filters::settle`* marks its end behind all else; before that it is copying like any other.
+//! - *Locks* are made free, whoever held them.
 
+use crate::arch;
+use crate::code::images::Images;
 use crate::code::reclaim;
+use crate::errno;
 use crate::filters;
 use crate::library;
 use crate::maintenance;
@@ -15,7 +41,7 @@ use crate::stack;
 use crate::state::CODE;
 use crate::symbols;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 unsafe extern "C" {
     fn __register_atfork(
@@ -26,8 +52,8 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Signals that were blocked before the fork; only the forking thread uses it, under the lock.
-static MASK_BEFORE: AtomicU64 = AtomicU64::new(0);
+/// Forks that have been announced, and whose calls have not returned in this process.
+static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
 
 /// A word that is 0 in a child that has not been taken charge of.
 static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
@@ -81,12 +107,12 @@ pub extern "C" fn announced_syscall(
     type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
     // SAFETY: the address of libc's function, or of one like it; both calls take at most five arguments.
     let next: Syscall = unsafe { core::mem::transmute(filters::next_syscall()) };
-    prepare();
+    let before = announce();
     let result = next(number, first, second, third, fourth, fifth);
     if result == 0 {
-        child();
+        go_on_in_child(before);
     } else {
-        parent();
+        go_on_in_parent(before, result > 0);
     }
     result
 }
@@ -103,35 +129,69 @@ pub fn adopt_unannounced_child() {
     }
 }
 
-extern "C" fn prepare() {
-    let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
-    CODE.lock().acquire();
-    MASK_BEFORE.store(before, Ordering::Relaxed);
-    maintenance::expect_child();
+/// Whether a fork that was announced may still make its child.
+pub fn is_under_way() -> bool {
+    // Acquire: pairs with the release in `go_on_in_parent`; the child is there.
+    UNDER_WAY.load(Ordering::Acquire) != 0
 }
 
+extern "C" fn prepare() {
+    // Several threads may fork at a time.
+    arch::set_mask_before_fork(announce() as usize);
+    arch::set_errno_before_fork(errno::get() as usize);
+    errno::set(0);
+}
+
+/// libc runs this also if there is no child, and only `errno` tells: nothing changes it in between but a fork that fails.
 extern "C" fn parent() {
-    let before = MASK_BEFORE.load(Ordering::Relaxed);
-    CODE.lock().release();
-    let _ = os::signal_mask(2, Some(before));
+    let has_child = errno::get() == 0;
+    if has_child {
+        errno::set(arch::errno_before_fork() as i32);
+    }
+    go_on_in_parent(arch::mask_before_fork() as u64, has_child);
 }
 
 extern "C" fn child() {
-    let before = MASK_BEFORE.load(Ordering::Relaxed);
+    errno::set(arch::errno_before_fork() as i32);
+    go_on_in_child(arch::mask_before_fork() as u64);
+}
+
+/// Blocks all signals, and lets no epoch begin before the child has its own copies. Returns the signals that were blocked.
+fn announce() -> u64 {
+    let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
+    // Under the lock: whoever is beginning an epoch has done so, and others look whether they may.
+    CODE.with(|_| {
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        maintenance::expect_child();
+    });
+    before
+}
+
+fn go_on_in_parent(before: u64, has_child: bool) {
+    if !has_child {
+        maintenance::expect_one_less();
+    }
+    UNDER_WAY.fetch_sub(1, Ordering::Release);
+    let _ = os::signal_mask(2, Some(before));
+}
+
+fn go_on_in_child(before: u64) {
     if become_separate() {
         maintenance::child_is_separate();
         CODE.with(|images| images.announce_to_profilers());
         maintenance::restart();
     }
-    // Otherwise the two go on sharing. Neither begins another epoch: the parent waits for word from
-    // here, and here is no task. Until then both write the same bytes to the same places.
+    // Otherwise the two go on sharing. Neither begins another epoch: the parent expects word from
+    // here as long as this child lives, and here is no task. Both write the same bytes to the same places.
     let _ = os::signal_mask(2, Some(before));
 }
 
 /// Gives a child copies of code of its own, if code moves. The parent must still be told, if it knows of the child.
 fn become_separate() -> bool {
     set_mark();
+    UNDER_WAY.store(0, Ordering::Relaxed);
     CODE.lock().reset();
+    CODE.with(Images::become_child);
     symbols::become_child();
     reclaim::become_child();
     library::CHANGES.reset();

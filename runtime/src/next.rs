@@ -87,25 +87,85 @@ unsafe extern "C" fn szc_rt_symbol_of(handle: *mut c_void, name: *const c_char) 
     }
 }
 
-/// The next definition of a symbol, looked for once.
+/// The next definition of a symbol. It is looked for at the start: later the loader might be busy with a library whose
+/// constructors wait for the thread that asks.
 pub struct Next {
     name: &'static CStr,
     address: AtomicUsize,
 }
 
-/// No address is this one, and none has been looked for.
-const UNKNOWN: usize = usize::MAX;
-
 impl Next {
-    pub const fn new(name: &'static CStr) -> Self {
+    const fn new(name: &'static CStr) -> Self {
         Self { name, address: AtomicUsize::new(UNKNOWN) }
     }
 
     /// Its address, if there is one.
     pub fn get(&self) -> Option<usize> {
         let known = self.address.load(Ordering::Relaxed);
-        let address = if known == UNKNOWN { next_symbol(self.name) } else { known };
-        self.address.store(address, Ordering::Relaxed);
+        let address = if known == UNKNOWN { self.find() } else { known };
         (address != 0).then_some(address)
     }
+
+    /// Before the start, when constructors of libraries call.
+    #[cold]
+    fn find(&self) -> usize {
+        let address = next_symbol(self.name);
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+}
+
+/// No address is this one, and none has been looked for.
+const UNKNOWN: usize = usize::MAX;
+
+/// Finds all of them.
+pub fn find_all() {
+    for next in ALL {
+        let _ = next.get();
+    }
+}
+
+/// Defines functions that the runtime stands in front of.
+macro_rules! next {
+    ($($ident:ident $name:literal)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            pub static $ident: Next = Next::new($name);
+        )*
+        static ALL: &[&Next] = &[$(&$ident),*];
+    };
+}
+
+next! {
+    BACKTRACE c"backtrace"
+    CLONE c"clone"
+    DLADDR c"dladdr"
+    DLADDR1 c"dladdr1"
+    DL_FIND_OBJECT c"_dl_find_object"
+    FORK c"_Fork"
+    INITGROUPS c"initgroups"
+    MAKECONTEXT c"makecontext"
+    MALLOC_USABLE_SIZE c"malloc_usable_size"
+    PRCTL c"prctl"
+    PTHREAD_ATTR_DESTROY c"pthread_attr_destroy"
+    PTHREAD_ATTR_GETSTACK c"pthread_attr_getstack"
+    PTHREAD_ATTR_GETSTACKSIZE c"pthread_attr_getstacksize"
+    PTHREAD_ATTR_SETSTACK c"pthread_attr_setstack"
+    PTHREAD_ATTR_SETSTACKSIZE c"pthread_attr_setstacksize"
+    PTHREAD_CREATE c"pthread_create"
+    PTHREAD_GETATTR_DEFAULT_NP c"pthread_getattr_default_np"
+    PTHREAD_GETATTR_NP c"pthread_getattr_np"
+    SETEGID c"setegid"
+    SETEUID c"seteuid"
+    SETGID c"setgid"
+    SETGROUPS c"setgroups"
+    SETNS c"setns"
+    SETREGID c"setregid"
+    SETRESGID c"setresgid"
+    SETRESUID c"setresuid"
+    SETREUID c"setreuid"
+    SETUID c"setuid"
+    SYSCALL c"syscall"
+    THRD_CREATE c"thrd_create"
+    UNSHARE c"unshare"
 }

@@ -26,6 +26,8 @@ pub struct Errno(pub i32);
 pub const EINTR: Errno = Errno(4);
 /// Invalid argument.
 pub const EINVAL: Errno = Errno(22);
+/// A file would be larger than the process may make it.
+pub const EFBIG: Errno = Errno(27);
 /// No room on the disk.
 pub const ENOSPC: Errno = Errno(28);
 
@@ -68,11 +70,11 @@ pub fn raise(signal: i32) {
     }
 }
 
-/// Whether the process has no child, alive or not yet reaped.
+/// Whether the process has no child of any kind (`__WALL`), alive or not yet reaped.
 pub fn has_no_child() -> bool {
     let mut info = [0u64; 16]; // siginfo_t has 128 bytes
-    let (any, exited_nohang_nowait) = (0, 4 | 1 | 0x0100_0000);
-    let arguments = [any, 0, info.as_mut_ptr() as usize, exited_nohang_nowait, 0, 0];
+    let (any, exited_nohang_nowait_wall) = (0, 4 | 1 | 0x0100_0000 | 0x4000_0000);
+    let arguments = [any, 0, info.as_mut_ptr() as usize, exited_nohang_nowait_wall, 0, 0];
     // SAFETY: the buffer is as large as siginfo_t.
     check(unsafe { syscall(nr::WAITID, arguments) }) == Err(Errno(10)) // ECHILD
 }

@@ -8,7 +8,7 @@ use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::state::CODE;
-use crate::{arch, code, fork, handlers, heap, maintenance, os, stack, symbols, unwind};
+use crate::{arch, code, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -107,10 +107,13 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     } else {
         facts.heap_refused = heap::leave(seed);
     }
+    next::find_all();
     let budget = budget(settings);
     let mut has_copies = false;
     if copies {
-        unwind::start();
+        if unwind::is_loaded() {
+            unwind::find_unwinder();
+        }
         symbols::start(settings.symbols);
         stacks::remember_main(above_frames.0);
         match start_code(seed, budget, shape) {

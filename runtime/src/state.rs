@@ -60,7 +60,7 @@ impl Guarded {
         self.lock.with(|| unsafe { action(&mut *self.images.get()) })
     }
 
-    /// The lock itself, for `fork`.
+    /// The lock itself, for a forked child.
     pub fn lock(&self) -> &Lock {
         &self.lock
     }

@@ -18,7 +18,10 @@ use core::ffi::c_void;
 pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
 pub use heap::{copy_words, prefetch, zero_grains};
 pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
-pub use thread_word::{heap_slot, set_heap_slot, set_shown_context, shown_context};
+pub use thread_word::{
+    errno_before_fork, heap_slot, mask_before_fork, set_errno_before_fork, set_heap_slot,
+    set_mask_before_fork, set_shown_context, shown_context,
+};
 pub use weak::{
     WeakSymbol, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym, weak_find_fde,
     weak_iterate_images, weak_symbol,

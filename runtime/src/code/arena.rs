@@ -42,7 +42,7 @@ pub enum Unavailable {
     Addresses,
     /// One layout alone is larger than the budget.
     Budget,
-    /// The limit on the size of files is lower than the budget.
+    /// The limit on the size of files is lower than the budget, and there is no other way.
     FileLimit,
 }
 
@@ -69,7 +69,7 @@ impl Arena {
         }
         let around = Around::new(room, places);
         let all_bytes = bytes + around.bytes();
-        if all_bytes > os::limit(os::LIMIT_FILE_BYTES) {
+        if !views::is_allowed(form, all_bytes) {
             // To grow a memory object beyond the limit would raise SIGXFSZ.
             return Err(Unavailable::FileLimit);
         }

@@ -4,6 +4,7 @@ use super::image::Image;
 use super::{Code, Counts, Plan, Prepared};
 use crate::library::Library;
 use crate::{os, state};
+use core::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// Most images at a time, the program included.
 pub const CAPACITY: usize = 256;
@@ -23,12 +24,24 @@ pub struct Images {
     added: u64,
     /// What was counted for libraries that are gone.
     gone: Counts,
+    /// No layout follows, and nobody asks the resolver.
+    settled: bool,
+    /// The slot that a library is just put into or taken out of; 0 (the program's) if there is none.
+    changing: AtomicUsize,
 }
 
 impl Images {
     /// None.
     pub const fn new() -> Self {
-        Self { program: None, libraries: os::null(), used: 0, added: 0, gone: Counts::NONE }
+        Self {
+            program: None,
+            libraries: os::null(),
+            used: 0,
+            added: 0,
+            gone: Counts::NONE,
+            settled: false,
+            changing: AtomicUsize::new(PROGRAM),
+        }
     }
 
     /// Sets the program's code, which is not entered yet.
@@ -83,11 +96,6 @@ impl Images {
         self.all().all(Code::is_at_rest)
     }
 
-    /// Forgets where copies of a library come from that were never entered.
-    pub fn forget_copies(&mut self, slot: usize) {
-        state::LOCATORS.clear(slot);
-    }
-
     /// Gives a library a slot; nothing if there is none, or no memory.
     pub fn add(&mut self, library: Library) -> Option<usize> {
         if self.libraries.is_null() {
@@ -103,21 +111,47 @@ impl Images {
         let all = unsafe { core::slice::from_raw_parts_mut(self.libraries, CAPACITY - 1) };
         let index = all.iter().position(Option::is_none)?;
         let slot = index + 1;
+        self.begin_change(slot);
         if let Some(code) = &library.code {
             state::LOCATORS.set(slot, code.locator());
         }
         all[index] = Some(library);
         self.added += 1;
         self.used = self.used.max(slot + 1);
+        self.end_change();
         Some(slot)
+    }
+
+    /// Says that the library in a slot is not whole, for a child that may be forked meanwhile.
+    fn begin_change(&self, slot: usize) {
+        self.changing.store(slot, Ordering::Relaxed);
+        // Everything that follows comes behind that store.
+        fence(Ordering::SeqCst);
+    }
+
+    fn end_change(&self) {
+        // Release: what was changed comes before this store.
+        self.changing.store(PROGRAM, Ordering::Release);
+    }
+
+    /// Takes the code out of a library that was never entered.
+    pub fn take_code(&mut self, slot: usize) -> Option<Code> {
+        state::LOCATORS.clear(slot);
+        self.begin_change(slot);
+        let code = self.library_mut(slot).and_then(|library| library.code.take());
+        self.end_change();
+        code
     }
 
     /// Takes a library out of its slot, for whoever gives its memory back.
     pub fn remove(&mut self, slot: usize) -> Option<Library> {
         state::LOCATORS.clear(slot);
         self.library_mut(slot)?;
+        self.begin_change(slot);
         // SAFETY: as `library_mut`.
-        let library = unsafe { (*self.libraries.add(slot - 1)).take() }?;
+        let library = unsafe { (*self.libraries.add(slot - 1)).take() };
+        self.end_change();
+        let library = library?;
         if let Some(code) = &library.code {
             let last = code.counts();
             self.gone = self.gone.with(Counts {
@@ -174,11 +208,19 @@ impl Images {
 
     /// Copies all functions of all images; no layout follows. See [`Code::settle`].
     pub fn settle(&mut self) {
+        self.settled = true;
         for slot in 0..self.used {
-            if let Some(code) = self.code_mut(slot) {
+            // One that is closing may have been unloaded: its bytes are gone, and nobody calls it.
+            let closing = self.library_mut(slot).is_some_and(|library| library.closing);
+            if let Some(code) = self.code_mut(slot).filter(|_| !closing) {
                 code.settle();
             }
         }
+    }
+
+    /// Whether [`Self::settle`] was called.
+    pub fn are_settled(&self) -> bool {
+        self.settled
     }
 
     /// Records that there was no memory for the image's next epoch.
@@ -212,15 +254,31 @@ impl Images {
         (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_profilers);
     }
 
-    /// In a forked child: gives it its own copies and counts.
+    /// In a forked child: makes whole what another thread of the parent may have been in the middle of, and counts anew.
+    pub fn become_child(&mut self) {
+        let changing = self.changing.load(Ordering::Relaxed);
+        if changing != PROGRAM {
+            // It was not loaded yet, or is gone, and so is the thread that was to go on with that.
+            state::LOCATORS.clear(changing);
+            // SAFETY: the array was there when the change began; what is overwritten may be no library.
+            unsafe { self.libraries.add(changing - 1).write(None) };
+            self.end_change();
+        }
+        self.gone = Counts::NONE;
+        for slot in 0..self.used {
+            if let Some(code) = self.code_mut(slot) {
+                code.become_child();
+            }
+        }
+    }
+
+    /// In a forked child: gives it its own copies.
     ///
     /// # Safety
     /// As [`Code::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        self.gone = Counts::NONE;
         for slot in 0..self.used {
             if let Some(code) = self.code_mut(slot) {
-                code.reset_counts();
                 // SAFETY: the caller's promise.
                 unsafe { code.unshare()? };
             }

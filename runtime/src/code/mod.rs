@@ -83,13 +83,6 @@ impl Code {
         Counts { kept: u64::from(self.epochs.kept()), ..self.counts }
     }
 
-    /// Forgets what was counted, for a forked child.
-    pub fn reset_counts(&mut self) {
-        let live_bytes = self.counts.live_bytes;
-        let retained_bytes = self.counts.retained_bytes;
-        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
-    }
-
     fn region(&self, place: u32) -> &Region {
         // SAFETY: places are below the array's length; a region is written before any address in
         // it is given out.
@@ -298,6 +291,18 @@ impl Code {
             .map(|place| self.region(place))
     }
 
+    /// In a forked child: makes whole what another thread of the parent may have been in the middle of, and counts anew.
+    pub fn become_child(&mut self) {
+        self.epochs.become_child();
+        let current = self.current_place();
+        // SAFETY: as `region`; the lock makes this the only reference.
+        unsafe { (*self.regions.add(current as usize)).become_child(&self.image) };
+        let bytes = |region: &Region| region.copied_bytes();
+        let live_bytes = bytes(self.region(current));
+        let retained_bytes = self.regions_in_use().map(bytes).sum::<u64>() - live_bytes;
+        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
+    }
+
     /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
     ///
     /// The parent may have been copying, or have changed heads, while the memory was copied. Bodies
@@ -306,7 +311,6 @@ impl Code {
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        self.epochs.become_child();
         let epochs = &self.epochs;
         // SAFETY: the caller's promise.
         unsafe { self.arena.unshare(epochs.opened(), |place| epochs.is_in_use(place))? };

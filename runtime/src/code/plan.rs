@@ -59,3 +59,18 @@ pub struct Prepared {
     /// Bytes of its copies.
     pub(super) bytes: u64,
 }
+
+impl Prepared {
+    /// Gives up what `plan` made, which does not begin.
+    ///
+    /// # Safety
+    /// It must never have been published.
+    pub unsafe fn free(self, plan: &Plan) {
+        symbols::withdraw(plan.arena.address(plan.place, 0));
+        // Otherwise it lies in the memory of the layout that was there before.
+        if plan.last.is_nowhere() {
+            // SAFETY: nobody knows the layout.
+            unsafe { self.region.free() };
+        }
+    }
+}

@@ -17,7 +17,7 @@ use crate::arch::{
 use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use szc_abi::{Movable, SLOT_HEAD_BYTES};
 
 /// Bytes of a region's arrays for each function: three words and a byte.
@@ -36,7 +36,7 @@ pub struct Region {
     /// Functions copied, in the order of copying.
     copied: *mut u32,
     copied_count: u32,
-    /// 1 for each function that is copied or being copied.
+    /// 1 for each function that is copied.
     state: *mut u8,
     epoch: u64,
     /// What the pads of its functions are drawn by.
@@ -120,6 +120,11 @@ impl Region {
     pub unsafe fn free(&self) {
         // SAFETY: the caller's promise; the block of `draw` begins with the order.
         unsafe { os::unmap(self.order.cast(), self.count as usize * BYTES_FOR_EACH) };
+    }
+
+    /// Whether there is none: the place has never been used.
+    pub fn is_nowhere(&self) -> bool {
+        self.order.is_null()
     }
 
     /// Bytes of the place that the layout uses.
@@ -226,8 +231,13 @@ impl Region {
 
     /// Whether a function has been copied.
     pub fn is_copied(&self, function: u32) -> bool {
+        self.state_of(function).load(Ordering::Relaxed) != 0
+    }
+
+    fn state_of(&self, function: u32) -> &AtomicU8 {
+        debug_assert!(function < self.count);
         // SAFETY: as `offset`.
-        unsafe { self.state.add(function as usize).read() != 0 }
+        unsafe { AtomicU8::from_ptr(self.state.add(function as usize)) }
     }
 
     /// Number of functions copied.
@@ -261,12 +271,12 @@ impl Region {
                     stacks::block(Blocked::Switches);
                 }
                 self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
-                // SAFETY: each function is pushed once, so the array has room; as `offset`.
-                unsafe {
-                    self.copied.add(self.copied_count as usize).write(member);
-                    self.state.add(member as usize).write(1);
-                }
+                // SAFETY: each function is pushed once, so the array has room.
+                unsafe { self.copied.add(self.copied_count as usize).write(member) };
                 self.copied_count += 1;
+                // Release: pairs with `become_child`. A child made in the middle of this finds a function that is
+                // copied with its body and on the list.
+                self.state_of(member).store(1, Ordering::Release);
             }
             member = record.unit_next;
             if member == function {
@@ -275,6 +285,18 @@ impl Region {
         }
         self.copied_bytes += bytes;
         (self.copied_count - first, bytes)
+    }
+
+    /// In a forked child: another thread of the parent may have been in the middle of [`Self::copy_unit`]. The copy that
+    /// it had begun is none, and will be written again.
+    pub fn become_child(&mut self, image: &Image) {
+        while let Some(last) = self.copied_count.checked_sub(1)
+            && !self.is_copied(self.copied(last))
+        {
+            self.copied_count = last;
+        }
+        let slots = (0..self.copied_count).map(|index| image.slot(self.copied(index)));
+        self.copied_bytes = slots.map(|slot| u64::from(slot.bytes + slot.spare_bytes())).sum();
     }
 
     /// Copies all functions if a debugger may put breakpoints here: from then on no body is written, so

@@ -21,22 +21,32 @@ pub enum Form {
     File,
 }
 
+/// Whether memory is mapped that is no file, not even a memory object: for perf, or because files may not be so large.
+fn takes_no_file(form: Form, bytes: usize) -> bool {
+    form == Form::Perf && !arch::is_simulated() || !fits_in_file(bytes) && can_do_without_file(form)
+}
+
+fn fits_in_file(bytes: usize) -> bool {
+    bytes <= os::limit(os::LIMIT_FILE_BYTES)
+}
+
+/// Mappings without a file cannot be had both private and the same as another, and valgrind does not know how mappings are
+/// doubled.
+fn can_do_without_file(form: Form) -> bool {
+    form != Form::Debugger && !arch::is_simulated()
+}
+
+/// Whether the limit on the size of files (`RLIMIT_FSIZE`) leaves a way to map so many bytes.
+pub fn is_allowed(form: Form, bytes: usize) -> bool {
+    fits_in_file(bytes) || can_do_without_file(form)
+}
+
 /// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there, and
 /// wherever there is room for writing. Neither view is accessible yet.
 ///
 /// # Safety
 /// The caller must own the range at `start`.
 pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *mut u8), Errno> {
-    // valgrind does not know how mappings are doubled.
-    if form == Form::Perf && !arch::is_simulated() {
-        let flags = os::MAP_SHARED | os::MAP_ANONYMOUS | os::MAP_NORESERVE;
-        // SAFETY: without MAP_FIXED nothing existing is touched.
-        let writable = unsafe { os::map(0, bytes, os::PROT_NONE, flags, -1, 0)? };
-        // SAFETY: the caller's promise.
-        let executable = unsafe { os::double_mapping(writable, bytes, start)? };
-        os::leave_out_of_dumps(writable, bytes);
-        return Ok((executable, writable));
-    }
     let shared = os::MAP_SHARED | os::MAP_NORESERVE;
     if form == Form::File
         && let Ok((written, named)) = elf::create(bytes)
@@ -48,6 +58,15 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
         // SAFETY: the caller's promise.
         let executable =
             unsafe { os::map(start, bytes, os::PROT_NONE, flags, named.descriptor(), 0)? };
+        os::leave_out_of_dumps(writable, bytes);
+        return Ok((executable, writable));
+    }
+    if takes_no_file(form, bytes) {
+        let flags = shared | os::MAP_ANONYMOUS;
+        // SAFETY: without MAP_FIXED nothing existing is touched.
+        let writable = unsafe { os::map(0, bytes, os::PROT_NONE, flags, -1, 0)? };
+        // SAFETY: the caller's promise.
+        let executable = unsafe { os::double_mapping(writable, bytes, start)? };
         os::leave_out_of_dumps(writable, bytes);
         return Ok((executable, writable));
     }
@@ -94,15 +113,9 @@ pub unsafe fn replace(
     form: Form,
     fill: impl FnOnce(*mut u8),
 ) -> Result<*mut u8, Errno> {
-    if form == Form::Perf && !arch::is_simulated() {
+    if takes_no_file(form, bytes) {
         // SAFETY: the caller's promise.
-        unsafe {
-            let (executable, writable) = map(start, bytes, form)?;
-            os::protect(writable, open_bytes, os::PROT_READ | os::PROT_WRITE)?;
-            os::protect(executable, open_bytes, os::PROT_READ | os::PROT_EXEC)?;
-            fill(writable);
-            return Ok(writable);
-        }
+        return unsafe { replace_without_file(start, bytes, open_bytes, fill) };
     }
     let file = File::memory(c"szc code", bytes)?;
     let shared = os::MAP_SHARED | os::MAP_NORESERVE;
@@ -130,4 +143,38 @@ pub unsafe fn replace(
         return Err(error);
     }
     Ok(writable)
+}
+
+/// As [`replace`], without a file. Pages become executable while they lie elsewhere, so that a refusal changes nothing.
+///
+/// # Safety
+/// As [`replace`].
+unsafe fn replace_without_file(
+    start: usize,
+    bytes: usize,
+    open_bytes: usize,
+    fill: impl FnOnce(*mut u8),
+) -> Result<*mut u8, Errno> {
+    let flags = os::MAP_SHARED | os::MAP_ANONYMOUS | os::MAP_NORESERVE;
+    let readable = os::PROT_READ | os::PROT_WRITE;
+    // SAFETY: fresh memory; then the caller's promise. What is replaced last is what is in use.
+    unsafe {
+        let writable = os::map(0, bytes, os::PROT_NONE, flags, -1, 0)?;
+        let replaced = os::protect(writable, open_bytes, readable).and_then(|()| {
+            fill(writable);
+            os::protect(writable, open_bytes, os::PROT_READ | os::PROT_EXEC)?;
+            if open_bytes < bytes {
+                let rest = bytes - open_bytes;
+                os::double_mapping(writable.add(open_bytes), rest, start + open_bytes)?;
+            }
+            os::double_mapping(writable, open_bytes, start)
+        });
+        if let Err(error) = replaced {
+            os::unmap(writable, bytes);
+            return Err(error);
+        }
+        os::protect(writable, open_bytes, readable)?;
+        os::leave_out_of_dumps(writable, bytes);
+        Ok(writable)
+    }
 }

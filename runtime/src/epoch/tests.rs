@@ -155,3 +155,20 @@ fn a_child_keeps_what_its_parent_was_looking_at_and_frees_what_its_parent_was_fr
     assert_eq!((epochs.next(), step(&mut epochs)), (Ok((4, 4)), Some(4)));
     assert_eq!((epochs.next(), epochs.take_traps(0)), (Ok((5, 0)), false));
 }
+
+#[test]
+fn a_child_of_a_parent_that_was_giving_places_back_counts_anew() {
+    let mut places = [Use::Fresh; 6];
+    let mut epochs = Epochs::first(&mut places, 2);
+    step(&mut epochs);
+    step(&mut epochs);
+    step(&mut epochs);
+    assert_eq!((epochs.opened(), epochs.begin_cycle(), epochs.end_cycle()), (4, 3, 3));
+    // In the middle of `free`, and of `close`.
+    epochs.places[0] = Use::Free;
+    epochs.places[1] = Use::Fresh;
+    epochs.become_child();
+    assert_eq!(epochs.places[..4], [Use::Bare, Use::Bare, Use::Bare, Use::Current]);
+    assert_eq!((epochs.kept(), epochs.busy), (0, 1));
+    assert_eq!((step(&mut epochs), step(&mut epochs)), (Some(0), Some(1)));
+}

@@ -3,7 +3,7 @@
 //! (`-ljemalloc`, `LD_PRELOAD`).
 
 use crate::arch::{self, WeakSymbol};
-use crate::next::{Next, next_symbol};
+use crate::next::next_symbol;
 use crate::os;
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -197,7 +197,7 @@ pub unsafe fn current_realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
 /// # Safety
 /// As malloc_usable_size(3).
 pub unsafe fn usable_size(pointer: *mut u8) -> usize {
-    static NEXT: Next = Next::new(c"malloc_usable_size");
+    use crate::next::MALLOC_USABLE_SIZE as NEXT;
     match NEXT.get() {
         // SAFETY: the next definition has this type.
         Some(address) => unsafe {

@@ -136,10 +136,9 @@ fn refuse(slot: usize, reason: Refused) {
     let code = CODE.with(|images| {
         let library = images.library_mut(slot)?;
         library.refused = Some(reason);
-        library.code.take()
+        images.take_code(slot)
     });
     if let Some(code) = code {
-        CODE.with(|images| images.forget_copies(slot));
         // SAFETY: no entry leads there, and `CHANGES` is held.
         unsafe { code.free() };
     }

@@ -17,7 +17,7 @@ use crate::code::{Budget, Code, Refused};
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
 use crate::state::{CODE, Once};
-use crate::{filters, fork, maintenance};
+use crate::{filters, fork, maintenance, unwind};
 use szc_abi::library::LibraryImage;
 
 /// What is to be done with libraries.
@@ -89,6 +89,7 @@ fn adopt_all() -> bool {
 /// A library was loaded: adopts it, and those that were loaded with it.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn szc_rt_adopt(_image: *const LibraryImage) {
+    unwind::find_unwinder();
     if adopt_all() {
         maintenance::wake();
     }

@@ -5,7 +5,7 @@
 
 use super::without_task;
 use crate::exports::fail;
-use crate::next::Next;
+use crate::next;
 use crate::os::Errno;
 use core::ffi::{c_int, c_void};
 
@@ -14,13 +14,12 @@ const ENOSYS: Errno = Errno(38);
 
 /// Defines such functions, by their arguments.
 macro_rules! without_task {
-    ($($name:literal as $export:ident($($argument:ident: $type:ty),*);)*) => {$(
+    ($($next:ident as $export:ident($($argument:ident: $type:ty),*);)*) => {$(
         /// # Safety
         /// As the function it stands for.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $export($($argument: $type),*) -> c_int {
-            static NEXT: Next = Next::new($name);
-            let Some(next) = NEXT.get() else { return fail(ENOSYS) };
+            let Some(next) = next::$next.get() else { return fail(ENOSYS) };
             // SAFETY: the next definition has this type; the caller's promise.
             without_task(|| unsafe {
                 let next: unsafe extern "C" fn($($type),*) -> c_int = core::mem::transmute(next);
@@ -31,16 +30,16 @@ macro_rules! without_task {
 }
 
 without_task! {
-    c"setuid" as szc_rt_shared_frames_setuid(user: u32);
-    c"setgid" as szc_rt_shared_frames_setgid(group: u32);
-    c"seteuid" as szc_rt_shared_frames_seteuid(effective: u32);
-    c"setegid" as szc_rt_shared_frames_setegid(effective: u32);
-    c"setreuid" as szc_rt_shared_frames_setreuid(real: u32, effective: u32);
-    c"setregid" as szc_rt_shared_frames_setregid(real: u32, effective: u32);
-    c"setresuid" as szc_rt_shared_frames_setresuid(real: u32, effective: u32, saved: u32);
-    c"setresgid" as szc_rt_shared_frames_setresgid(real: u32, effective: u32, saved: u32);
-    c"setgroups" as szc_rt_shared_frames_setgroups(count: usize, groups: *const u32);
-    c"initgroups" as szc_rt_shared_frames_initgroups(user: *const c_void, group: u32);
-    c"unshare" as szc_rt_shared_frames_unshare(flags: c_int);
-    c"setns" as szc_rt_shared_frames_setns(namespace: c_int, kind: c_int);
+    SETUID as szc_rt_shared_frames_setuid(user: u32);
+    SETGID as szc_rt_shared_frames_setgid(group: u32);
+    SETEUID as szc_rt_shared_frames_seteuid(effective: u32);
+    SETEGID as szc_rt_shared_frames_setegid(effective: u32);
+    SETREUID as szc_rt_shared_frames_setreuid(real: u32, effective: u32);
+    SETREGID as szc_rt_shared_frames_setregid(real: u32, effective: u32);
+    SETRESUID as szc_rt_shared_frames_setresuid(real: u32, effective: u32, saved: u32);
+    SETRESGID as szc_rt_shared_frames_setresgid(real: u32, effective: u32, saved: u32);
+    SETGROUPS as szc_rt_shared_frames_setgroups(count: usize, groups: *const u32);
+    INITGROUPS as szc_rt_shared_frames_initgroups(user: *const c_void, group: u32);
+    UNSHARE as szc_rt_shared_frames_unshare(flags: c_int);
+    SETNS as szc_rt_shared_frames_setns(namespace: c_int, kind: c_int);
 }

@@ -4,8 +4,10 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
+mod children;
 mod exports;
 mod presence;
+mod round;
 
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
@@ -15,9 +17,11 @@ use crate::os::{self, tasks};
 use crate::report::FACTS;
 use crate::stack;
 use crate::state::CODE;
+pub use children::{child_is_separate, expect_child, expect_one_less};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub use presence::{leave_for_good, without_task};
+use round::Round;
 
 const STACK_BYTES: usize = 128 << 10;
 
@@ -35,16 +39,12 @@ const CLONE_SETTLS: usize = 0x8_0000;
 /// The task has its own table of descriptors.
 static OWN_FILES: AtomicBool = AtomicBool::new(false);
 
-/// Children that share copies with this process and have not made their own yet.
-static PENDING: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
-
 /// The task's stack. The next one gets it when it has ended.
 static STACK: AtomicPtr<u8> = AtomicPtr::new(os::null());
 
 /// Starts the task. The program runs on with one layout if that fails.
 pub fn start() -> Result<(), os::Errno> {
-    let pending = os::map_shared(os::PAGE_BYTES)?;
-    PENDING.store(pending.cast(), Ordering::Relaxed);
+    children::start()?;
     if presence::want() { spawn() } else { Ok(()) }
 }
 
@@ -52,7 +52,7 @@ pub fn start() -> Result<(), os::Errno> {
 pub fn wake() {
     if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
         // Without it the library keeps its first layout.
-        let _ = if pending().is_none() {
+        let _ = if !children::are_counted() {
             start()
         } else if presence::want() {
             spawn()
@@ -102,9 +102,10 @@ fn make(memory: *mut u8) -> Result<u32, os::Errno> {
     u32::try_from(result).map_err(|_| os::Errno(result as i32))
 }
 
-/// Starts the task of a forked child, if its parent had one.
+/// Starts the task of a forked child, which has copies of its own, if its parent had one.
 pub fn restart() {
     presence::become_child();
+    children::forget_parent();
     let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
     if ticks && !filters::may_be_there() {
         // Without it the child keeps its layout.
@@ -118,34 +119,48 @@ extern "C" fn szc_rt_maintenance() -> ! {
     if OWN_FILES.load(Ordering::Relaxed) {
         // A pipe of the program that stayed open here would never end for its reader.
         if os::close_all().is_err() {
+            presence::want_no_more();
             os::exit_task(0);
         }
         os::leave_directory();
     }
     os::set_task_name(c"szc");
-    // It opens files, which must not be the program's.
-    let reclaims = OWN_FILES.load(Ordering::Relaxed);
-    let mut reclaimer = if reclaims { Reclaimer::new() } else { None };
+    // Reclaiming opens files, which must not be the program's.
+    let mut may_reclaim = OWN_FILES.load(Ordering::Relaxed);
+    let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let mut deadline = os::monotonic_ns();
     let mut next_look = deadline + LOOK_NS;
+    let mut epochs = Round::new();
     loop {
-        deadline = (deadline + interval_ns).max(os::monotonic_ns());
-        let aside = presence::sleeps_until(deadline);
+        let next = if let Some(retry) = epochs.next_try() {
+            retry
+        } else {
+            deadline = (deadline + interval_ns).max(os::monotonic_ns());
+            deadline
+        };
+        let aside = presence::sleeps_until(next);
         if aside || filters::may_be_there() {
             drop(reclaimer);
             os::exit_task(0);
         }
-        if deadline > next_look {
-            next_look = deadline + LOOK_NS;
+        if next > next_look {
+            next_look = next + LOOK_NS;
             if let Some(code) = code_of_ended_program() {
                 os::exit_task(code);
             }
         }
-        begin_epochs();
+        if !epochs.begin() {
+            continue;
+        }
+        // Not before it is needed: many children end soon, and who waits for one waits for the files that are open in /proc.
+        if may_reclaim && reclaimer.is_none() && CODE.with(|images| images.want_cycle()) {
+            reclaimer = Reclaimer::new();
+            may_reclaim = reclaimer.is_some();
+        }
         if let Some(reclaimer) = &mut reclaimer {
-            reclaimer.step(|| children_pending() == 0);
+            reclaimer.step(|| children::pending() == 0);
         }
         if !pads && library::CHANGES.with(come_to_rest) {
             drop(reclaimer);
@@ -186,70 +201,4 @@ fn come_to_rest() -> bool {
         presence::want_no_more();
     }
     rests
-}
-
-/// Begins an epoch of each image. None of them goes away meanwhile.
-fn begin_epochs() {
-    let mut slot = 0;
-    while slot < CODE.with(|images| images.slots()) {
-        library::CHANGES.with(|| begin_epoch(slot));
-        slot += 1;
-    }
-}
-
-fn begin_epoch(slot: usize) {
-    let Some(plan) = CODE.with(|images| images.plan(slot)) else { return };
-    let Some(prepared) = plan.prepare() else {
-        CODE.with(|images| images.stop(slot));
-        return;
-    };
-    let patience_ends = os::monotonic_ns() + LOOK_NS;
-    loop {
-        let published = CODE.with(|images| {
-            let free = children_pending() == 0;
-            if free {
-                images.publish(slot, &prepared);
-            }
-            free
-        });
-        if published {
-            return;
-        }
-        let now = os::monotonic_ns();
-        if now > patience_ends && os::has_no_child() {
-            // A fork that failed, or a child that died before it could say anything.
-            forget_children();
-        }
-        os::sleep_until(now + 1_000_000);
-    }
-}
-
-fn pending() -> Option<&'static AtomicU32> {
-    // SAFETY: null or a shared page that stays mapped.
-    unsafe { PENDING.load(Ordering::Relaxed).as_ref() }
-}
-
-fn children_pending() -> u32 {
-    // Acquire: pairs with the release in `child_is_separate`; the child has read all it needs.
-    pending().map_or(0, |count| count.load(Ordering::Acquire))
-}
-
-fn forget_children() {
-    if let Some(count) = pending() {
-        count.store(0, Ordering::Relaxed);
-    }
-}
-
-/// Before a fork, under the lock: no epoch begins until the child has its own copies.
-pub fn expect_child() {
-    if let Some(count) = pending() {
-        count.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// In the child, once it no longer reads the parent's copies.
-pub fn child_is_separate() {
-    if let Some(count) = pending() {
-        count.fetch_sub(1, Ordering::Release);
-    }
 }

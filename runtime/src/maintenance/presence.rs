@@ -58,11 +58,13 @@ pub fn want() -> bool {
 pub fn made(result: Result<u32, os::Errno>) {
     PROCESS.store(os::process_id(), Ordering::Relaxed);
     TASK.store(result.unwrap_or(0), Ordering::Relaxed);
+    // Nobody waits for a task that there is not.
+    let over = if result.is_ok() { STARTING } else { STARTING | WANTED };
     // Release: who sees the bit gone knows the task.
-    STATE.fetch_and(!STARTING, Ordering::Release);
+    STATE.fetch_and(!over, Ordering::Release);
 }
 
-/// There is nothing left to do; the task will end.
+/// There is nothing left to do, or no way to do it; the task will end.
 pub fn want_no_more() {
     STATE.fetch_and(!WANTED, Ordering::Relaxed);
 }

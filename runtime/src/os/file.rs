@@ -33,8 +33,11 @@ impl File {
         Ok(file)
     }
 
-    /// `ftruncate(2)`.
+    /// `ftruncate(2)`, without the signal (`SIGXFSZ`) where the limit on the size of files is lower.
     pub fn set_size(&self, bytes: usize) -> Result<(), Errno> {
+        if bytes > super::limit(super::LIMIT_FILE_BYTES) {
+            return Err(super::EFBIG);
+        }
         // SAFETY: no memory is involved.
         check(unsafe { syscall(nr::FTRUNCATE, [self.0 as usize, bytes, 0, 0, 0, 0]) }).map(drop)
     }

@@ -11,7 +11,6 @@ use super::{room, threads};
 use crate::arch::{self, nr, pads::stack_pointer, variadic};
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::{fail, returned};
-use crate::next::Next;
 use crate::os::Errno;
 use crate::os::limits::{LIMIT_STACK_BYTES, Limits};
 use core::ffi::{c_int, c_void};
@@ -60,7 +59,7 @@ unsafe extern "C" fn szc_rt_shared_stack_thrd_create(
     start: StartRoutine,
     argument: *mut c_void,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"thrd_create");
+    use crate::next::THRD_CREATE as NEXT;
     // SAFETY: the caller's promise; the next definition has this type.
     unsafe {
         if threads::create(thread, core::ptr::null(), start, argument) {
@@ -83,8 +82,8 @@ unsafe extern "C" fn szc_rt_shared_stack_pthread_getattr_np(
     thread: Thread,
     attributes: *mut Attributes,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"pthread_getattr_np");
-    static SET_STACK: Next = Next::new(c"pthread_attr_setstack");
+    use crate::next::PTHREAD_ATTR_SETSTACK as SET_STACK;
+    use crate::next::PTHREAD_GETATTR_NP as NEXT;
     let Some(next) = NEXT.get() else { return ENOSYS };
     // SAFETY: the caller's promise; the functions of these names have these types.
     unsafe {
@@ -159,7 +158,7 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
 /// As the function it stands for.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
-    static NEXT: Next = Next::new(c"_Fork");
+    use crate::next::FORK as NEXT;
     stacks::block(Blocked::Child);
     let Some(next) = NEXT.get() else { return fail(Errno(ENOSYS)) };
     // SAFETY: the next definition has this type.
@@ -183,7 +182,7 @@ pub struct Context {
 /// # Safety
 /// As the function it stands for.
 pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
-    static NEXT: Next = Next::new(c"makecontext");
+    use crate::next::MAKECONTEXT as NEXT;
     stacks::block(Blocked::Contexts);
     // SAFETY: the caller's promise.
     let stack = unsafe { &(*context).stack };
@@ -194,7 +193,7 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
 /// Before clone(2): the child may run on a stack inside this thread's own, of which only the end is
 /// known, with this thread's pad state. Where to go on.
 pub extern "C" fn before_clone(_start: usize, stack_end: usize) -> usize {
-    static NEXT: Next = Next::new(c"clone");
+    use crate::next::CLONE as NEXT;
     stacks::block(Blocked::Child);
     region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
     NEXT.get().unwrap_or_else(variadic::own_clone)

@@ -13,7 +13,6 @@
 use super::region::{self, Region};
 use super::{first_pad, growth};
 use crate::arch::pads::{stack_pointer, thread_start};
-use crate::next::Next;
 use crate::os::{self, PAGE_BYTES, null};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -45,14 +44,14 @@ pub type Create =
 /// `pthread_attr_getstack`: lowest address and size.
 pub type GetStack = unsafe extern "C" fn(*const Attributes, *mut usize, *mut usize) -> c_int;
 
-/// libc's functions. Looked for by name: a program without threads must not get them.
-pub static CREATE: Next = Next::new(c"pthread_create");
-static DEFAULT: Next = Next::new(c"pthread_getattr_default_np");
-static DESTROY: Next = Next::new(c"pthread_attr_destroy");
+use crate::next::PTHREAD_ATTR_DESTROY as DESTROY;
 /// `pthread_attr_getstack`.
-pub static GET_STACK: Next = Next::new(c"pthread_attr_getstack");
-static GET_SIZE: Next = Next::new(c"pthread_attr_getstacksize");
-static SET_SIZE: Next = Next::new(c"pthread_attr_setstacksize");
+pub use crate::next::PTHREAD_ATTR_GETSTACK as GET_STACK;
+use crate::next::PTHREAD_ATTR_GETSTACKSIZE as GET_SIZE;
+use crate::next::PTHREAD_ATTR_SETSTACKSIZE as SET_SIZE;
+/// libc's functions. Looked for by name: a program without threads must not get them.
+pub use crate::next::PTHREAD_CREATE as CREATE;
+use crate::next::PTHREAD_GETATTR_DEFAULT_NP as DEFAULT;
 
 /// The program's frames have pads. Set at start.
 static WANTED: AtomicBool = AtomicBool::new(false);

@@ -9,13 +9,21 @@ mod rules;
 mod walk;
 
 pub use header::{HEADER_BYTES, MAX_ENTRIES};
-pub use objects::{room, start, wants_relocated_rules};
+pub use objects::{room, wants_relocated_rules};
 pub use relocated::{COMMON_AT, START_AT};
-pub use rules::obstacle;
+pub use rules::{is_loaded, obstacle};
 
 use crate::next::{next_symbol, symbol_in};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Finds the unwinder's functions, if it is loaded: at the start, and with libraries, which may have brought it. Whoever throws
+/// may not be able to wait for the loader.
+pub fn find_unwinder() {
+    if rules::find() {
+        walk::find();
+    }
+}
 
 /// A function of the shared unwinder, found once. (The search makes the program depend on the library, so that it
 /// stays.)

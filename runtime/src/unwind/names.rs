@@ -1,6 +1,5 @@
 //! dladdr(3): a copy has the name of its original.
 
-use crate::next::Next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -12,7 +11,7 @@ fn original(address: *const c_void) -> *const c_void {
 }
 
 /// libc's dladdr(3).
-static DLADDR: Next = Next::new(c"dladdr");
+use crate::next::DLADDR;
 
 type DlAddr = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
 
@@ -65,7 +64,7 @@ unsafe extern "C" fn szc_rt_shared_walks_dladdr1(
     extra: *mut *mut c_void,
     flags: c_int,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"dladdr1");
+    use crate::next::DLADDR1 as NEXT;
     let Some(next) = NEXT.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
     unsafe {

@@ -13,7 +13,7 @@ use super::relocated::{Room, Source};
 use crate::arch::{self, rules};
 use crate::code::headers::Memory;
 use crate::code::object::{Object, Rules};
-use crate::next::{self, Next};
+use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -45,12 +45,7 @@ type Find = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> c_int;
 const NOT_FOUND: c_int = -1;
 
 /// libc's own.
-static NEXT: Next = Next::new(c"_dl_find_object");
-
-/// Finds libc's function before anyone asks: later that might have to wait for a lock.
-pub fn start() {
-    let _ = NEXT.get();
-}
+use crate::next::DL_FIND_OBJECT as NEXT;
 
 /// Whether somebody has asked.
 static WAS_ASKED: AtomicBool = AtomicBool::new(false);

@@ -15,6 +15,7 @@ use crate::next;
 use crate::state::LOCATORS;
 use core::ffi::{CStr, c_void};
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// `struct dwarf_eh_bases` of libgcc's `unwind-dw2-fde.h`.
 #[repr(C)]
@@ -113,6 +114,19 @@ unsafe fn range_of(rules: usize) -> Range<usize> {
     start..start.wrapping_add(bytes.cast_unsigned() as usize)
 }
 
+/// Whether an unwinder was loaded with the program: to look for one that was not takes longer than all else.
+static IS_LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Whether an unwinder was loaded with the program, as [`obstacle`] has found.
+pub fn is_loaded() -> bool {
+    IS_LOADED.load(Ordering::Relaxed)
+}
+
+/// Finds the unwinder's own search. Whether there is an unwinder.
+pub(super) fn find() -> bool {
+    real().is_some()
+}
+
 /// Why exceptions would not pass copies, if so.
 pub fn obstacle() -> Option<Refused> {
     if arch::weak_find_fde() != 0 {
@@ -124,13 +138,15 @@ pub fn obstacle() -> Option<Refused> {
         return Some(Refused::HiddenSearch);
     }
     let raise = next::symbol_of_any(c"_Unwind_RaiseException");
+    IS_LOADED.store(raise != 0, Ordering::Relaxed);
     let asks = raise == 0 || file_name(raise).is_none_or(|name| name.starts_with(SHARED_UNWINDER));
     (!asks && !objects::serves_llvm()).then_some(Refused::OtherUnwinder)
 }
 
+static SHARED: OfUnwinder = OfUnwinder::new(NAME);
+
 /// The unwinder's own search: statically linked, or the next one in the order of loading.
 fn real() -> Option<FindFde> {
-    static SHARED: OfUnwinder = OfUnwinder::new(NAME);
     let linked = arch::weak_find_fde();
     let address = if linked != 0 { linked } else { SHARED.get()? };
     // SAFETY: the symbol of that name has this type.

@@ -8,7 +8,6 @@
 
 use super::OfUnwinder;
 use crate::arch;
-use crate::next::Next;
 use crate::state::LOCATORS;
 use core::ffi::{c_int, c_void};
 
@@ -27,6 +26,18 @@ type Walk = unsafe extern "C" fn(Visit, *mut c_void) -> Reason;
 
 static WALK: OfUnwinder = OfUnwinder::new(c"_Unwind_Backtrace");
 static GET_IP: OfUnwinder = OfUnwinder::new(c"_Unwind_GetIP");
+static GET_IP_INFO: OfUnwinder = OfUnwinder::new(c"_Unwind_GetIPInfo");
+static GET_REGION_START: OfUnwinder = OfUnwinder::new(c"_Unwind_GetRegionStart");
+static FIND_ENCLOSING: OfUnwinder = OfUnwinder::new(c"_Unwind_FindEnclosingFunction");
+
+/// Finds the unwinder's functions, if it is there.
+pub(super) fn find() {
+    if WALK.get().is_some() {
+        for function in [&GET_IP, &GET_IP_INFO, &GET_REGION_START, &FIND_ENCLOSING] {
+            let _ = function.get();
+        }
+    }
+}
 
 /// The address that a program is told for a frame whose execution goes on at `address`.
 ///
@@ -117,8 +128,7 @@ unsafe extern "C" fn szc_rt_shared_walks__Unwind_GetIPInfo(
     context: *mut Context,
     before: *mut c_int,
 ) -> usize {
-    static GET: OfUnwinder = OfUnwinder::new(c"_Unwind_GetIPInfo");
-    let Some(get) = GET.get() else { return 0 };
+    let Some(get) = GET_IP_INFO.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
     let address = unsafe {
         let get: unsafe extern "C" fn(*mut Context, *mut c_int) -> usize =
@@ -134,8 +144,7 @@ unsafe extern "C" fn szc_rt_shared_walks__Unwind_GetIPInfo(
 /// As the unwinder's own: `context` is one that it gave.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_shared_walks__Unwind_GetRegionStart(context: *mut Context) -> usize {
-    static GET: OfUnwinder = OfUnwinder::new(c"_Unwind_GetRegionStart");
-    let Some(get) = GET.get() else { return 0 };
+    let Some(get) = GET_REGION_START.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
     let start = unsafe {
         let get: unsafe extern "C" fn(*mut Context) -> usize = core::mem::transmute(get);
@@ -152,8 +161,7 @@ unsafe extern "C" fn szc_rt_shared_walks__Unwind_GetRegionStart(context: *mut Co
 unsafe extern "C" fn szc_rt_shared_walks__Unwind_FindEnclosingFunction(
     address: *mut c_void,
 ) -> *mut c_void {
-    static FIND: OfUnwinder = OfUnwinder::new(c"_Unwind_FindEnclosingFunction");
-    let Some(find) = FIND.get() else { return core::ptr::null_mut() };
+    let Some(find) = FIND_ENCLOSING.get() else { return core::ptr::null_mut() };
     // SAFETY: the symbol of that name has this type; the caller's promise.
     unsafe {
         let find: unsafe extern "C" fn(*mut c_void) -> *mut c_void = core::mem::transmute(find);
@@ -181,7 +189,7 @@ unsafe extern "C" fn szc_rt_shared_walks_backtrace(
     addresses: *mut *mut c_void,
     room: c_int,
 ) -> c_int {
-    static NEXT: Next = Next::new(c"backtrace");
+    use crate::next::BACKTRACE as NEXT;
     let Some(next) = NEXT.get() else { return 0 };
     // SAFETY: the symbol of that name has this type.
     let next: unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int =

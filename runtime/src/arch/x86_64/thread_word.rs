@@ -57,6 +57,22 @@ thread_word!(
 );
 
 thread_word!(
+    "szc_rt_thread_fork",
+    /// The signals that the calling thread, which forks, had blocked before.
+    mask_before_fork,
+    /// Sets what [`mask_before_fork`] reads.
+    set_mask_before_fork
+);
+
+thread_word!(
+    "szc_rt_thread_errno",
+    /// `errno` of the calling thread, which forks, before.
+    errno_before_fork,
+    /// Sets what [`errno_before_fork`] reads.
+    set_errno_before_fork
+);
+
+thread_word!(
     "szc_rt_thread_walk",
     /// The context that a walk of the calling thread's stack shows the program at the moment; 0 for none.
     shown_context,

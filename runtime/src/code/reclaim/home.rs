@@ -47,9 +47,12 @@ fn look(known: &Home, thread: usize, pointer: usize, low: usize) {
         && low - pointer < MAX_STACK_BYTES
         && os::is_readable(page, low.next_multiple_of(os::PAGE_BYTES) - page)
     {
-        known.thread.store(thread, Ordering::Relaxed);
-        known.low.store(page, Ordering::Relaxed);
-    } else if !is_on_signal_stack() {
+        known.thread.store(0, Ordering::Relaxed);
+        // Release: a child that is forked in between finds no thread with the stack of another.
+        known.low.store(page, Ordering::Release);
+        known.thread.store(thread, Ordering::Release);
+    } else if !is_on_signal_stack() && !stacks::is_on_signal_stack(pointer) {
+        // (Within a handler the kernel knows nothing of a stack that was set with `SS_AUTODISARM`.)
         stacks::block(Blocked::ForeignStack);
     }
 }

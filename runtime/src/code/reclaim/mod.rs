@@ -172,7 +172,18 @@ impl Reclaimer {
     fn pause(&mut self) {
         let start = os::monotonic_ns();
         gate::shut();
-        CODE.with(|images| images.shut_entries());
+        let shut = CODE.with(|images| {
+            // Otherwise everything has been settled meanwhile, and nobody may have to ask the resolver any more.
+            let may = !images.are_settled();
+            if may {
+                images.shut_entries();
+            }
+            may
+        });
+        if !shut {
+            gate::open();
+            return;
+        }
         let mut arrivals = gate::arrivals();
         let taken_ns = loop {
             let someone_waits = gate::waiting_since_ns().is_some();

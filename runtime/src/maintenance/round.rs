@@ -1,0 +1,97 @@
+//! A round of epochs: one of each image, where no child shares copies any more.
+//!
+//! A child says when it has copies of its own, mostly within a millisecond. One that could not make them goes on sharing for
+//! as long as it lives, and its parent keeps its layout. Nobody else may have to wait for that: who ends the program or
+//! opens a library needs `CHANGES`. So children are waited for without that lock.
+
+use super::{LOOK_NS, children};
+use crate::code::{Plan, Prepared};
+use crate::library;
+use crate::os;
+use crate::state::CODE;
+
+/// Time between looks whether a child has its own copies, at first. Later it grows with the time that was waited.
+const RETRY_NS: u64 = 1_000_000;
+
+/// How long an epoch that has been prepared waits for a child, with all that wait for `CHANGES`: where forks follow one
+/// another closely there would be no epoch otherwise.
+const PATIENCE_NS: u64 = 10 * RETRY_NS;
+
+/// Which images have begun their epochs.
+pub struct Round {
+    /// The next one.
+    slot: usize,
+    /// Since when it waits for a child, if it does.
+    waits_since_ns: Option<u64>,
+}
+
+impl Round {
+    /// None has.
+    pub fn new() -> Self {
+        Self { slot: 0, waits_since_ns: None }
+    }
+
+    /// When to try again, if the round is not over.
+    pub fn next_try(&self) -> Option<u64> {
+        let since = self.waits_since_ns?;
+        let now = os::monotonic_ns();
+        let waited_ns = now.saturating_sub(since);
+        if waited_ns > LOOK_NS {
+            children::doubt();
+        }
+        Some(now + (waited_ns / 8).clamp(RETRY_NS, LOOK_NS))
+    }
+
+    /// Begins the epochs that have not begun. Whether all have.
+    pub fn begin(&mut self) -> bool {
+        while self.slot < CODE.with(|images| images.slots()) {
+            // An image does not go away meanwhile.
+            let begun =
+                children::pending() == 0 && library::CHANGES.with(|| begin_epoch(self.slot));
+            if !begun {
+                self.waits_since_ns.get_or_insert_with(os::monotonic_ns);
+                return false;
+            }
+            self.waits_since_ns = None;
+            self.slot += 1;
+        }
+        *self = Self::new();
+        true
+    }
+}
+
+/// Whether there is nothing left to do for the image in a slot; otherwise a child needs the layout as it is.
+fn begin_epoch(slot: usize) -> bool {
+    let Some(plan) = CODE.with(|images| images.plan(slot)) else { return true };
+    let Some(prepared) = plan.prepare() else {
+        CODE.with(|images| images.stop(slot));
+        return true;
+    };
+    let patience_ends = os::monotonic_ns() + PATIENCE_NS;
+    while !publish(slot, &prepared) {
+        let now = os::monotonic_ns();
+        if now > patience_ends {
+            give_up(&plan, prepared);
+            return false;
+        }
+        os::sleep_until(now + RETRY_NS / 4);
+    }
+    true
+}
+
+/// Begins an epoch if no child shares copies. Whether it has begun.
+fn publish(slot: usize, prepared: &Prepared) -> bool {
+    CODE.with(|images| {
+        let free = children::pending() == 0;
+        if free {
+            images.publish(slot, prepared);
+        }
+        free
+    })
+}
+
+/// Forgets an epoch that was prepared. The same one will be prepared again.
+fn give_up(plan: &Plan, prepared: Prepared) {
+    // SAFETY: it was never published.
+    unsafe { prepared.free(plan) };
+}
