@@ -25,7 +25,7 @@ pub fn complaint(text: Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// As `println!`, by [`line`].
+/// As `println!`, by [`line()`].
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
 }
