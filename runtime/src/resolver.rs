@@ -9,22 +9,28 @@ use crate::code::reclaim::{gate, home};
 use crate::state::CODE;
 use crate::{fork, os, report};
 
-/// Finds where the call goes that came through the stub of the address.
+/// Finds where the call goes that came through the stub of the address, and puts it into the word from which the entry
+/// code goes on.
 ///
 /// All signals are blocked meanwhile: a handler that called something for the first time would wait for
 /// the lock that its own thread holds. A handler that runs before that resolves its own calls.
+///
+/// # Safety
+/// The word must be on the caller's stack.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
+unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::adopt_unannounced_child();
     gate::pass();
     let target = CODE.with(|images| {
         home::notice();
         let target = images.resolve(address);
-        // On the stack before the lock is given up, where whoever frees copies looks for references.
-        let mut reference = 0;
-        // SAFETY: a local variable.
-        unsafe { (&raw mut reference).write_volatile(target.unwrap_or(0)) };
+        if let Some(target) = target {
+            // On the stack before the lock is given up, where whoever frees copies looks for references, and in a word
+            // of the entry code's: a local variable may lose its place to another one.
+            // SAFETY: the caller's promise.
+            unsafe { goes_on_at.write_volatile(target) };
+        }
         target
     });
     if let Ok(before) = before {

@@ -207,6 +207,7 @@ global_asm!(
     "mov al, [rsp]",
     "lea rsp, [rsp + {stack}]",
     "mov rdi, [rbp + 8]",
+    "lea rsi, [rbp + 8]",
     "call szc_rt_resolve_call",
     "mov [rbp + 8], rax",
     "movaps xmm0, [rsp]",
@@ -301,7 +302,7 @@ mod tests {
 
     /// Stands in for the resolver, which these tests do not enter.
     #[unsafe(no_mangle)]
-    extern "C" fn szc_rt_resolve_call(address: usize) -> usize {
+    extern "C" fn szc_rt_resolve_call(address: usize, _goes_on_at: *mut usize) -> usize {
         address
     }
 
