@@ -23,8 +23,8 @@ pub use thread_word::{
     set_mask_before_fork, set_shown_context, shown_context,
 };
 pub use weak::{
-    WeakSymbol, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym, weak_find_fde,
-    weak_iterate_images, weak_symbol,
+    StreamsCall, WeakSymbol, call_for_streams, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym,
+    weak_find_fde, weak_iterate_images, weak_symbol,
 };
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).

@@ -31,7 +31,7 @@ mod size_class;
 mod spread;
 mod thread;
 
-use crate::arch;
+use crate::arch::{self, StreamsCall};
 use crate::os;
 use crate::settings::HeapBase;
 use crate::state::Once;
@@ -244,8 +244,12 @@ unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
 }
 
 /// Before fork(2): nobody is inside a lock of the heap's.
+///
+/// libc takes its locks of streams after this, and those of its own malloc behind them, because streams allocate. So the
+/// list of streams comes first here, too: who flushes all of them may wait for a stream whose owner waits for the heap.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_before_fork() {
+    arch::call_for_streams(StreamsCall::Lock);
     HEAPS.lock_all();
     LARGE.lock().acquire();
 }
@@ -266,7 +270,9 @@ static INHERITED: Inherited = Inherited {
 /// After fork(2), in the child: as in the parent, and counts begin anew.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_in_forked_child() {
-    szc_rt_after_fork();
+    release_after_fork();
+    // libc does so, too, but not where it finds that the parent had a single thread.
+    arch::call_for_streams(StreamsCall::Reset);
     let sums = HEAPS.sums();
     INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
     INHERITED.frees.store(sums.frees, Ordering::Relaxed);
@@ -274,9 +280,15 @@ extern "C" fn szc_rt_in_forked_child() {
     memory::begin_new_peak();
 }
 
-/// After fork(2), in parent and child: the locks are the forking thread's.
+/// After fork(2), in the parent.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_after_fork() {
+    release_after_fork();
+    arch::call_for_streams(StreamsCall::Unlock);
+}
+
+/// In parent and child the locks are the forking thread's.
+fn release_after_fork() {
     LARGE.lock().release();
     HEAPS.unlock_all();
 }

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -static
 //#Flags: -pthread
 //#Epochs: 0
-/* A thread that holds a stream calls a function for the first time while another one flushes all streams and a third
- * forks: fork waits for the list of streams, and who has that for the stream. */
+/* A thread that holds a stream calls a function for the first time, and allocates, while another one flushes all streams
+ * and a third forks: fork waits for the list of streams, and who has that for the stream. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +25,9 @@ static void *holder(void *unused)
     atomic_store(&stage, 1);
     usleep(300000);
     CHECK(first_called_by_the_holder(7) == 37);
+    void *volatile blocks[40];
+    for (int i = 0; i < 40; i++) blocks[i] = malloc(i * 1000 + 10);
+    for (int i = 0; i < 40; i++) free(blocks[i]);
     funlockfile(stream);
     return NULL;
 }

@@ -57,6 +57,15 @@ global_asm!(
     ".quad __libc_calloc",
     ".quad __libc_realloc",
     ".quad __libc_memalign",
+    ".globl szc_rt_weak_streams",
+    ".hidden szc_rt_weak_streams",
+    ".weak _IO_list_lock",
+    ".weak _IO_list_unlock",
+    ".weak _IO_list_resetlock",
+    "szc_rt_weak_streams:", // in the order of StreamsCall
+    ".quad _IO_list_lock",
+    ".quad _IO_list_unlock",
+    ".quad _IO_list_resetlock",
     ".text",
 );
 
@@ -68,6 +77,28 @@ unsafe extern "C" {
     static szc_rt_weak_find_fde: usize;
     static szc_rt_weak_keeps_code: usize;
     static szc_rt_weak_allocator: [usize; 8];
+    static szc_rt_weak_streams: [Option<unsafe extern "C" fn()>; 3];
+}
+
+/// What glibc lets others do with the lock of its list of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamsCall {
+    /// `_IO_list_lock`; its owner may take it again.
+    Lock,
+    /// `_IO_list_unlock`
+    Unlock,
+    /// `_IO_list_resetlock`: nobody has it, whoever had.
+    Reset,
+}
+
+/// Calls such a function, if there is one: a static program without streams has none.
+pub fn call_for_streams(call: StreamsCall) {
+    // SAFETY: constants that the loader filled in before any code of the image ran; the functions take nothing.
+    unsafe {
+        if let Some(function) = szc_rt_weak_streams[call as usize] {
+            function();
+        }
+    }
 }
 
 /// Functions of the allocator, by whatever name resolution gave them.
