@@ -12,6 +12,7 @@ use super::slab_chunk::{
 };
 use crate::heap::chunk::chunk_of;
 use crate::heap::memory;
+use crate::heap::random::Random;
 use crate::heap::size_class::{
     CLASSES, POOLS, block_bytes, block_index, colour_period, group_blocks, nursery_blocks,
     nursery_of, pitch_bytes,
@@ -43,6 +44,8 @@ pub struct Shared {
 pub struct Chunks {
     /// What other threads push to: outside of the base, which its owner has to itself.
     pub shared: *const Shared,
+    /// Where chunks' first groups begin.
+    pub random: Random,
     /// Chunks that have free groups, by pool.
     lists: [*mut SlabChunk; POOLS],
     /// Chunks that there are.
@@ -200,7 +203,7 @@ impl Chunks {
         for _ in 0..searched {
             if chunk.is_null() {
                 // Without memory for another chunk, any group will do.
-                let _ = self.add_chunk(pool, place);
+                let _ = self.add_chunk(pool);
                 chunk = self.lists[pool];
             }
             if chunk.is_null() {
@@ -239,18 +242,18 @@ impl Chunks {
         }
     }
 
-    fn add_chunk(&mut self, pool: usize, place: usize) -> Option<()> {
+    fn add_chunk(&mut self, pool: usize) -> Option<()> {
         let chunk = memory::map_chunk()?.cast::<SlabChunk>();
         let groups = BLOCKS_BYTES / pitch_bytes(pool);
         // SAFETY: fresh zeroed memory, large enough, which nobody else knows.
         unsafe {
             (*chunk).owner = self.shared;
             (*chunk).pool = pool;
-            // The place is as good as a random number for this.
             let room = FIRST_MAX_BYTES - FIRST_MIN_BYTES;
             let nothing_left = pool >= CLASSES || BLOCKS_BYTES.is_multiple_of(pitch_bytes(pool));
-            let distance =
-                if nothing_left { room } else { (place % room) & !((1 << POINT_SHIFT) - 1) };
+            // Not the bits of the wanted place, by which the first slab lies in the chunk.
+            let line = self.random.below((room >> POINT_SHIFT) as u32);
+            let distance = if nothing_left { room } else { line << POINT_SHIFT };
             (*chunk).first = FIRST_MIN_BYTES + distance;
             (*chunk).groups = groups;
             (*chunk).free_groups = groups as u32;

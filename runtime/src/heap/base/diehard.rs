@@ -50,6 +50,7 @@ impl DieHard {
         // SAFETY: zeroed memory; zeros are empty classes without places, and the rest is set here.
         unsafe {
             (&raw mut (*base).chunks.shared).write(base.add(1).cast());
+            (&raw mut (*base).chunks.random).write(Random::new(random.bits()));
             (&raw mut (*base).random).write(Random::new(random.bits()));
             (&raw mut (*base).seed).write(random.bits());
         }

@@ -53,6 +53,7 @@ impl Segregated {
         // SAFETY: zeroed memory; zeros are null pointers and empty lists, and the rest is set here.
         unsafe {
             (&raw mut (*base).chunks.shared).write(base.add(1).cast());
+            (&raw mut (*base).chunks.random).write(Random::new(random.bits()));
             (&raw mut (*base).seed).write(random.bits());
             for class in 0..CLASSES {
                 (&raw mut (*base).classes[class].open_count).write(1);
