@@ -22,6 +22,9 @@ const PR_SET_SECCOMP: u32 = 22;
 
 static SETTLED: AtomicBool = AtomicBool::new(false);
 
+/// The maintenance task has gone as well.
+static ALONE: AtomicBool = AtomicBool::new(false);
+
 /// Whether the program may have installed a filter.
 pub fn may_be_there() -> bool {
     SETTLED.load(Ordering::Acquire)
@@ -62,8 +65,8 @@ pub extern "C" fn before_prctl(operation: u32) -> usize {
 
 /// Brings code to rest, for good.
 fn settle() {
-    // A second filter comes while the first one holds.
-    if may_be_there() {
+    // A second filter comes while the first one holds. Another thread's first one waits for the task as well.
+    if ALONE.load(Ordering::Acquire) {
         return;
     }
     // No epoch is being prepared meanwhile.
@@ -74,4 +77,6 @@ fn settle() {
     });
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the process with it.
     maintenance::leave_for_good();
+    // Release: who sees this finds the task gone.
+    ALONE.store(true, Ordering::Release);
 }

@@ -6,7 +6,7 @@ mod path;
 
 use crate::code::images::Images;
 use crate::code::reclaim;
-use crate::os::{self, File, PAGE_BYTES};
+use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
 use crate::state::{CODE, Once};
 use crate::{code, filters, heap, library, stack};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -119,6 +119,10 @@ impl<const N: usize> Buffer<N> {
 /// Writes the log and the map, once for each process.
 pub fn write_log() {
     let Some(facts) = FACTS.get() else { return };
+    if UNWRITTEN.load(Ordering::Relaxed) == 0 {
+        // Not even the process's number is asked for: a system call filter may kill for it.
+        return;
+    }
     let process = os::process_id();
     let mine = UNWRITTEN.compare_exchange(process, 0, Ordering::Relaxed, Ordering::Relaxed);
     if mine.is_ok() {
@@ -127,18 +131,23 @@ pub fn write_log() {
     }
 }
 
-fn write_files(facts: &Facts, process: u32) {
+/// Whether a file would have become larger than it may.
+fn write_files(facts: &Facts, process: u32) -> bool {
     let map = facts.map.as_ref().and_then(|path| path.for_process(process));
     let map = map.and_then(|path| File::open(path.as_c_str(), os::OPEN_APPEND).ok());
-    let counts = Snapshot::take(facts, map.as_ref());
+    let mut too_large = false;
+    let counts = Snapshot::take(facts, |images| {
+        too_large = map.is_some_and(|map| write_map(&map, images) == Err(EFBIG));
+    });
     if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
         let mut line = Buffer::<LINE_BYTES>::new();
         write_line(&mut line, facts, &counts, process);
         if let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) {
             // One write: lines of several processes do not mix.
-            let _ = file.write(line.bytes());
+            too_large |= file.write(line.bytes()) == Err(EFBIG);
         }
     }
+    too_large
 }
 
 /// Makes this process write a log when it ends: the program at start, and each forked child.
@@ -164,11 +173,12 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the counts, with all signals blocked because the lock is taken, and writes the map of the same moment.
-    fn take(facts: &Facts, map: Option<&File>) -> Self {
+    /// Reads the counts, with all signals blocked because the lock is taken, and lets `look` see the images of the same
+    /// moment.
+    fn take(facts: &Facts, look: impl FnOnce(&Images)) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
         let (code, pads) = CODE.with(|images| {
-            map.inspect(|file| write_map(file, images));
+            look(images);
             (images.counts(), images.pads())
         });
         let libraries = library::counts();
@@ -258,7 +268,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
 
 /// One line for each copy: address and size in hexadecimal, name, epoch; `perf` reads the first
 /// three.
-fn write_map(file: &File, images: &Images) {
+fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
+    let mut result = Ok(());
     let mut page = Buffer::<PAGE_BYTES>::new();
     images.for_each_copy(|image, epoch, function, address, bytes| {
         let name = image.table().name(image.function(function).name_at);
@@ -266,11 +277,11 @@ fn write_map(file: &File, images: &Images) {
         page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
         page.text(" [epoch ").decimal(epoch).text("]\n");
         if page.bytes().len() > PAGE_BYTES / 2 {
-            let _ = file.write(page.bytes());
+            result = result.and_then(|()| file.write(page.bytes()));
             page.length = 0;
         }
     });
-    let _ = file.write(page.bytes());
+    result.and_then(|()| file.write(page.bytes()))
 }
 
 /// Says on standard error what is wrong and ends the program.

@@ -43,7 +43,6 @@ pub mod nr {
     pub const MLOCKALL: usize = 151;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
-    pub const RT_SIGPENDING: usize = 127;
     pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const PREAD64: usize = 17;
     pub const PWRITE64: usize = 18;

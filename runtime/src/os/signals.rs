@@ -53,26 +53,18 @@ pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
     Ok(old)
 }
 
-/// Does something for which the kernel may send this thread `signal`, which is as if it had not come.
-pub fn without_signal<T>(signal: i32, action: impl FnOnce() -> T) -> T {
+/// Does something for which the kernel may send this thread `signal`; if it says that it was `sent`, that is as if it had not
+/// been. Nothing more is asked of the kernel otherwise.
+pub fn without_signal(signal: i32, sent: impl FnOnce() -> bool) {
     let bit = 1u64 << (signal - 1);
-    let Ok(before) = signal_mask(0, Some(bit)) else { return action() };
-    let waited_already = pending_signals() & bit != 0;
-    let result = action();
-    if !waited_already && pending_signals() & bit != 0 {
+    let before = signal_mask(0, Some(bit));
+    if sent() && before.is_ok() {
         let at_once = [0u64; 2];
         let (set, time) = ((&raw const bit) as usize, at_once.as_ptr() as usize);
         // SAFETY: a mask of eight bytes and a struct timespec; what the signal says is not asked for.
         unsafe { syscall(nr::RT_SIGTIMEDWAIT, [set, 0, time, 8, 0, 0]) };
     }
-    let _ = signal_mask(2, Some(before));
-    result
-}
-
-/// The signals that wait for this thread or the process.
-fn pending_signals() -> u64 {
-    let mut pending = 0u64;
-    // SAFETY: the kernel writes a mask of eight bytes.
-    unsafe { syscall(nr::RT_SIGPENDING, [(&raw mut pending) as usize, 8, 0, 0, 0, 0]) };
-    pending
+    if let Ok(before) = before {
+        let _ = signal_mask(2, Some(before));
+    }
 }

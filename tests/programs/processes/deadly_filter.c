@@ -38,7 +38,7 @@ static struct sock_filter rules[] = {
     /* What fork, wait, the end of a thread, and writing a log need. */
     ALLOW(SYS_clone), ALLOW(SYS_wait4), ALLOW(SYS_set_robust_list), ALLOW(SYS_rt_sigprocmask),
     ALLOW(SYS_gettid), ALLOW(SYS_getpid), ALLOW(SYS_madvise), ALLOW(SYS_rseq), ALLOW(SYS_open),
-    ALLOW(SYS_close), ALLOW(SYS_rt_sigpending),
+    ALLOW(SYS_close),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 };
 static struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
