@@ -13,7 +13,10 @@ use crate::arch::{nr, syscall};
 use core::ffi::CStr;
 use core::ptr::null_mut;
 pub use file::*;
-pub use limits::{LIMIT_ADDRESS_BYTES, LIMIT_FILE_BYTES, limit, memory_is_limited};
+pub use limits::{
+    LIMIT_ADDRESS_BYTES, LIMIT_FILE_BYTES, limit, look_at_memory_limits, memory_is_limited,
+    memory_limits_were_set, memory_ran_out, remember_limited_process,
+};
 pub use lock::*;
 pub use memory::*;
 pub use signals::*;

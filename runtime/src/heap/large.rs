@@ -12,14 +12,12 @@ use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
 use crate::os::{self, Lock, PAGE_BYTES};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Room in which a block begins at random: what address bits 6 to 17 tell apart.
 const COLOUR_BYTES: usize = 256 << 10;
 /// The same where the process has a limit, of which the room would take a large part.
 const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
-/// Mappings between two looks at the limits, which a program may set at any time.
-const MAPPINGS_BETWEEN_LOOKS: u32 = 64;
 /// Grain of colours: a cache line.
 pub const LINE_BYTES: usize = 64;
 /// Largest block whose mapping waits.
@@ -295,28 +293,19 @@ impl Large {
 /// Room for the colour of a block that is mapped now: all of it, or little if the address space or the data of the
 /// process have a limit.
 fn colour_bytes() -> usize {
-    static MAPPINGS: AtomicU32 = AtomicU32::new(0);
-    static IS_LIMITED: AtomicBool = AtomicBool::new(false);
-    // Only counters and a fact that any look finds again: no order needed.
-    if MAPPINGS.fetch_add(1, Ordering::Relaxed).is_multiple_of(MAPPINGS_BETWEEN_LOOKS) {
-        IS_LIMITED.store(os::memory_is_limited(), Ordering::Relaxed);
-    }
-    if IS_LIMITED.load(Ordering::Relaxed) { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
+    if os::memory_is_limited() { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
 }
 
 /// Bytes of a mapping for a block, its colour included.
 pub fn room_for(bytes: usize, alignment: usize) -> Option<usize> {
-    room_with(bytes, alignment, COLOUR_BYTES)
+    let room = least_room(bytes, alignment)?.checked_add(PAGE_BYTES)?;
+    Some(room.checked_add(colour_bytes())? & !(PAGE_BYTES - 1))
 }
 
-fn room_with(bytes: usize, alignment: usize, colour: usize) -> Option<usize> {
-    Some(least_room(bytes, alignment)?.checked_add(colour)? & !(PAGE_BYTES - 1))
-}
-
-/// The same without a colour, not yet rounded down to pages.
+/// The same without a colour, not yet rounded up to pages.
 fn least_room(bytes: usize, alignment: usize) -> Option<usize> {
     let extra = if alignment > PAGE_BYTES { alignment } else { 0 };
-    bytes.checked_add(extra)?.checked_add(PAGE_BYTES)
+    bytes.checked_add(extra)
 }
 
 /// A block of a random colour in a mapping of at least [`room_for`] bytes.
@@ -327,31 +316,25 @@ pub fn placed(
     alignment: usize,
     random: &mut Random,
 ) -> Entry {
-    placed_within(COLOUR_BYTES, (start, length), bytes, alignment, random)
-}
-
-fn placed_within(
-    colours: usize,
-    (start, length): (usize, usize),
-    bytes: usize,
-    alignment: usize,
-    random: &mut Random,
-) -> Entry {
     let grain = alignment.max(LINE_BYTES);
-    let colour = random.below((colours / grain).max(1) as u32) * grain;
+    let left = length.saturating_sub(least_room(bytes, alignment).unwrap_or(length));
+    let colours = (left.min(COLOUR_BYTES) / grain).max(1);
+    let colour = random.below(colours as u32) * grain;
     Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
 }
 
 fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
-    let colours = colour_bytes();
-    let wanted = room_with(bytes, alignment, colours)?;
+    let wanted = room_for(bytes, alignment)?;
     if let Ok(start) = os::map_accounted(wanted) {
         count_mapped(wanted);
-        let mapping = (start.expose_provenance(), wanted);
-        return Some(placed_within(colours, mapping, bytes, alignment, random));
+        return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
+    }
+    if bytes <= KEPT_BLOCK_BYTES {
+        // Not because the block alone is too large: from now on there is to be less room around others.
+        os::memory_ran_out();
     }
     // Little address space is left: without a colour rather than not at all.
-    let least = (least_room(bytes, alignment)? - 1) & !(PAGE_BYTES - 1);
+    let least = least_room(bytes, alignment)?.checked_next_multiple_of(PAGE_BYTES)?;
     let start = os::map_accounted(least).ok()?.expose_provenance();
     count_mapped(least);
     Some(Entry {

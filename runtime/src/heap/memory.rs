@@ -59,7 +59,7 @@ pub fn map_chunk() -> Option<*mut u8> {
 }
 
 fn map_aligned() -> Option<*mut u8> {
-    let first = os::map_anonymous(CHUNK_BYTES).ok()?;
+    let first = os::map_accounted(CHUNK_BYTES).ok()?;
     if (first as usize).is_multiple_of(CHUNK_BYTES) {
         // The kernel puts mappings next to each other, so this is the usual case after the first.
         return Some(first);
@@ -67,7 +67,7 @@ fn map_aligned() -> Option<*mut u8> {
     // SAFETY: mapped a moment ago.
     unsafe { os::unmap(first, CHUNK_BYTES) };
     let whole = 2 * CHUNK_BYTES - os::PAGE_BYTES;
-    let start = os::map_anonymous(whole).ok()?;
+    let start = os::map_accounted(whole).ok()?;
     let before = (start as usize).next_multiple_of(CHUNK_BYTES) - start as usize;
     let behind = whole - before - CHUNK_BYTES;
     // SAFETY: both parts lie in the mapping of a moment ago, outside the chunk.

@@ -146,6 +146,7 @@ fn begin(plan: Plan) -> bool {
             os::null(),
         );
     }
+    os::look_at_memory_limits();
     KEY.store(key, Ordering::Relaxed);
     check::set_base(plan.base);
     PLAN.set(plan);
@@ -273,6 +274,7 @@ extern "C" fn szc_rt_in_forked_child() {
     release_after_fork();
     // libc does so, too, but not where it finds that the parent had a single thread.
     arch::call_for_streams(StreamsCall::Reset);
+    os::remember_limited_process();
     let sums = HEAPS.sums();
     INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
     INHERITED.frees.store(sums.frees, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 //!
 //! The driver gives them their real names (`szc_abi::STACK_EXPORT_PREFIX`); those that go on in
 //! libc's own definition only in programs in which it can be found behind them
-//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`). Those that tell of other stacks are there in programs whose
+//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`). Those that tell of other stacks, or of limits, are there in programs whose
 //! code moves, too (`szc_abi::FRAMES_EXPORT_PREFIX`).
 
 use super::region::{self, Region};
@@ -11,8 +11,8 @@ use super::{room, threads};
 use crate::arch::{self, nr, pads::stack_pointer, variadic};
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::{fail, returned};
-use crate::os::Errno;
-use crate::os::limits::{LIMIT_STACK_BYTES, Limits};
+use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
+use crate::os::{Errno, memory_limits_were_set};
 use core::ffi::{c_int, c_void};
 use threads::{Attributes, CREATE, Create, GET_STACK, GetStack, StartRoutine, Thread};
 
@@ -204,7 +204,7 @@ pub extern "C" fn before_clone(_start: usize, stack_end: usize) -> usize {
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_stack_prlimit64(
+unsafe extern "C" fn szc_rt_frames_prlimit64(
     process: c_int,
     resource: c_int,
     new: *const Limits,
@@ -217,8 +217,12 @@ unsafe extern "C" fn szc_rt_stack_prlimit64(
     if result < 0 {
         return returned(result);
     }
-    if resource == LIMIT_STACK_BYTES && !new.is_null() {
-        room::reserve_was_raised();
+    if !new.is_null() {
+        match resource {
+            LIMIT_STACK_BYTES => room::reserve_was_raised(),
+            LIMIT_ADDRESS_BYTES | LIMIT_DATA_BYTES => memory_limits_were_set(),
+            _ => {}
+        }
     }
     0
 }
@@ -228,14 +232,14 @@ unsafe extern "C" fn szc_rt_stack_prlimit64(
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_stack_prlimit(
+unsafe extern "C" fn szc_rt_frames_prlimit(
     process: c_int,
     resource: c_int,
     new: *const Limits,
     old: *mut Limits,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { szc_rt_stack_prlimit64(process, resource, new, old) }
+    unsafe { szc_rt_frames_prlimit64(process, resource, new, old) }
 }
 
 /// setrlimit(2).
@@ -243,9 +247,9 @@ unsafe extern "C" fn szc_rt_stack_prlimit(
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_stack_setrlimit64(resource: c_int, new: *const Limits) -> c_int {
+unsafe extern "C" fn szc_rt_frames_setrlimit64(resource: c_int, new: *const Limits) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { szc_rt_stack_prlimit64(0, resource, new, core::ptr::null_mut()) }
+    unsafe { szc_rt_frames_prlimit64(0, resource, new, core::ptr::null_mut()) }
 }
 
 /// setrlimit(2) under its other name.
@@ -253,7 +257,7 @@ unsafe extern "C" fn szc_rt_stack_setrlimit64(resource: c_int, new: *const Limit
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_stack_setrlimit(resource: c_int, new: *const Limits) -> c_int {
+unsafe extern "C" fn szc_rt_frames_setrlimit(resource: c_int, new: *const Limits) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { szc_rt_stack_prlimit64(0, resource, new, core::ptr::null_mut()) }
+    unsafe { szc_rt_frames_prlimit64(0, resource, new, core::ptr::null_mut()) }
 }

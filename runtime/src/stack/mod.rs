@@ -11,6 +11,7 @@ pub mod threads;
 
 use crate::arch::pads::sections;
 use crate::library;
+use crate::os;
 use crate::rng::{Purpose, Stream};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use pads::Tables;
@@ -59,6 +60,7 @@ pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
     if padded_functions() == 0 {
         return false;
     }
+    os::look_at_memory_limits();
     SEED.store(seed, Ordering::Relaxed);
     GROWTH.store(growth_of(records()) as u8, Ordering::Relaxed);
     if pads {
@@ -101,6 +103,7 @@ pub fn counts(copies: (u64, u64)) -> Counts {
 /// In a forked child: what was counted was the parent's.
 pub fn become_child() {
     REFILLS.store(0, Ordering::Relaxed);
+    os::remember_limited_process();
     room::remember_process();
 }
 
