@@ -150,6 +150,52 @@ fn an_allocator_in_a_library_serves_as_without_szc() {
 }
 
 #[test]
+fn a_library_gets_aligned_requests_by_the_names_that_it_defines() {
+    // Without memalign; the C library's would take from another heap.
+    let library = r#"
+        #include <stddef.h>
+        static char room[1 << 20] __attribute__((aligned(4096)));
+        static size_t used;
+        static void *take(size_t alignment, size_t bytes)
+        {
+            size_t at = (used + alignment - 1) & -alignment;
+            used = at + bytes;
+            return used <= sizeof room ? room + at : NULL;
+        }
+        void *malloc(size_t bytes) { return take(16, bytes); }
+        void *calloc(size_t count, size_t bytes) { return take(16, count * bytes); }
+        void *realloc(void *block, size_t bytes) { return block ? block : take(16, bytes); }
+        void free(void *block) { if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap(); }
+        int posix_memalign(void **result, size_t alignment, size_t bytes) { return !(*result = take(alignment, bytes)); }
+        void *aligned_alloc(size_t alignment, size_t bytes) { return take(alignment, bytes); }
+        void *valloc(size_t bytes) { return take(4096, bytes); }
+    "#;
+    let program = r#"
+        #include <stdlib.h>
+        void *valloc(size_t);
+        int main(void)
+        {
+            void *block;
+            if (posix_memalign(&block, 64, 100) != 0)
+                return 1;
+            free(block), free(aligned_alloc(64, 128)), free(valloc(5));
+            return 0;
+        }
+    "#;
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let (source, main) = (place.path().join("names.c"), place.path().join("main.c"));
+    std::fs::write(&source, library)
+        .and_then(|()| std::fs::write(&main, program))
+        .expect("writable");
+    let built = plain(&source, &["-O1", "-fno-builtin", "-fPIC", "-shared"], place.path());
+    let shared = place.path().join("libnames.so");
+    std::fs::rename(built, &shared).expect("both are in one directory");
+    let image = moving(&main, &["-O1", "-fno-builtin", "-w"], place.path());
+    let outcome = run(&image, &[("LD_PRELOAD", shared.to_str().expect("a plain path"))], &[]);
+    assert!(!outcome.log_of_success().randomize.heap);
+}
+
+#[test]
 fn a_static_program_with_threads_and_children_has_the_shuffled_heap() {
     // Fork and the ends of threads refer to the C library's malloc, but weakly: its object is not linked in for them.
     let source = r#"

@@ -3,7 +3,7 @@
 //! (`-ljemalloc`, `LD_PRELOAD`).
 
 use crate::arch::{self, WeakSymbol};
-use crate::next::next_symbol;
+use crate::next::{next_symbol, symbol_in};
 use crate::os;
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +26,9 @@ static POSIX_MEMALIGN: Function = Function::in_front(c"posix_memalign");
 static ALIGNED_ALLOC: Function = Function::in_front(c"aligned_alloc");
 static VALLOC: Function = Function::in_front(c"valloc");
 static PVALLOC: Function = Function::in_front(c"pvalloc");
+
+/// File name of glibc.
+const LIBC: &CStr = c"libc.so.6";
 
 impl Function {
     const fn new(name: &'static CStr, libcs: WeakSymbol) -> Self {
@@ -57,7 +60,8 @@ pub fn is_linked_in() -> bool {
 }
 
 /// Looks for a library with an allocator in front of the C library, which serves from now on if there is one: each
-/// function by the next definition of its name, as without szc. Whether there is.
+/// function by the next definition of its name, as without szc; aligned requests by whatever of their names the library
+/// defines. Whether there is.
 pub fn finds_a_library() -> bool {
     let next = next_symbol(MALLOC.name);
     if next == 0 || next == arch::weak_symbol(WeakSymbol::LibcMalloc) {
@@ -65,8 +69,16 @@ pub fn finds_a_library() -> bool {
     }
     let of_requests = [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN];
     let aligned = [&POSIX_MEMALIGN, &ALIGNED_ALLOC, &VALLOC, &PVALLOC];
-    for function in of_requests.into_iter().chain(aligned) {
+    for function in of_requests {
         function.in_front.store(next_symbol(function.name), Ordering::Relaxed);
+    }
+    for function in aligned {
+        // The C library's own would take from its heap what the library is to free; without that, the library's
+        // memalign serves.
+        let next = next_symbol(function.name);
+        if next != symbol_in(LIBC, function.name) {
+            function.in_front.store(next, Ordering::Relaxed);
+        }
     }
     true
 }
