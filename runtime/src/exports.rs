@@ -25,9 +25,6 @@ unsafe extern "C" {
     fn ssignal(signal: c_int, handler: usize) -> usize;
 }
 
-/// Signals that glibc keeps for itself (SIGCANCEL, SIGSETXID).
-const LIBC_SIGNALS: core::ops::RangeInclusive<i32> = 32..=33;
-
 /// Sets `errno` and returns -1.
 pub fn fail(error: Errno) -> c_int {
     errno::set(error.0);
@@ -50,7 +47,7 @@ fn current_action(signal: c_int) -> Result<SignalAction, Errno> {
 
 /// Installs an action and returns the one before, as the program sees them.
 fn change_action(signal: c_int, new: Option<SignalAction>) -> Result<SignalAction, Errno> {
-    if !(1..=64).contains(&signal) || LIBC_SIGNALS.contains(&signal) {
+    if !(1..=os::LAST_SIGNAL).contains(&signal) || os::LIBC_SIGNALS.contains(&signal) {
         return Err(EINVAL);
     }
     let new = new.map(|action| SignalAction {

@@ -4,7 +4,7 @@
 //! no allocation, no thread-local storage; all signals are blocked while a handler runs.
 
 use crate::arch;
-use crate::os::{self, SIG_DFL, SignalAction};
+use crate::os::{self, LAST_SIGNAL, LIBC_SIGNALS, SIG_DFL, SignalAction};
 use crate::report;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +16,9 @@ const BUS_MCEERR_AO: i32 = 5;
 /// Offset of `si_code` in `siginfo_t`.
 const SI_CODE_OFFSET: usize = 8;
 
-/// Highest number of a signal.
-const LAST_SIGNAL: i32 = 64;
-
-/// Signals that cannot be caught, that do not end a program by default (signal(7)), or that glibc keeps for itself: KILL,
-/// CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH, CANCEL, SETXID.
-const NOT_FATAL: [i32; 11] = [9, 17, 18, 19, 20, 21, 22, 23, 28, 32, 33];
+/// Signals that cannot be caught, or do not end a program by default (signal(7)): KILL, CHLD, CONT, STOP, TSTP, TTIN, TTOU,
+/// URG, WINCH.
+const NOT_FATAL: [i32; 9] = [9, 17, 18, 19, 20, 21, 22, 23, 28];
 
 /// Flags and mask of the default actions that the program has set, which it is told when it asks.
 static FLAGS_SET: [AtomicU64; LAST_SIGNAL as usize + 1] =
@@ -31,7 +28,7 @@ static MASK_SET: [AtomicU64; LAST_SIGNAL as usize + 1] =
 
 /// Makes signals that would end the program write the log first.
 pub fn install_fatal() {
-    for signal in (1..=LAST_SIGNAL).filter(|signal| !NOT_FATAL.contains(signal)) {
+    for signal in (1..=LAST_SIGNAL).filter(|signal| ends_by_default(*signal)) {
         // SAFETY: only asks.
         let default = unsafe { os::signal_action(signal, None) }
             .is_ok_and(|action| action.handler == SIG_DFL);
@@ -40,6 +37,11 @@ pub fn install_fatal() {
             let _ = unsafe { os::signal_action(signal, Some(&log_action())) };
         }
     }
+}
+
+/// Whether the default action of a signal, which the program may set, ends it.
+fn ends_by_default(signal: i32) -> bool {
+    !NOT_FATAL.contains(&signal) && !LIBC_SIGNALS.contains(&signal)
 }
 
 fn log_action() -> SignalAction {
@@ -54,7 +56,7 @@ fn log_action() -> SignalAction {
 /// The action that stands in for one that the program sets: one that ends the program writes the log first. Programs set
 /// it again behind their own handlers, to end by the signal after all.
 pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
-    let ends = wanted.handler == SIG_DFL && !NOT_FATAL.contains(&signal);
+    let ends = wanted.handler == SIG_DFL && ends_by_default(signal);
     if !ends || !report::expects_log() {
         return wanted;
     }

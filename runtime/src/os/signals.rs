@@ -19,6 +19,12 @@ impl SignalAction {
 }
 
 pub const SIG_DFL: usize = 0;
+
+/// Highest number of a signal.
+pub const LAST_SIGNAL: i32 = 64;
+
+/// Signals that glibc keeps for itself (SIGCANCEL, SIGSETXID).
+pub const LIBC_SIGNALS: core::ops::RangeInclusive<i32> = 32..=33;
 /// A file would have become larger than it may.
 pub const SIGXFSZ: i32 = 25;
 pub const SA_SIGINFO: u64 = 4;
