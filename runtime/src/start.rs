@@ -2,7 +2,7 @@
 
 use crate::code::images::Images;
 use crate::code::reclaim::stacks;
-use crate::code::slot::{Frames, Order, Shape};
+use crate::code::slot::{Entrances, Frames, Order, Shape};
 use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
@@ -92,6 +92,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
     let shape = Shape {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
+        entrances: Entrances::Openings,
     };
     if copies || facts.stack {
         // Before the heap: of its locks, which a thread may hold whose signal handler calls something for the

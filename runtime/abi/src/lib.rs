@@ -39,7 +39,7 @@ pub const TABLE_SECTION: &str = ".szc.table";
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 4;
+pub const ABI_VERSION: u32 = 5;
 
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
@@ -148,9 +148,10 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
 
-/// Bytes of the head in front of a copy's body, where the copy is entered: one instruction that changes while threads
-/// run, a `jmp rel32`, or what the copy begins with (a `nop`, if nothing else).
-pub const SLOT_HEAD_BYTES: u32 = 5;
+/// Bytes of the word in front of a copy, which changes while threads run. Either the copy is entered there, by one
+/// instruction: a `jmp rel32`, or what the copy begins with (a `nop`, if nothing else); or its detour lies there
+/// ([`Movable::detour`]).
+pub const SLOT_HEAD_BYTES: u32 = 8;
 
 /// Grain of placement of a copy's body, in bytes.
 pub const PLACEMENT_GRAIN_BYTES: u32 = 16;
@@ -289,8 +290,13 @@ impl<'a> Table<'a> {
                 return Err(Malformed::OutOfBounds);
             }
             end_of_previous = end;
-            if function.unit_next as usize >= self.movable_count() {
+            if function.unit_next as usize >= self.movable_count()
+                || function.detour_bytes() > function.size
+            {
                 return Err(Malformed::OutOfBounds);
+            }
+            if function.detour().is_some_and(|pushes| pushes > Movable::MAX_DETOUR_PUSHES) {
+                return Err(Malformed::BadEncoding);
             }
             self.validate_fields(&function)?;
         }
@@ -307,9 +313,12 @@ impl<'a> Table<'a> {
             if field.at.checked_add(width).is_none_or(|end| end > function.size) {
                 return Err(Malformed::OutOfBounds);
             }
+            if field.at < function.detour_bytes() {
+                return Err(Malformed::BadEncoding);
+            }
             match field.kind {
                 FieldKind::Fixed => {}
-                FieldKind::Function { function, .. } => self.check_index(function)?,
+                FieldKind::Function { function, offset } => self.check_target(function, offset)?,
                 FieldKind::Inner(callee) => {
                     self.check_index(callee)?;
                     let callee = self.movable(callee as usize).ok_or(Malformed::OutOfBounds)?;
@@ -334,8 +343,8 @@ impl<'a> Table<'a> {
                 .ok_or(Malformed::OutOfBounds)?;
             let mut targets = table.targets();
             for _ in 0..table.count {
-                if let TableTarget::Function { function, .. } = targets.next_target()? {
-                    self.check_index(function)?;
+                if let TableTarget::Function { function, offset } = targets.next_target()? {
+                    self.check_target(function, offset)?;
                 }
             }
         }
@@ -347,6 +356,16 @@ impl<'a> Table<'a> {
         } else {
             Ok(())
         }
+    }
+
+    /// A target in the middle of a function must not lie where its detour begins.
+    fn check_target(&self, function: u32, offset: u32) -> Result<(), Malformed> {
+        self.check_index(function)?;
+        let target = self.movable(function as usize).ok_or(Malformed::OutOfBounds)?;
+        if offset != 0 && offset < target.detour_bytes() {
+            return Err(Malformed::BadEncoding);
+        }
+        Ok(())
     }
 
     fn check_index(&self, function: u32) -> Result<(), Malformed> {

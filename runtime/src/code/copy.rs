@@ -5,7 +5,7 @@ use super::image::Image;
 use super::region::Region;
 use crate::arch::{
     self,
-    entry::{self, FRAME_CHECK_BYTES, HEAD_BYTES, INNER_REST},
+    entry::{self, FRAME_CHECK_BYTES},
 };
 use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{
@@ -14,7 +14,7 @@ use szc_abi::{
 };
 
 impl Region {
-    /// Writes the body of a function to its slot, whose head must be closed, and what belongs to it.
+    /// Writes the body of a function to its slot, whose entrances must be closed, and what belongs to it.
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let start = self.body(arena, index);
         let slot = image.slot(index);
@@ -26,26 +26,21 @@ impl Region {
             bodies(&[body, plain]).write(&mut reader);
             let rules = spare.rules.map(|rules| plain + rules as usize);
             grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
-            self.write_front(image, arena, index, plain);
+            self.write_check(image, arena, index, plain);
         } else {
             bodies(&[body]).write(&mut reader);
         }
         arena.mirror(start, slot.bytes as usize);
     }
 
-    /// Writes what a slot with a spare part has between its head and its body. (In a function of its own, it takes no
-    /// stack while bodies are written.)
+    /// Writes the check of a slot with a spare part. (In a function of its own, it takes no stack while bodies are
+    /// written.)
     #[inline(never)]
-    fn write_front(&self, image: &Image, arena: &Arena, index: u32, plain: usize) {
+    fn write_check(&self, image: &Image, arena: &Arena, index: u32, plain: usize) {
         let start = self.body(arena, index);
         let check = entry::frame_check(start, plain, image.pad_state());
         // SAFETY: the layout gave the slot room for the check; its head is closed.
         unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
-        if let Some(inner) = image.slot(index).inner() {
-            let rest = arena.writable(start + inner as usize + HEAD_BYTES);
-            // SAFETY: as above, for the word of the inner head, which is closed, too.
-            unsafe { rest.cast::<[u8; INNER_REST.len()]>().write(INNER_REST) };
-        }
     }
 }
 
@@ -64,11 +59,14 @@ impl Bodies<'_> {
     /// Writes them to addresses that have room for them. The reader is then behind the jump tables.
     #[inline(never)]
     fn write(&self, reader: &mut FieldReader<'_>) {
-        for &body in self.starts {
+        let opening = self.image.slot(self.index).opening_bytes();
+        for (number, &body) in self.starts.iter().enumerate() {
             let to = self.arena.writable(body);
+            // The first bytes are the entrance, which is closed. The spare body has none.
+            let from = if number == 0 { opening } else { 0 };
             // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
-            // head is closed.
-            unsafe { self.image.copy_body(self.index, self.function, to) };
+            // entrances are closed.
+            unsafe { self.image.copy_body(self.index, self.function, to, from) };
         }
         // The table was validated at start, so the stream cannot end early.
         let _ = self.write_fields(reader);

@@ -18,7 +18,12 @@ use szc_abi::{Movable, Table};
 /// Bytes kept of each function before its entry is overwritten.
 const SAVED_BYTES: usize = 8;
 
-const _: () = assert!(SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES);
+const _: () = assert!(
+    SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES
+        // What a detour needs of its function, which is at least as long as the jump, is saved.
+        && (Movable::MAX_DETOUR_PUSHES + Movable::DETOUR_JUMP_BYTES) as usize
+            <= szc_abi::ENTRY_JUMP_BYTES
+);
 
 /// An image with movable functions.
 #[derive(Clone, Copy)]
@@ -63,7 +68,8 @@ impl Image {
             unsafe { functions.add(index).write(table.movable(index)?) };
         }
         // SAFETY: written a moment ago.
-        let slot = |index| Slot::of(unsafe { &*functions.add(index) }, shape.frames);
+        let slot =
+            |index| Slot::of(unsafe { &*functions.add(index) }, shape.frames, shape.entrances);
         let spares = Spares::lay_out(slots_bytes, count, slot).ok()?;
         let pad_state = arch::pads::state_offset();
         let image = Self {
@@ -207,7 +213,7 @@ impl Image {
 
     /// Where the parts of a function's slot lie.
     pub fn slot(&self, index: u32) -> Slot {
-        Slot::of(&self.function(index), self.shape.frames)
+        Slot::of(&self.function(index), self.shape.frames, self.shape.entrances)
     }
 
     /// Where the spare parts of functions lie.
@@ -250,21 +256,28 @@ impl Image {
         self.contains(address).then(|| u32::try_from(address - self.base).ok())?
     }
 
-    /// Copies a function's original body.
+    /// The first bytes of a function's original body; the last of them are none of its, if it is shorter.
+    pub fn first_bytes(&self, index: u32) -> [u8; SAVED_BYTES] {
+        // SAFETY: the array has an entry for each function, written before any layout was drawn.
+        unsafe { self.saved.add(index as usize).read() }
+    }
+
+    /// Copies a function's original body, but for so many bytes at its beginning, of which the first ones are known.
     ///
     /// # Safety
-    /// `to` must be valid for writing the function's size.
-    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8) {
-        let size = function.size as usize;
+    /// `to` must be valid for writing the function's size, and begin where the body does.
+    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8, without: u32) {
+        let (size, without) = (function.size as usize, without as usize);
         if let Some(from) = self.pristine.at(self.original(function), size) {
             // SAFETY: the caller's promise for `to`; the file's bytes stay mapped.
-            unsafe { arch::copy_bytes(to, from, size) };
+            unsafe { arch::copy_bytes(to.add(without), from.add(without), size - without) };
             return;
         }
         let count = SAVED_BYTES.min(size);
         // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never change.
         unsafe {
-            arch::copy_bytes(to, self.saved.add(index as usize).cast(), count);
+            let saved = self.saved.add(index as usize).cast::<u8>();
+            arch::copy_bytes(to.add(without), saved.add(without), count - without);
             let from = (self.original(function) + count) as *const u8;
             arch::copy_bytes(to.add(count), from, size - count);
         }

@@ -6,7 +6,7 @@
 
 use super::slot::Slot;
 use crate::rng::Stream;
-use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+use szc_abi::PLACEMENT_GRAIN_BYTES;
 
 /// The gap before the first function spreads the whole layout over this many bytes, so that every
 /// function's address is uniform in the bits that index caches, however few functions there are.
@@ -31,13 +31,13 @@ pub fn gap_choices(functions: u32) -> u32 {
 
 /// Bytes that the largest layout of these functions takes; nothing if that exceeds 2 GiB.
 #[must_use]
-pub fn max_bytes(copy_bytes: impl Iterator<Item = u32>) -> Option<u32> {
+pub fn max_bytes(slots: impl Iterator<Item = Slot>) -> Option<u32> {
     let mut functions = 0u32;
     let mut total = FIRST_GAP_BYTES;
-    for bytes in copy_bytes {
+    for slot in slots {
         functions += 1;
-        // A body begins on a grain behind the head: one grain for rounding, one for the head.
-        total = total.checked_add(bytes)?.checked_add(2 * PLACEMENT_GRAIN_BYTES)?;
+        // A body begins on a grain.
+        total = total.checked_add(slot.front + PLACEMENT_GRAIN_BYTES)?.checked_add(slot.bytes)?;
     }
     let gaps = functions.checked_mul(gap_choices(functions))?.checked_mul(PLACEMENT_GRAIN_BYTES)?;
     total.checked_add(gaps).filter(|&bytes| bytes < 1 << 31)
@@ -45,7 +45,7 @@ pub fn max_bytes(copy_bytes: impl Iterator<Item = u32>) -> Option<u32> {
 
 /// Draws a layout.
 ///
-/// `order` receives the functions by position, `offsets` the offset of the end of each function's head in the
+/// `order` receives the functions by position, `offsets` the offset of each function's origin in the
 /// region; its body begins on the grain. Returns the bytes used.
 pub fn draw(
     stream: &mut Stream,
@@ -69,9 +69,9 @@ pub fn draw(
     end
 }
 
-/// The first place for a slot behind `end`: where its head ends, and where all of it does.
+/// The first place for a slot behind `end`: where its origin is, and where all of it ends.
 fn place(slot: Slot, end: u32) -> (u32, u32) {
-    let body = (end + SLOT_HEAD_BYTES + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+    let body = (end + slot.front + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
     let start = body - slot.body;
     (start, start + slot.bytes)
 }
@@ -87,31 +87,35 @@ pub fn in_order(slot: impl Fn(u32) -> Slot, order: &mut [u32], offsets: &mut [u3
     end
 }
 
-/// The function whose slot contains `offset`, which may lie in its head, body or tables.
+/// The function whose slot contains `offset`, which may lie in front of its body, in it or in its tables.
 #[must_use]
 pub fn function_at(
     offset: u32,
-    copy_bytes: impl Fn(u32) -> u32,
+    slot: impl Fn(u32) -> Slot,
     order: &[u32],
     offsets: &[u32],
 ) -> Option<u32> {
-    let behind =
-        order.partition_point(|&function| offsets[function as usize] - SLOT_HEAD_BYTES <= offset);
+    let start = |function| offsets[function as usize] - slot(function).front;
+    let behind = order.partition_point(|&function| start(function) <= offset);
     let function = *order.get(behind.checked_sub(1)?)?;
-    (offset < offsets[function as usize] + copy_bytes(function)).then_some(function)
+    (offset < offsets[function as usize] + slot(function).bytes).then_some(function)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::entry::FRAME_CHECK_BYTES;
+    use crate::code::slot::{Entrances, Frames};
+    use szc_abi::Movable;
 
     const SIZES: [u32; 5] = [6, 100, 16, 1000, 33];
 
-    /// Every other function has a check in front of its body.
+    /// Every other function has a check in front of its body, and every third a detour.
     fn slot(function: u32) -> Slot {
-        let body = function % 2 * FRAME_CHECK_BYTES as u32;
-        Slot { body, bytes: SIZES[function as usize], spare: None }
+        let frame = [0, Movable::FLAG_FRAME | Movable::FLAG_INNER_ENTRY][function as usize % 2];
+        let detour = [Movable::detour_flags(1), 0, 0][function as usize % 3];
+        let function =
+            Movable { size: SIZES[function as usize], flags: frame | detour, ..Movable::default() };
+        Slot::of(&function, Frames::Padded, Entrances::Openings)
     }
 
     fn drawn(seed: u64, epoch: u64) -> ([u32; 5], [u32; 5], u32) {
@@ -122,7 +126,7 @@ mod tests {
 
     #[test]
     fn functions_do_not_overlap_and_stay_in_bounds() {
-        let max = max_bytes(SIZES.iter().copied()).unwrap();
+        let max = max_bytes((0..5).map(slot)).unwrap();
         for epoch in 0..500 {
             let (order, offsets, end) = drawn(3, epoch);
             assert!(end <= max);
@@ -130,8 +134,8 @@ mod tests {
             for function in order {
                 let start = offsets[function as usize];
                 assert_eq!((start + slot(function).body) % PLACEMENT_GRAIN_BYTES, 0);
-                assert!(start - SLOT_HEAD_BYTES >= previous_end);
-                previous_end = start + SIZES[function as usize];
+                assert!(start - slot(function).front >= previous_end);
+                previous_end = start + slot(function).bytes;
             }
             assert_eq!(previous_end, end);
         }
@@ -143,12 +147,12 @@ mod tests {
         let end = in_order(slot, &mut order, &mut offsets);
         assert_eq!(order, [0, 1, 2, 3, 4]);
         for function in 0..4 {
-            let body = offsets[function] + slot(function as u32).body;
-            assert!(body.is_multiple_of(PLACEMENT_GRAIN_BYTES));
-            let gap = offsets[function + 1] - (offsets[function] + SIZES[function]);
-            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES).contains(&gap));
+            let (this, next) = (slot(function as u32), slot(function as u32 + 1));
+            assert!((offsets[function] + this.body).is_multiple_of(PLACEMENT_GRAIN_BYTES));
+            let gap = offsets[function + 1] - (offsets[function] + this.bytes);
+            assert!((next.front..next.front + PLACEMENT_GRAIN_BYTES).contains(&gap));
         }
-        assert_eq!(end, offsets[4] + SIZES[4]);
+        assert_eq!(end, offsets[4] + slot(4).bytes);
     }
 
     #[test]
@@ -161,16 +165,15 @@ mod tests {
     #[test]
     fn every_byte_of_a_slot_leads_back_to_its_function() {
         let (order, offsets, end) = drawn(9, 9);
-        let size = |function: u32| SIZES[function as usize];
         for function in 0..5 {
-            let start = offsets[function as usize];
-            for offset in [start - SLOT_HEAD_BYTES, start, start + size(function) - 1] {
-                assert_eq!(function_at(offset, size, &order, &offsets), Some(function));
+            let (start, slot_of) = (offsets[function as usize], slot(function));
+            for offset in [start - slot_of.front, start, start + slot_of.bytes - 1] {
+                assert_eq!(function_at(offset, slot, &order, &offsets), Some(function));
             }
         }
-        assert_eq!(function_at(end, size, &order, &offsets), None);
+        assert_eq!(function_at(end, slot, &order, &offsets), None);
         assert_eq!(
-            function_at(0, size, &order, &offsets).filter(|_| offsets.iter().all(|&o| o > 16)),
+            function_at(0, slot, &order, &offsets).filter(|_| offsets.iter().all(|&o| o > 16)),
             None
         );
     }

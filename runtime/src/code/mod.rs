@@ -98,7 +98,7 @@ impl Code {
         // SAFETY: as `region`.
         unsafe { self.regions.add(region.place() as usize).write(region) };
         for function in 0..self.image.count() {
-            self.image.set_pointer(function, region.entry(&self.arena, function));
+            self.image.set_pointer(function, region.entry(&self.image, &self.arena, function));
         }
     }
 
@@ -113,9 +113,9 @@ impl Code {
         if let Some(original) = self.image.staying(function) {
             return Some(original);
         }
-        if !self.region(place).is_closed(&self.arena, function) {
+        if !self.region(place).is_closed(&self.image, &self.arena, function) {
             // Another thread called it at the same time and was served first.
-            return Some(self.region(place).entry(&self.arena, function));
+            return Some(self.region(place).entry(&self.image, &self.arena, function));
         }
         let current = self.current_place();
         // SAFETY: as `region`; the lock makes this the only reference.
@@ -125,12 +125,12 @@ impl Code {
         self.counts.relocations += u64::from(copied);
         self.counts.live_bytes += bytes;
         // In a forked child copies may wait to be entered again.
-        if region.is_closed(&self.arena, function) {
+        if region.is_closed(&self.image, &self.arena, function) {
             os::synchronize_cores();
             region.open_copies(&self.image, &self.arena, from);
             region.open(&self.image, &self.arena, function);
         }
-        let target = region.entry(&self.arena, function);
+        let target = region.entry(&self.image, &self.arena, function);
         if place != current {
             self.send_on(SlotAt { place, function }, target);
         }
@@ -194,7 +194,7 @@ impl Code {
             let function = old.copied(index);
             old.close(&self.image, &self.arena, function);
             if new.is_copied(function) {
-                let target = new.entry(&self.arena, function);
+                let target = new.entry(&self.image, &self.arena, function);
                 self.send_on(SlotAt { place: old_place, function }, target);
             }
         }
@@ -225,12 +225,12 @@ impl Code {
         let region = *region;
         for old in self.regions_in_use().filter(|old| old.place() != current) {
             for function in 0..self.image.count() {
-                if old.is_closed(&self.arena, function) {
+                if old.is_closed(&self.image, &self.arena, function) {
                     old.send_on(
                         &self.image,
                         &self.arena,
                         function,
-                        region.entry(&self.arena, function),
+                        region.entry(&self.image, &self.arena, function),
                     );
                 }
             }

@@ -7,7 +7,6 @@ use crate::arch::entry::STUB_BYTES;
 use crate::arch::rules;
 use crate::unwind::MAX_ENTRIES;
 use core::ops::Range;
-use szc_abi::SLOT_HEAD_BYTES;
 
 /// What is known of it.
 pub struct Object {
@@ -53,9 +52,8 @@ impl Locator {
         let of_spare = self.image.spares().function_at(offset).map(|(function, _)| function);
         let function = of_stub.or(of_spare).or_else(|| region.function_at(&self.image, offset))?;
         let slot = self.image.slot(function);
-        let behind_head = region.body(&self.arena, function);
-        let (head, body) =
-            (behind_head - SLOT_HEAD_BYTES as usize, behind_head + slot.body as usize);
+        let slot_origin = region.body(&self.arena, function);
+        let body = slot_origin + slot.body as usize;
         let spare = region.spare(&self.image, &self.arena, function);
         let stub = region.stub(&self.arena, function);
         let range = if of_stub.is_some() {
@@ -63,17 +61,19 @@ impl Locator {
         } else if of_spare.is_some() {
             spare..spare + slot.spare_bytes() as usize
         } else {
-            head..behind_head + slot.bytes as usize
+            slot_origin - slot.front as usize..slot_origin + slot.bytes as usize
         };
         let patterns = self.image.rules_in_front();
         let part = |start, rules| Some(Part { start, rules });
-        let check = (slot.body > 0)
-            .then_some(Part { start: behind_head, rules: Rules::At(patterns + rules::CHECK_AT) });
+        let in_front = |at: i32, rules: usize| {
+            part(slot_origin.wrapping_add_signed(at as isize), Rules::At(patterns + rules))
+        };
+        let detour = slot.detour().and_then(|(at, pushes)| in_front(at, rules::detour_at(pushes)));
+        let head = slot.head().and_then(|at| in_front(at, rules::FRONT_AT));
         let own = slot.spare.and_then(|parts| parts.rules).map(|at| spare + at as usize);
         let parts = [
-            // One instruction, in front of the function's first one.
-            part(head, Rules::OfOriginal),
-            check,
+            detour,
+            head,
             part(body, own.map_or(Rules::OfOriginal, Rules::At)),
             slot.spare.and(part(spare, Rules::OfOriginal)),
             part(stub, Rules::At(patterns + rules::STUB_AT)),

@@ -55,10 +55,12 @@ impl Locator {
         }
         let function = guess.function;
         let slot = self.image.slot(function);
-        let body = region.body(&self.arena, function) + slot.body as usize;
-        // In front of the body nothing of the function has run yet: that is its first instruction.
-        let Some(inside) = address.checked_sub(body) else {
-            return origin(original(function), None);
+        let slot_origin = region.body(&self.arena, function);
+        // In front of the body nothing of the function has run yet, or its pushes, which are being undone: what is about
+        // to run stands for the instruction behind those that are left.
+        let Some(inside) = address.checked_sub(slot_origin + slot.body as usize) else {
+            let place = address.wrapping_sub(slot_origin) as i32;
+            return origin(original(function) + slot.pushes_at(place) as usize, None);
         };
         let rules = slot.spare.and_then(|spare| spare.rules);
         let rules =

@@ -1,24 +1,24 @@
 //! One epoch's layout and what has been copied into it.
 //!
-//! Each function has a slot: a head, which is where it is entered, and behind it room for its body. A
-//! head is *closed*, and leads to the resolver by way of the function's stub; *open*, and leads into
-//! the body behind it; or *sent on* to a newer copy. Bodies and heads are written by whoever holds the
+//! Each function has a slot: an entrance or two, and room for its body. An
+//! entrance is *closed*, and leads to the resolver by way of the function's stub; *open*, and leads into
+//! the body; or *sent on* to a newer copy. Bodies and entrances are written by whoever holds the
 //! lock, or in a region that no thread knows yet by the maintenance task.
 
 use super::arena::Arena;
 use super::image::Image;
 use super::layout;
 use super::reclaim::stacks::{self, Blocked};
-use super::slot::{self, Order};
+use super::slot::{self, Entrance, Order, Slot};
 use crate::arch::{
     self,
-    entry::{self, Head, STUB_BYTES},
+    entry::{self, STUB_BYTES, WORD_BYTES, Word},
 };
 use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use szc_abi::{Movable, SLOT_HEAD_BYTES};
+use szc_abi::Movable;
 
 /// Bytes of a region's arrays for each function: three words and a byte.
 const BYTES_FOR_EACH: usize = 13;
@@ -31,7 +31,7 @@ pub struct Region {
     bytes: u32,
     /// Functions by position.
     order: *mut u32,
-    /// Offset of the end of each function's head in the place.
+    /// Offset of the origin of each function's slot in the place.
     offsets: *mut u32,
     /// Functions copied, in the order of copying.
     copied: *mut u32,
@@ -49,7 +49,7 @@ pub struct Region {
 
 impl Region {
     /// Draws the layout of an epoch and fills its place, which may be full of traps already, with traps and closed
-    /// heads. Nothing is copied yet. The arrays of the region that was there `last` are used again.
+    /// entrances. Nothing is copied yet. The arrays of the region that was there `last` are used again.
     ///
     /// Whoever asks for the origin of an address at that place meanwhile gets a wrong one: nobody may
     /// be able to reach it.
@@ -165,7 +165,7 @@ impl Region {
         unsafe { self.order.add(position as usize).read() }
     }
 
-    /// Address behind a function's head: of its body, or of what its slot has in front of it.
+    /// Address of the origin of a function's slot: of its body, or of the check in front of it.
     pub fn body(&self, arena: &Arena, function: u32) -> usize {
         arena.address(self.place, self.offset(function))
     }
@@ -181,13 +181,17 @@ impl Region {
     }
 
     /// Address at which a function is called.
-    pub fn entry(&self, arena: &Arena, function: u32) -> usize {
-        self.body(arena, function) - SLOT_HEAD_BYTES as usize
+    pub fn entry(&self, image: &Image, arena: &Arena, function: u32) -> usize {
+        let slot = image.slot(function);
+        self.entered_at(arena, function, slot, slot.outer)
     }
 
-    /// Address of a function's inner head, if its slot has one.
-    fn inner(&self, image: &Image, arena: &Arena, function: u32) -> Option<usize> {
-        image.slot(function).inner().map(|inner| self.body(arena, function) + inner as usize)
+    fn entered_at(&self, arena: &Arena, function: u32, slot: Slot, entrance: Entrance) -> usize {
+        let origin = self.body(arena, function);
+        match entrance {
+            Entrance::Head { at, .. } => origin.wrapping_add_signed(at as isize),
+            Entrance::Opening { .. } => origin + slot.body as usize,
+        }
     }
 
     /// Address of a function's stub. The stubs end where the place ends.
@@ -218,14 +222,14 @@ impl Region {
                 core::slice::from_raw_parts(self.offsets, n),
             )
         };
-        layout::function_at(offset, |function| image.slot(function).bytes, order, offsets)
+        layout::function_at(offset, |function| image.slot(function), order, offsets)
     }
 
     /// Whether an offset of the place lies in a function's slot. Any number may be asked about.
     pub fn is_slot_of(&self, image: &Image, function: u32, offset: u32) -> bool {
         function < self.count && {
-            let start = self.offset(function);
-            (start - SLOT_HEAD_BYTES..start + image.slot(function).bytes).contains(&offset)
+            let (origin, slot) = (self.offset(function), image.slot(function));
+            (origin - slot.front..origin + slot.bytes).contains(&offset)
         }
     }
 
@@ -252,7 +256,7 @@ impl Region {
     }
 
     /// Copies a function and whatever shares its unit. Returns the number of functions copied and
-    /// their bytes. Their heads stay closed until [`Self::open_copies`].
+    /// their bytes. Their entrances stay closed until [`Self::open_copies`].
     pub fn copy_unit(&mut self, image: &Image, arena: &Arena, function: u32) -> (u32, u64) {
         let mut bytes = 0;
         let first = self.copied_count;
@@ -311,7 +315,7 @@ impl Region {
         bytes
     }
 
-    /// Opens the heads of the functions copied since the first `from`. All cores must have been
+    /// Opens the entrances of the functions copied since the first `from`. All cores must have been
     /// synchronized since their bytes were written.
     pub fn open_copies(&self, image: &Image, arena: &Arena, from: u32) {
         for index in from..self.copied_count {
@@ -319,19 +323,20 @@ impl Region {
         }
     }
 
-    /// Opens the head of a function that was copied; as [`Self::open_copies`].
+    /// Opens the entrances of a function that was copied; as [`Self::open_copies`].
     pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
-        if let Some(inner) = self.inner(image, arena, function) {
-            set_head(arena, inner, entry::INNER_HEAD);
+        let slot = image.slot(function);
+        // What the outer one goes on to comes first.
+        for entrance in [slot.inner, Some(slot.outer)].into_iter().flatten() {
+            self.lead(image, arena, function, slot, entrance, None);
         }
-        set_head(arena, self.entry(arena, function), image.slot(function).open_head());
     }
 
-    /// Makes calls of a function's slot go to `target`, by whichever head.
+    /// Makes calls of a function's slot go to `target`, by whichever entrance.
     pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
-        let heads = [Some(self.entry(arena, function)), self.inner(image, arena, function)];
-        for head in heads.into_iter().flatten() {
-            set_head(arena, head, entry::jumping_head(head, target));
+        let slot = image.slot(function);
+        for entrance in [Some(slot.outer), slot.inner].into_iter().flatten() {
+            self.lead(image, arena, function, slot, entrance, Some(target));
         }
     }
 
@@ -340,19 +345,64 @@ impl Region {
         self.send_on(image, arena, function, self.stub(arena, function));
     }
 
+    /// Makes calls by an entrance go on in the slot, or to a target elsewhere.
+    fn lead(
+        &self,
+        image: &Image,
+        arena: &Arena,
+        function: u32,
+        slot: Slot,
+        entrance: Entrance,
+        target: Option<usize>,
+    ) {
+        let origin = self.body(arena, function);
+        match entrance {
+            Entrance::Head { at, open } => {
+                let at = origin.wrapping_add_signed(at as isize);
+                let word = target.map_or(open, |target| entry::jumping_head(at, target));
+                set_word(arena, at, word);
+            }
+            Entrance::Opening { detour, pushes } => {
+                let (detour, body) =
+                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
+                let (pushes, mut first) = (pushes as usize, image.first_bytes(function));
+                if let Some(target) = target {
+                    // The way is there before anyone is sent there; an older one stays valid for who fetched it.
+                    set_word(arena, detour, entry::detour(detour, target, &first[..pushes]));
+                    let jump = entry::short_jump(body + pushes, detour);
+                    first[pushes..pushes + jump.len()].copy_from_slice(&jump);
+                }
+                set_beginning(arena, body, &first[..slot.opening_bytes() as usize]);
+            }
+        }
+    }
+
     /// Whether calls of a function's slot ask the resolver.
-    pub fn is_closed(&self, arena: &Arena, function: u32) -> bool {
-        let entry = self.entry(arena, function);
-        let word = head_word(arena, entry).load(Ordering::Relaxed);
-        let closed = entry::jumping_head(entry, self.stub(arena, function));
-        entry::head_in_word(word, entry) == closed
+    pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
+        let (slot, stub) = (image.slot(function), self.stub(arena, function));
+        let (origin, load) = (self.body(arena, function), |at| {
+            word_at(arena, at).load(Ordering::Relaxed).to_le_bytes()
+        });
+        match slot.outer {
+            Entrance::Head { at, .. } => {
+                let at = origin.wrapping_add_signed(at as isize);
+                load(at) == entry::jumping_head(at, stub)
+            }
+            Entrance::Opening { detour, pushes } => {
+                let detour = origin.wrapping_add_signed(detour as isize);
+                let (pushes, first) = (pushes as usize, load(origin + slot.body as usize));
+                let jump = entry::short_jump(origin + slot.body as usize + pushes, detour);
+                first[pushes..].starts_with(&jump)
+                    && load(detour) == entry::detour(detour, stub, &first[..pushes])
+            }
+        }
     }
 
     pub(super) fn target(&self, image: &Image, arena: &Arena, function: u32, offset: u32) -> usize {
         if let Some(original) = image.staying(function) {
             original + offset as usize
         } else if offset == 0 {
-            self.entry(arena, function)
+            self.entry(image, arena, function)
         } else {
             self.body(arena, function) + offset as usize
         }
@@ -361,27 +411,37 @@ impl Region {
     /// Where a body with a pad calls a function whose frame then needs no check.
     #[inline(never)]
     pub(super) fn inner_target(&self, image: &Image, arena: &Arena, function: u32) -> usize {
-        let inner =
-            self.inner(image, arena, function).filter(|_| image.staying(function).is_none());
-        inner.unwrap_or_else(|| self.target(image, arena, function, 0))
+        let slot = image.slot(function);
+        match slot.inner.filter(|_| image.staying(function).is_none()) {
+            Some(inner) => self.entered_at(arena, function, slot, inner),
+            None => self.target(image, arena, function, 0),
+        }
     }
 }
 
-/// The word that the head at `entry` lies in, in the writable view.
-fn head_word(arena: &Arena, entry: usize) -> &AtomicU64 {
-    let word = arena.writable(entry & !(entry::WORD_BYTES - 1));
-    // SAFETY: heads lie in the arena, whose writable view stays mapped; both views begin on a page, so
-    // the word is aligned in both.
-    unsafe { AtomicU64::from_ptr(word.cast()) }
+/// The aligned word at an address of the arena, in the writable view.
+fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
+    debug_assert!(at.is_multiple_of(WORD_BYTES));
+    // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a page, so
+    // it is aligned in both.
+    unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
 }
 
-/// Replaces a head. The other bytes of its word are the end of another slot or fill: only the holder
-/// of the lock writes either, so none of them changes between the load and the store.
-fn set_head(arena: &Arena, entry: usize, head: Head) {
-    let word = head_word(arena, entry);
-    let changed = entry::word_with_head(word.load(Ordering::Relaxed), entry, head);
-    // Release: pairs with the fetch of the head by any thread, which finds what was written before it
-    // where the head leads.
-    word.store(changed, Ordering::Release);
-    arena.mirror(entry, entry::HEAD_BYTES);
+/// Replaces a head or a detour.
+fn set_word(arena: &Arena, at: usize, word: Word) {
+    // Release: pairs with the fetch of the word by any thread, which finds what was written before it
+    // where the word leads.
+    word_at(arena, at).store(u64::from_le_bytes(word), Ordering::Release);
+    arena.mirror(at, WORD_BYTES);
+}
+
+/// Replaces the first bytes of a body, in one of whose instructions they differ from what was there. The other bytes of
+/// their word are written by the holder of the lock alone, so none of them changes between the load and the store.
+fn set_beginning(arena: &Arena, body: usize, first: &[u8]) {
+    let word = word_at(arena, body);
+    let mut bytes = word.load(Ordering::Relaxed).to_le_bytes();
+    bytes[..first.len()].copy_from_slice(first);
+    // Release: as above; the detour was written before.
+    word.store(u64::from_le_bytes(bytes), Ordering::Release);
+    arena.mirror(body, WORD_BYTES);
 }

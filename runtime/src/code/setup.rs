@@ -6,7 +6,7 @@ use super::image::{self, Image};
 use super::pristine::Pristine;
 use super::reclaim::stacks::{self, Blocked};
 use super::region::Region;
-use super::slot::{Frames, Shape, Slot};
+use super::slot::{Entrances, Frames, Shape, Slot};
 use super::table::MappedTable;
 use super::{Budget, Code, Counts, MAX_REDIRECTS, Reclaim, Refused, SlotAt, layout, spares};
 use crate::arch::{self, entry};
@@ -52,8 +52,9 @@ impl Code {
         os::register_core_synchronization().map_err(|_| Refused::Membarrier)?;
         let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
         let frames = if symbols::for_debugger() { Frames::AsBuilt } else { shape.frames };
-        let shape = Shape { frames, ..shape };
-        let slots_bytes = layout::max_bytes(functions().map(|f| Slot::of(&f, frames).bytes));
+        let entrances = if symbols::tells_anyone() { Entrances::Heads } else { shape.entrances };
+        let shape = Shape { frames, entrances, ..shape };
+        let slots_bytes = layout::max_bytes(functions().map(|f| Slot::of(&f, frames, entrances)));
         let (slots_bytes, spare_bytes) = slots_bytes
             .zip(spares::bytes(functions(), frames))
             .ok_or(Refused::Arena(Unavailable::Budget))?;

@@ -1,20 +1,24 @@
-//! What lies in a slot behind its head: the body, and for a function whose frame may have another size what
-//! gives it a pad.
+//! What lies in a slot: the body, what is changed to lead calls elsewhere, and for a function whose frame may have
+//! another size what gives it a pad.
 //!
 //! ```text
-//! as built   body
-//! padded     check, [inner head,] body        spare part: body, rules
+//! as built   detour, body                        or head, body
+//! padded     [detour,] head, check, body         or head, check, head, body         spare part: body, rules
 //! ```
+//!
+//! Where the link step allows it, a body is entered at its first byte, and one of its first instructions becomes a jump
+//! to its *detour* when calls are to go elsewhere ([`Movable::detour`]). Otherwise a *head* in front of it is entered, whose
+//! `nop` becomes the jump.
 //!
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
 //! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
 //! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
 //! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
 //!
-//! A body with a pad may call another without the check, which its own frame has passed: by the *inner head*, if the
+//! A body with a pad may call another without the check, which its own frame has passed: by the *inner* entrance, if the
 //! link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]).
 
-use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, Head, OPEN_HEAD, WORD_BYTES};
+use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, OPEN_HEAD, WORD_BYTES, Word};
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -37,6 +41,15 @@ pub enum Order {
     Linked,
 }
 
+/// By what copies are entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entrances {
+    /// Their first bytes, where that is possible, which then change while the program runs.
+    Openings,
+    /// Heads alone, so that bodies never change: debuggers put breakpoints there, and are told of unwind rules.
+    Heads,
+}
+
 /// What copies are to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -44,19 +57,49 @@ pub struct Shape {
     pub order: Order,
     /// Their frames.
     pub frames: Frames,
+    /// Where they are entered.
+    pub entrances: Entrances,
 }
 
 const CHECK_BYTES: u32 = FRAME_CHECK_BYTES as u32;
 
-/// Where the parts of a slot lie, in bytes from the end of its head.
+/// A word at an end of the check, as a distance from the slot's origin.
+const IN_FRONT: i32 = -(WORD_BYTES as i32);
+
+/// Where calls come into a slot, and what changes to lead them elsewhere. Places are bytes from the slot's origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entrance {
+    /// A word that is one instruction: this one, if calls go on behind it.
+    Head {
+        /// Its place.
+        at: i32,
+        /// The instruction.
+        open: Word,
+    },
+    /// The body's first byte.
+    Opening {
+        /// The place of the word with the detour.
+        detour: i32,
+        /// Pushes that the detour undoes.
+        pushes: u32,
+    },
+}
+
+/// Where the parts of a slot lie, in bytes from its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
+    /// Bytes in front of the origin: words that change.
+    pub front: u32,
     /// The body. Everything in front of it belongs to the function's first instruction.
     pub body: u32,
-    /// All of the slot.
+    /// From the origin to the slot's end.
     pub bytes: u32,
     /// What lies elsewhere.
     pub spare: Option<Spare>,
+    /// Where it is called.
+    pub outer: Entrance,
+    /// Where callers come in that have checked already.
+    pub inner: Option<Entrance>,
 }
 
 /// Where the parts of a spare part lie, in bytes from its start, at which the body without a pad is.
@@ -71,30 +114,68 @@ pub struct Spare {
 impl Slot {
     /// That of a function.
     #[must_use]
-    pub fn of(function: &Movable, frames: Frames) -> Self {
+    pub fn of(function: &Movable, frames: Frames, entrances: Entrances) -> Self {
         let copy = function.copy_bytes();
+        let pushes = function.detour().filter(|_| entrances == Entrances::Openings);
+        let head = Entrance::Head { at: IN_FRONT, open: OPEN_HEAD };
+        let word = WORD_BYTES as u32;
         if frames == Frames::AsBuilt || !function.has_frame() {
-            return Self { body: 0, bytes: copy, spare: None };
+            let opening = pushes.map(|pushes| Entrance::Opening { detour: IN_FRONT, pushes });
+            let outer = opening.unwrap_or(head);
+            return Self { front: word, body: 0, bytes: copy, spare: None, outer, inner: None };
         }
         let rules = copy.next_multiple_of(8);
         let spare = Spare {
             rules: (function.rules_bytes > 0).then_some(rules),
             bytes: (rules + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES),
         };
-        let body = CHECK_BYTES + if function.has_inner_entry() { WORD_BYTES as u32 } else { 0 };
-        Self { body, bytes: body + copy, spare: Some(spare) }
+        let (front, body, inner) = match pushes {
+            _ if !function.has_inner_entry() => (word, CHECK_BYTES, None),
+            Some(pushes) => {
+                let inner = Entrance::Opening { detour: 2 * IN_FRONT, pushes };
+                (2 * word, CHECK_BYTES, Some(inner))
+            }
+            None => {
+                let inner = Entrance::Head { at: CHECK_BYTES as i32, open: OPEN_HEAD };
+                (word, CHECK_BYTES + word, Some(inner))
+            }
+        };
+        let outer = Entrance::Head { at: IN_FRONT, open: CHECKING_HEAD };
+        Self { front, body, bytes: body + copy, spare: Some(spare), outer, inner }
     }
 
-    /// The head of a copy that is entered.
+    /// Place and pushes of the detour, if there is one.
     #[must_use]
-    pub fn open_head(self) -> Head {
-        if self.body == 0 { OPEN_HEAD } else { CHECKING_HEAD }
+    pub fn detour(self) -> Option<(i32, u32)> {
+        [Some(self.outer), self.inner].into_iter().flatten().find_map(|entrance| match entrance {
+            Entrance::Opening { detour, pushes } => Some((detour, pushes)),
+            Entrance::Head { .. } => None,
+        })
     }
 
-    /// Where the inner head begins, if there is one.
+    /// Where the code in front of the body begins that every call passes, if there is any.
     #[must_use]
-    pub fn inner(self) -> Option<u32> {
-        (self.body > CHECK_BYTES).then_some(CHECK_BYTES)
+    pub fn head(self) -> Option<i32> {
+        match self.outer {
+            Entrance::Head { at, .. } => Some(at),
+            Entrance::Opening { .. } => None,
+        }
+    }
+
+    /// Bytes at the beginning of the body that belong to its entrance.
+    #[must_use]
+    pub fn opening_bytes(self) -> u32 {
+        self.detour().map_or(0, |(_, pushes)| pushes + Movable::DETOUR_JUMP_BYTES)
+    }
+
+    /// Pushes of the function's that stand when the code at a place in front of the body is about to run.
+    #[must_use]
+    pub fn pushes_at(self, place: i32) -> u32 {
+        let undone = self.detour().and_then(|(detour, pushes)| {
+            let undone = u32::try_from(place - detour).ok()?;
+            pushes.checked_sub(undone)
+        });
+        undone.unwrap_or(0)
     }
 
     /// Bytes of the function's spare part.
@@ -125,23 +206,48 @@ mod tests {
         Movable { size: 40, rules_bytes, flags: Movable::FLAG_FRAME, ..Movable::default() }
     }
 
+    fn slot(function: &Movable, frames: Frames) -> Slot {
+        Slot::of(function, frames, Entrances::Openings)
+    }
+
     #[test]
     fn a_frame_with_a_pad_takes_a_check_and_a_spare_part() {
         let plain = Movable { flags: 0, ..function(24) };
-        let as_built = Slot { body: 0, bytes: 40, spare: None };
-        assert_eq!(Slot::of(&plain, Frames::Padded), as_built);
-        assert_eq!(Slot::of(&function(24), Frames::AsBuilt), as_built);
+        let outer = Entrance::Head { at: -8, open: OPEN_HEAD };
+        let as_built = Slot { front: 8, body: 0, bytes: 40, spare: None, outer, inner: None };
+        assert_eq!(slot(&plain, Frames::Padded), as_built);
+        assert_eq!(slot(&function(24), Frames::AsBuilt), as_built);
         let spare = Some(Spare { rules: Some(40), bytes: 64 });
-        let padded = Slot { body: 24, bytes: 64, spare };
-        assert_eq!(Slot::of(&function(24), Frames::Padded), padded);
+        let outer = Entrance::Head { at: -8, open: CHECKING_HEAD };
+        let padded = Slot { body: 24, bytes: 64, spare, outer, ..as_built };
+        assert_eq!(slot(&function(24), Frames::Padded), padded);
         let spare = Some(Spare { rules: None, bytes: 48 });
-        assert_eq!(Slot::of(&function(0), Frames::Padded), Slot { spare, ..padded });
-        let mut inner = function(0);
-        inner.flags |= Movable::FLAG_INNER_ENTRY;
-        let two_heads = Slot { body: 32, bytes: 72, spare };
-        assert_eq!((padded.inner(), two_heads.inner()), (None, Some(24)));
-        assert_eq!(Slot::of(&inner, Frames::Padded), two_heads);
-        assert_eq!(Slot::of(&inner, Frames::AsBuilt), as_built);
+        assert_eq!(slot(&function(0), Frames::Padded), Slot { spare, ..padded });
+        let mut called = function(0);
+        called.flags |= Movable::FLAG_INNER_ENTRY;
+        let inner = Some(Entrance::Head { at: 24, open: OPEN_HEAD });
+        let two_heads = Slot { body: 32, bytes: 72, spare, inner, ..padded };
+        assert_eq!(slot(&called, Frames::Padded), two_heads);
+        assert_eq!(slot(&called, Frames::AsBuilt), as_built);
+        assert_eq!(two_heads.opening_bytes(), 0);
+    }
+
+    #[test]
+    fn a_body_with_a_detour_is_entered_without_a_head() {
+        let mut simple = Movable { flags: Movable::detour_flags(0), ..function(0) };
+        let opened = slot(&simple, Frames::Padded);
+        assert_eq!(opened.outer, Entrance::Opening { detour: -8, pushes: 0 });
+        assert_eq!((opened.front, opened.body, opened.head()), (8, 0, None));
+        let told = Slot::of(&simple, Frames::Padded, Entrances::Heads);
+        assert_eq!(told.outer, Entrance::Head { at: -8, open: OPEN_HEAD });
+        simple.flags = Movable::detour_flags(1) | Movable::FLAG_FRAME | Movable::FLAG_INNER_ENTRY;
+        let padded = slot(&simple, Frames::Padded);
+        assert_eq!(padded.inner, Some(Entrance::Opening { detour: -16, pushes: 1 }));
+        assert_eq!((padded.front, padded.body, padded.head()), (16, 24, Some(-8)));
+        assert_eq!(padded.opening_bytes(), 3);
+        // The pop, the jump behind it, head and check.
+        let pushes = [-16, -15, -14, -8, 0, 23].map(|place| padded.pushes_at(place));
+        assert_eq!(pushes, [1, 0, 0, 0, 0, 0]);
     }
 
     #[test]

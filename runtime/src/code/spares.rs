@@ -1,7 +1,7 @@
 //! The spare parts of functions whose frames get pads: behind the slots of a layout, where all layouts of an image
 //! have them at the same offsets.
 
-use super::slot::{Frames, Slot};
+use super::slot::{Entrances, Frames, Slot};
 use crate::os::{self, Errno};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
 
@@ -20,7 +20,7 @@ pub struct Spares {
 pub fn bytes(functions: impl Iterator<Item = Movable>, frames: Frames) -> Option<u32> {
     let mut total = 0u32;
     for function in functions {
-        total = total.checked_add(Slot::of(&function, frames).spare_bytes())?;
+        total = total.checked_add(Slot::of(&function, frames, Entrances::Heads).spare_bytes())?;
     }
     (total < 1 << 31).then_some(total)
 }
@@ -94,7 +94,11 @@ mod tests {
     use super::*;
 
     fn slot(size: u32, flags: u32) -> Slot {
-        Slot::of(&Movable { size, flags, ..Movable::default() }, Frames::Padded)
+        Slot::of(
+            &Movable { size, flags, ..Movable::default() },
+            Frames::Padded,
+            Entrances::Openings,
+        )
     }
 
     #[test]

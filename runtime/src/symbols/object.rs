@@ -261,7 +261,7 @@ mod tests {
         let mut bytes = vec![0xaa; outline.bytes];
         let again = template(Some(&mut bytes), &outline, 2, function, Some(&frames));
         assert_eq!(outline, again);
-        fill_in(&mut bytes, &outline, 0x7000, 0x1000, |index| 0x7105 + u64::from(index) * 0x100);
+        fill_in(&mut bytes, &outline, 0x7000, 0x1000, |index| 0x7108 + u64::from(index) * 0x100);
 
         let path = std::env::temp_dir().join(format!("szc-object-{}.o", std::process::id()));
         std::fs::write(&path, &bytes).unwrap();
@@ -275,11 +275,11 @@ mod tests {
             String::from_utf8(output.stdout).unwrap()
         };
         let symbols = text("-s");
-        assert!(symbols.contains("0000000000000105    40 FUNC") && symbols.contains("first"));
-        assert!(symbols.contains("0000000000000205    16 FUNC") && symbols.contains("second"));
+        assert!(symbols.contains("0000000000000108    40 FUNC") && symbols.contains("first"));
+        assert!(symbols.contains("0000000000000208    16 FUNC") && symbols.contains("second"));
         let rules = text("--debug-dump=frames");
-        let covers = "pc=0000000000007100..000000000000712d";
-        assert!(rules.contains(covers) && rules.contains("DW_CFA_advance_loc: 5"), "{rules}");
+        let covers = "pc=0000000000007100..0000000000007130";
+        assert!(rules.contains(covers) && rules.contains("DW_CFA_advance_loc: 8"), "{rules}");
         std::fs::remove_file(&path).unwrap();
     }
 }

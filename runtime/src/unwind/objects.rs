@@ -79,8 +79,8 @@ pub fn serves_llvm() -> bool {
 /// Bytes that any part needs of a function whose original is at an address, for a header and rules, which are at
 /// most so long; nothing if its rules have no form that can be relocated.
 pub fn room(original: usize, rules_bytes: usize) -> Option<usize> {
-    // SAFETY: patterns of rules.
-    let pattern = unsafe { Source::read(rules::PATTERNS.as_ptr() as usize + rules::STUB_AT) }?;
+    // SAFETY: patterns of rules, of which these are the longest.
+    let pattern = unsafe { Source::read(rules::PATTERNS.as_ptr() as usize + rules::detour_at(0)) }?;
     let pattern = pattern.room(0);
     // SAFETY: the function's own type; the result has room, and is filled in before it is read.
     let entry = unsafe {

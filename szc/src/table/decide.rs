@@ -51,6 +51,8 @@ pub struct MovableFunction {
     pub leaves_stack: bool,
     /// Its copies have an inner entry.
     pub inner_entry: bool,
+    /// Pushes in front of the instruction at which copies may be left by a detour, if they may.
+    pub detour: Option<u32>,
 }
 
 /// A jump table as its function's copies hold it.

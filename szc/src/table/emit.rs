@@ -2,6 +2,7 @@
 
 use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
+use super::detour;
 use super::frame::Resizable;
 use super::inner_calls;
 use super::jump_tables::Table;
@@ -42,6 +43,7 @@ impl Emitter<'_, '_> {
                 }
             }
         }
+        let targets = detour::Targets::of(self.survey, self.tables);
         let units = units(self.survey.functions.len(), dependencies, &indices);
         let mut decision = Decision {
             movable: Vec::new(),
@@ -74,6 +76,12 @@ impl Emitter<'_, '_> {
                     frame.clone()
                 }
             });
+            let bytes = self
+                .image
+                .section_at(function.start)
+                .and_then(|section| section.bytes(function.start, function.end - function.start));
+            movable.detour =
+                bytes.and_then(|bytes| detour::pushes(function, bytes, &movable, &targets));
             decision.movable.push(movable);
         }
         inner_calls::mark(&mut decision.movable);
@@ -110,6 +118,7 @@ impl Emitter<'_, '_> {
             frame: None,
             leaves_stack: false,
             inner_entry: false,
+            detour: None,
         }
     }
 

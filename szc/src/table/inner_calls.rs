@@ -115,6 +115,7 @@ mod tests {
             frame: Some(Ok(Resizable { sites: Vec::new(), rules: None })),
             leaves_stack: false,
             inner_entry: false,
+            detour: None,
         }
     }
 

@@ -7,6 +7,7 @@ mod by_address;
 pub mod compiler;
 pub mod decide;
 pub mod decode;
+mod detour;
 mod embed;
 mod emit;
 mod endings;

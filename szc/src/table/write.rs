@@ -98,7 +98,8 @@ fn flags(function: &MovableFunction) -> u32 {
     };
     let switches = if function.switches_stacks { Movable::FLAG_SWITCHES_STACKS } else { 0 };
     let inner = if function.inner_entry { Movable::FLAG_INNER_ENTRY } else { 0 };
-    labels | frame | switches | inner
+    let detour = function.detour.map_or(0, Movable::detour_flags);
+    labels | frame | switches | inner | detour
 }
 
 fn rules_bytes(function: &MovableFunction) -> Result<u32> {

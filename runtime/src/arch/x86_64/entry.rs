@@ -1,85 +1,81 @@
-//! x86-64: how a copy is entered. Heads in front of bodies, stubs for what is not there yet, and the
+//! x86-64: how a copy is entered. Words in front of bodies, stubs for what is not there yet, and the
 //! code that saves a call's registers while the resolver finds its target.
 //!
-//! A head is one instruction of 5 bytes, and all of it lies in one aligned word of 8 bytes. It changes
-//! by one store of that word while threads run: no thread can stand inside it, and every fetch finds
+//! What changes while threads run is one instruction, all of whose bytes lie in one aligned word of 8 bytes, and it
+//! changes by one store of that word: no thread can stand inside it, and every fetch finds
 //! one of its forms (AMD64 APM volume 2, 7.6.1: naturally aligned stores of up to 8 bytes are safe
-//! for asynchronous cross-modification).
+//! for asynchronous cross-modification). There are two kinds:
+//!
+//! ```text
+//! head      the word in front of the copy is entered, and is the instruction
+//! opening   the copy is entered at its first byte; the instruction is one of its first, behind pushes of one byte,
+//!           and becomes a jump of 2 bytes to a detour, which undoes the pushes and jumps on
+//! ```
 //!
 //! A stub moves the stack pointer before it pushes anything: one half of a split function may jump to
-//! the head of the other half with data of its own in the red zone below the stack pointer.
+//! the other half with data of its own in the red zone below the stack pointer.
 
-use super::displacement;
+use super::{TRAP, displacement};
 use core::arch::{asm, global_asm};
 use szc_abi::stack::PadState;
-use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 
-/// Bytes of a head.
-pub const HEAD_BYTES: usize = SLOT_HEAD_BYTES as usize;
+/// Bytes of the word that changes at once.
+pub const WORD_BYTES: usize = SLOT_HEAD_BYTES as usize;
 
-/// The instruction of a head.
-pub type Head = [u8; HEAD_BYTES];
+/// Such a word.
+pub type Word = [u8; WORD_BYTES];
 
-/// `nop dword ptr [rax+rax+0]`: the head of a copy that is entered.
-pub const OPEN_HEAD: Head = [0x0f, 0x1f, 0x44, 0x00, 0x00];
+/// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may go on here, too.
+pub const OPEN_HEAD: Word = [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00];
 
 /// `lea 0(%rsp), %r11`: the same where a [`frame_check`] follows, whose first instruction this is.
-pub const CHECKING_HEAD: Head = [0x4c, 0x8d, 0x5c, 0x24, 0x00];
+pub const CHECKING_HEAD: Word = [0x4c, 0x8d, 0x9c, 0x24, 0x00, 0x00, 0x00, 0x00];
 
-/// `nop dword ptr [rax+rax+0]` of 8 bytes, but for its last [`INNER_REST`]: the inner head of a copy that is entered. A
-/// check goes on here, too.
-pub const INNER_HEAD: Head = [0x0f, 0x1f, 0x84, 0x00, 0x00];
+/// Bytes of `jmp rel32`.
+const JUMP_BYTES: usize = 5;
 
-/// What an inner head's word has behind the head, whatever that is.
-pub const INNER_REST: [u8; WORD_BYTES - HEAD_BYTES] = [0; WORD_BYTES - HEAD_BYTES];
-
-/// Bytes of the word that a head lies in.
-pub const WORD_BYTES: usize = 8;
-
-// A body begins on the grain, and its head ends there or as far in front as the check is long: the head's first and
-// last byte share a word.
-const fn lies_in_one_word(front_bytes: usize) -> bool {
-    let body = 4 * PLACEMENT_GRAIN_BYTES as usize;
-    let end = body - front_bytes;
-    (end - HEAD_BYTES) / WORD_BYTES == (end - 1) / WORD_BYTES
-}
+// Where the instruction of an opening lies: in the first word of a body, which begins on the grain.
 const _: () = assert!(
-    lies_in_one_word(0)
-        && lies_in_one_word(FRAME_CHECK_BYTES)
-        && lies_in_one_word(FRAME_CHECK_BYTES + WORD_BYTES)
+    (Movable::MAX_DETOUR_PUSHES + Movable::DETOUR_JUMP_BYTES) as usize <= WORD_BYTES
+        && Movable::MAX_DETOUR_PUSHES as usize + JUMP_BYTES <= WORD_BYTES
+        && (PLACEMENT_GRAIN_BYTES as usize).is_multiple_of(WORD_BYTES)
 );
 
-/// `jmp rel32` from a head at `at`. The target must be within reach, as all of the arena is.
+/// A head that leads on: `jmp rel32` at `at`. The target must be within reach, as all of the arena is.
 #[must_use]
-pub fn jumping_head(at: usize, target: usize) -> Head {
-    let [a, b, c, d] = (target.wrapping_sub(at + HEAD_BYTES) as u32).to_le_bytes();
+pub fn jumping_head(at: usize, target: usize) -> Word {
+    detour(at, target, &[])
+}
+
+/// A detour at `at`, which undoes these pushes and goes on at a target within reach.
+#[must_use]
+pub fn detour(at: usize, target: usize, pushes: &[u8]) -> Word {
+    /// What `pop` of a register has more than `push` of it.
+    const POP_FROM_PUSH: u8 = 8;
+    let mut word = [TRAP; WORD_BYTES];
+    let mut end = 0;
+    for &push in pushes.iter().rev() {
+        word[end] = push + POP_FROM_PUSH;
+        end += 1;
+    }
+    let displacement = target.wrapping_sub(at + end + JUMP_BYTES) as u32;
+    word[end] = 0xe9; // jmp rel32
+    word[end + 1..end + JUMP_BYTES].copy_from_slice(&displacement.to_le_bytes());
+    word
+}
+
+/// `jmp rel8` at `at`, to a target that near.
+#[must_use]
+pub fn short_jump(at: usize, target: usize) -> [u8; Movable::DETOUR_JUMP_BYTES as usize] {
+    let displacement = target.wrapping_sub(at + Movable::DETOUR_JUMP_BYTES as usize);
     [
-        0xe9, // jmp rel32
-        a, b, c, d,
+        0xeb, // jmp rel8
+        displacement as u8,
     ]
 }
 
-/// A word whose part from the byte `at & 7` on is replaced by a head. Bytes are numbered as they lie
-/// in memory.
-#[must_use]
-pub fn word_with_head(word: u64, at: usize, head: Head) -> u64 {
-    let mut bytes = word.to_le_bytes();
-    let first = at % WORD_BYTES;
-    bytes[first..first + HEAD_BYTES].copy_from_slice(&head);
-    u64::from_le_bytes(bytes)
-}
-
-/// The head in a word.
-#[must_use]
-pub fn head_in_word(word: u64, at: usize) -> Head {
-    let bytes = word.to_le_bytes();
-    let first = at % WORD_BYTES;
-    let mut head = [0; HEAD_BYTES];
-    head.copy_from_slice(&bytes[first..first + HEAD_BYTES]);
-    head
-}
-
-/// Bytes of the check between the head and the body of a frame that has a pad. The inner head, if there is one, is a
+/// Bytes of the check between the head and the body of a frame that has a pad. An inner head, if there is one, is a
 /// word between the check and the body.
 pub const FRAME_CHECK_BYTES: usize = 24;
 
@@ -307,17 +303,20 @@ mod tests {
     }
 
     #[test]
-    fn a_head_replaces_its_own_bytes_of_a_word_and_no_others() {
-        let word = u64::from_le_bytes([1, 2, 3, 4, 5, 6, 7, 8]);
-        let changed = word_with_head(word, 0x1_100b, OPEN_HEAD);
-        assert_eq!(changed.to_le_bytes(), [1, 2, 3, 0x0f, 0x1f, 0x44, 0, 0]);
-        assert_eq!(head_in_word(changed, 0x1_100b), OPEN_HEAD);
+    fn a_jumping_head_reaches_forwards_and_backwards() {
+        assert_eq!(jumping_head(0x1008, 0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
+        assert_eq!(
+            jumping_head(0x1008, 0x100d - 2),
+            [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]
+        );
     }
 
     #[test]
-    fn a_jumping_head_reaches_forwards_and_backwards() {
-        assert_eq!(jumping_head(0x100b, 0x1110), [0xe9, 0, 1, 0, 0]);
-        assert_eq!(jumping_head(0x100b, 0x1010 - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff]);
+    fn a_detour_undoes_the_last_push_first() {
+        // push %rbp; push %rbx: pop %rbx; pop %rbp; jmp
+        let word = detour(0x1008, 0x110f, &[0x55, 0x53]);
+        assert_eq!(word, [0x5b, 0x5d, 0xe9, 0, 1, 0, 0, 0xcc]);
+        assert_eq!(short_jump(0x1012, 0x1008), [0xeb, 0xf4]);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use super::super::sink::Sink;
 use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES, WORD_BYTES};
 use crate::code::copy::frame_of;
-use crate::code::slot::{self, Slot};
+use crate::code::slot::{self, Entrances, Slot};
 use szc_abi::unwind::{Common, Frame, Frames};
 use szc_abi::{Movable, OFFSET_BYTES, SLOT_HEAD_BYTES, Table, put_offset};
 
@@ -128,7 +128,7 @@ impl Source<'_> {
         for position in 0..count {
             let index = places.function(position);
             let Some(function) = self.table.movable(index as usize) else { continue };
-            let slot = Slot::of(&function, self.frames);
+            let slot = Slot::of(&function, self.frames, Entrances::Heads);
             let entry = places.body(index) - u64::from(SLOT_HEAD_BYTES);
             symbol(&mut out.symbols, &function, entry, SLOT_HEAD_BYTES + slot.bytes);
             let lead = SLOT_HEAD_BYTES + slot.body;
@@ -137,7 +137,9 @@ impl Source<'_> {
         }
         for index in 0..count {
             let Some(function) = self.table.movable(index as usize) else { continue };
-            let Some(spare) = Slot::of(&function, self.frames).spare else { continue };
+            let Some(spare) = Slot::of(&function, self.frames, Entrances::Heads).spare else {
+                continue;
+            };
             let start = places.spare(index);
             symbol(&mut out.symbols, &function, start, spare.bytes);
             self.rules(&function, (start, 0, None), commons, at, out);
