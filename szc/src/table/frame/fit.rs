@@ -2,11 +2,12 @@
 //! there they are as large as without szc, in functions that move and in those that stay.
 
 use super::Resizable;
-use super::flow::StackFlow;
+use super::flow::{StackFlow, is_marker};
 use super::growth;
 use super::rules::Rewrite;
 use crate::table::compiler;
 use crate::table::read::Image;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use std::collections::HashMap;
 use szc_abi::FixedFrame;
 use szc_abi::stack::Growth;
@@ -101,7 +102,8 @@ fn changes(
 ) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     for &(at, length) in &flow.markers {
-        changes.push(Change { address: start + u64::from(at), bytes: nop(length)?.to_vec() });
+        let bytes = instead_of_marker(start, code, flow, (at, length))?;
+        changes.push(Change { address: start + u64::from(at), bytes });
     }
     if flow.slack == 0 {
         return Some(changes);
@@ -125,6 +127,41 @@ fn changes(
     Some(changes)
 }
 
+/// Most prefixes that one instruction gets: as many as GNU as uses to align branches (`-malign-branch-prefix-size`).
+const MAX_PREFIXES: usize = 5;
+
+/// Longest instruction, in bytes (Intel SDM volume 2, 2.3.11).
+const MAX_INSTRUCTION_BYTES: usize = 15;
+
+/// `cs`, which means nothing in 64-bit mode.
+const PREFIX: u8 = 0x2e;
+
+/// What takes a marker's place: prefixes of the next instruction, so that nothing more is executed than without szc, or
+/// else one that does nothing.
+fn instead_of_marker(
+    start: u64,
+    code: &[u8],
+    flow: &StackFlow,
+    (at, length): (u32, usize),
+) -> Option<Vec<u8>> {
+    let behind = at as usize + length;
+    let address = start + behind as u64;
+    let next = Decoder::with_ip(64, code.get(behind..)?, address, DecoderOptions::NONE).decode();
+    let takes_prefixes = matches!(
+        next.flow_control(),
+        FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall
+    ) && !is_marker(&next)
+        && next.mnemonic() != Mnemonic::Nop
+        && next.segment_prefix() == Register::None
+        && next.len() + length <= MAX_INSTRUCTION_BYTES;
+    // Where a branch leads, an instruction has to begin.
+    if takes_prefixes && length <= MAX_PREFIXES && !flow.is_branched_to(address) {
+        Some(vec![PREFIX; length])
+    } else {
+        nop(length).map(<[u8]>::to_vec)
+    }
+}
+
 /// An instruction of so many bytes that does nothing (Intel SDM volume 2, "NOP", table 4-12).
 fn nop(bytes: usize) -> Option<&'static [u8]> {
     match bytes {
@@ -146,4 +183,40 @@ fn leb128(mut value: u64, bytes: usize) -> Option<Vec<u8>> {
         value >>= 7;
     }
     (value == 0).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: u64 = 0x1000;
+
+    /// What takes the place of a marker of 5 bytes in front of this code, which ends a function with a frame.
+    fn replaced(code: &[u8]) -> Vec<u8> {
+        let (take, give_back) =
+            ([0x48, 0x81, 0xec, 208, 0, 0, 0], [0x48, 0x81, 0xc4, 208, 0, 0, 0]);
+        let marker = [0x0f, 0x18, 0x54, 0x24, 0x40]; // prefetcht1 64(%rsp)
+        let call = [0xe8, 0x00, 0x10, 0x00, 0x00];
+        let bytes = [&take[..], &marker, code, &call, &give_back, &[0xc3]].concat();
+        let flow = StackFlow::of(START, &bytes).unwrap();
+        assert_eq!(flow.markers, [(7, 5)]);
+        instead_of_marker(START, &bytes, &flow, flow.markers[0]).unwrap()
+    }
+
+    #[test]
+    fn what_follows_a_marker_gets_prefixes_in_its_place() {
+        assert_eq!(replaced(&[0x48, 0x89, 0xdf]), [PREFIX; 5]); // mov %rbx, %rdi
+        assert_eq!(replaced(&[]), [PREFIX; 5]); // the call itself
+    }
+
+    #[test]
+    fn what_prefixes_could_change_or_a_branch_leads_to_gets_none() {
+        let nothing = nop(5).unwrap();
+        let load_of_thread = [0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0]; // mov %fs:0, %rax
+        assert_eq!(replaced(&load_of_thread), nothing);
+        assert_eq!(replaced(&[0x75, 0x00]), nothing); // jne to the next instruction
+        assert_eq!(replaced(&[0xff, 0xcf, 0x75, 0xfc]), nothing); // dec %edi; jne there
+        let long = [0x48, 0xc7, 0x84, 0x24, 0x10, 0, 0, 0, 1, 0, 0, 0]; // movq $1, 16(%rsp)
+        assert_eq!(replaced(&long), nothing);
+    }
 }

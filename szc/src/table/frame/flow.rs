@@ -59,6 +59,8 @@ pub struct StackFlow {
     /// By address.
     points: Vec<(u64, Point)>,
     calls: Vec<(u64, Point)>,
+    /// Where the function's own branches lead, ascending.
+    targets: Vec<u64>,
 }
 
 impl StackFlow {
@@ -78,6 +80,12 @@ impl StackFlow {
     pub fn point_from(&self, address: u64) -> Option<&Point> {
         let first = self.points.partition_point(|&(at, _)| at < address);
         self.points.get(first).map(|(_, point)| point)
+    }
+
+    /// Whether a branch of the function leads to an address.
+    #[must_use]
+    pub fn is_branched_to(&self, address: u64) -> bool {
+        self.targets.binary_search(&address).is_ok()
     }
 
     /// The calls, with what is known there, by address.
@@ -371,7 +379,14 @@ impl Walk {
             matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
         };
         let known = |step: &Step| Some((step.instruction.ip(), step.point?));
+        let branches = self.steps.iter().map(|step| &step.instruction);
+        let mut targets: Vec<u64> = branches
+            .filter(|branch| branch.op_count() > 0 && branch.op0_kind() == OpKind::NearBranch64)
+            .map(Instruction::near_branch64)
+            .collect();
+        targets.sort_unstable();
         Ok(StackFlow {
+            targets,
             sites: self.sites,
             slack: if removal.is_some() { RESIZABLE_BYTES } else { 0 },
             shifts: removal.unwrap_or_default(),
