@@ -6,7 +6,7 @@
 
 use super::slot::Slot;
 use crate::rng::Stream;
-use szc_abi::PLACEMENT_GRAIN_BYTES;
+use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 
 /// The gap before the first function spreads the whole layout over this many bytes, so that every
 /// function's address is uniform in the bits that index caches, however few functions there are.
@@ -37,7 +37,8 @@ pub fn max_bytes(slots: impl Iterator<Item = Slot>) -> Option<u32> {
     for slot in slots {
         functions += 1;
         // A body begins on a grain.
-        total = total.checked_add(slot.front + PLACEMENT_GRAIN_BYTES)?.checked_add(slot.bytes)?;
+        total =
+            total.checked_add(SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES)?.checked_add(slot.bytes)?;
     }
     let gaps = functions.checked_mul(gap_choices(functions))?.checked_mul(PLACEMENT_GRAIN_BYTES)?;
     total.checked_add(gaps).filter(|&bytes| bytes < 1 << 31)
@@ -71,7 +72,7 @@ pub fn draw(
 
 /// The first place for a slot behind `end`: where its origin is, and where all of it ends.
 fn place(slot: Slot, end: u32) -> (u32, u32) {
-    let body = (end + slot.front + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+    let body = (end + SLOT_HEAD_BYTES + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
     let start = body - slot.body;
     (start, start + slot.bytes)
 }
@@ -95,7 +96,7 @@ pub fn function_at(
     order: &[u32],
     offsets: &[u32],
 ) -> Option<u32> {
-    let start = |function| offsets[function as usize] - slot(function).front;
+    let start = |function| offsets[function as usize] - SLOT_HEAD_BYTES;
     let behind = order.partition_point(|&function| start(function) <= offset);
     let function = *order.get(behind.checked_sub(1)?)?;
     (offset < offsets[function as usize] + slot(function).bytes).then_some(function)
@@ -134,7 +135,7 @@ mod tests {
             for function in order {
                 let start = offsets[function as usize];
                 assert_eq!((start + slot(function).body) % PLACEMENT_GRAIN_BYTES, 0);
-                assert!(start - slot(function).front >= previous_end);
+                assert!(start - SLOT_HEAD_BYTES >= previous_end);
                 previous_end = start + slot(function).bytes;
             }
             assert_eq!(previous_end, end);
@@ -147,10 +148,10 @@ mod tests {
         let end = in_order(slot, &mut order, &mut offsets);
         assert_eq!(order, [0, 1, 2, 3, 4]);
         for function in 0..4 {
-            let (this, next) = (slot(function as u32), slot(function as u32 + 1));
+            let this = slot(function as u32);
             assert!((offsets[function] + this.body).is_multiple_of(PLACEMENT_GRAIN_BYTES));
             let gap = offsets[function + 1] - (offsets[function] + this.bytes);
-            assert!((next.front..next.front + PLACEMENT_GRAIN_BYTES).contains(&gap));
+            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES).contains(&gap));
         }
         assert_eq!(end, offsets[4] + slot(4).bytes);
     }
@@ -167,7 +168,7 @@ mod tests {
         let (order, offsets, end) = drawn(9, 9);
         for function in 0..5 {
             let (start, slot_of) = (offsets[function as usize], slot(function));
-            for offset in [start - slot_of.front, start, start + slot_of.bytes - 1] {
+            for offset in [start - SLOT_HEAD_BYTES, start, start + slot_of.bytes - 1] {
                 assert_eq!(function_at(offset, slot, &order, &offsets), Some(function));
             }
         }

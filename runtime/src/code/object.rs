@@ -7,6 +7,7 @@ use crate::arch::entry::STUB_BYTES;
 use crate::arch::rules;
 use crate::unwind::MAX_ENTRIES;
 use core::ops::Range;
+use szc_abi::SLOT_HEAD_BYTES;
 
 /// What is known of it.
 pub struct Object {
@@ -61,7 +62,7 @@ impl Locator {
         } else if of_spare.is_some() {
             spare..spare + slot.spare_bytes() as usize
         } else {
-            slot_origin - slot.front as usize..slot_origin + slot.bytes as usize
+            slot_origin - SLOT_HEAD_BYTES as usize..slot_origin + slot.bytes as usize
         };
         let patterns = self.image.rules_in_front();
         let part = |start, rules| Some(Part { start, rules });

@@ -18,7 +18,7 @@ use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use szc_abi::Movable;
+use szc_abi::{Movable, SLOT_HEAD_BYTES};
 
 /// Bytes of a region's arrays for each function: three words and a byte.
 const BYTES_FOR_EACH: usize = 13;
@@ -229,7 +229,7 @@ impl Region {
     pub fn is_slot_of(&self, image: &Image, function: u32, offset: u32) -> bool {
         function < self.count && {
             let (origin, slot) = (self.offset(function), image.slot(function));
-            (origin - slot.front..origin + slot.bytes).contains(&offset)
+            (origin - SLOT_HEAD_BYTES..origin + slot.bytes).contains(&offset)
         }
     }
 

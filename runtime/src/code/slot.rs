@@ -2,20 +2,21 @@
 //! another size what gives it a pad.
 //!
 //! ```text
-//! as built   detour, body                        or head, body
-//! padded     [detour,] head, check, body         or head, check, head, body         spare part: body, rules
+//! as built   detour, body, or head, body
+//! padded     head, check, [inner head,] body         spare part: body, rules
 //! ```
 //!
 //! Where the link step allows it, a body is entered at its first byte, and one of its first instructions becomes a jump
 //! to its *detour* when calls are to go elsewhere ([`Movable::detour`]). Otherwise a *head* in front of it is entered, whose
-//! `nop` becomes the jump.
+//! `nop` becomes the jump. So is one with a pad: while it is closed nothing of its body may run, because its unwind rules
+//! are only written with it.
 //!
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
 //! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
 //! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
 //! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
 //!
-//! A body with a pad may call another without the check, which its own frame has passed: by the *inner* entrance, if the
+//! A body with a pad may call another without the check, which its own frame has passed: by the *inner* head, if the
 //! link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]).
 
 use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, OPEN_HEAD, WORD_BYTES, Word};
@@ -88,8 +89,6 @@ pub enum Entrance {
 /// Where the parts of a slot lie, in bytes from its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Bytes in front of the origin: words that change.
-    pub front: u32,
     /// The body. Everything in front of it belongs to the function's first instruction.
     pub body: u32,
     /// From the origin to the slot's end.
@@ -118,39 +117,31 @@ impl Slot {
         let copy = function.copy_bytes();
         let pushes = function.detour().filter(|_| entrances == Entrances::Openings);
         let head = Entrance::Head { at: IN_FRONT, open: OPEN_HEAD };
-        let word = WORD_BYTES as u32;
         if frames == Frames::AsBuilt || !function.has_frame() {
             let opening = pushes.map(|pushes| Entrance::Opening { detour: IN_FRONT, pushes });
             let outer = opening.unwrap_or(head);
-            return Self { front: word, body: 0, bytes: copy, spare: None, outer, inner: None };
+            return Self { body: 0, bytes: copy, spare: None, outer, inner: None };
         }
         let rules = copy.next_multiple_of(8);
         let spare = Spare {
             rules: (function.rules_bytes > 0).then_some(rules),
             bytes: (rules + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES),
         };
-        let (front, body, inner) = match pushes {
-            _ if !function.has_inner_entry() => (word, CHECK_BYTES, None),
-            Some(pushes) => {
-                let inner = Entrance::Opening { detour: 2 * IN_FRONT, pushes };
-                (2 * word, CHECK_BYTES, Some(inner))
-            }
-            None => {
-                let inner = Entrance::Head { at: CHECK_BYTES as i32, open: OPEN_HEAD };
-                (word, CHECK_BYTES + word, Some(inner))
-            }
-        };
+        let inner = function
+            .has_inner_entry()
+            .then_some(Entrance::Head { at: CHECK_BYTES as i32, open: OPEN_HEAD });
+        let body = CHECK_BYTES + if inner.is_some() { WORD_BYTES as u32 } else { 0 };
         let outer = Entrance::Head { at: IN_FRONT, open: CHECKING_HEAD };
-        Self { front, body, bytes: body + copy, spare: Some(spare), outer, inner }
+        Self { body, bytes: body + copy, spare: Some(spare), outer, inner }
     }
 
     /// Place and pushes of the detour, if there is one.
     #[must_use]
     pub fn detour(self) -> Option<(i32, u32)> {
-        [Some(self.outer), self.inner].into_iter().flatten().find_map(|entrance| match entrance {
+        match self.outer {
             Entrance::Opening { detour, pushes } => Some((detour, pushes)),
             Entrance::Head { .. } => None,
-        })
+        }
     }
 
     /// Where the code in front of the body begins that every call passes, if there is any.
@@ -214,7 +205,7 @@ mod tests {
     fn a_frame_with_a_pad_takes_a_check_and_a_spare_part() {
         let plain = Movable { flags: 0, ..function(24) };
         let outer = Entrance::Head { at: -8, open: OPEN_HEAD };
-        let as_built = Slot { front: 8, body: 0, bytes: 40, spare: None, outer, inner: None };
+        let as_built = Slot { body: 0, bytes: 40, spare: None, outer, inner: None };
         assert_eq!(slot(&plain, Frames::Padded), as_built);
         assert_eq!(slot(&function(24), Frames::AsBuilt), as_built);
         let spare = Some(Spare { rules: Some(40), bytes: 64 });
@@ -237,17 +228,23 @@ mod tests {
         let mut simple = Movable { flags: Movable::detour_flags(0), ..function(0) };
         let opened = slot(&simple, Frames::Padded);
         assert_eq!(opened.outer, Entrance::Opening { detour: -8, pushes: 0 });
-        assert_eq!((opened.front, opened.body, opened.head()), (8, 0, None));
+        assert_eq!((opened.body, opened.head(), opened.opening_bytes()), (0, None, 2));
         let told = Slot::of(&simple, Frames::Padded, Entrances::Heads);
         assert_eq!(told.outer, Entrance::Head { at: -8, open: OPEN_HEAD });
-        simple.flags = Movable::detour_flags(1) | Movable::FLAG_FRAME | Movable::FLAG_INNER_ENTRY;
-        let padded = slot(&simple, Frames::Padded);
-        assert_eq!(padded.inner, Some(Entrance::Opening { detour: -16, pushes: 1 }));
-        assert_eq!((padded.front, padded.body, padded.head()), (16, 24, Some(-8)));
-        assert_eq!(padded.opening_bytes(), 3);
-        // The pop, the jump behind it, head and check.
-        let pushes = [-16, -15, -14, -8, 0, 23].map(|place| padded.pushes_at(place));
-        assert_eq!(pushes, [1, 0, 0, 0, 0, 0]);
+        // The pop, and the jump behind it.
+        simple.flags = Movable::detour_flags(1);
+        let pushed = slot(&simple, Frames::Padded);
+        assert_eq!(pushed.opening_bytes(), 3);
+        assert_eq!([-8, -7, -3].map(|place| pushed.pushes_at(place)), [1, 0, 0]);
+    }
+
+    #[test]
+    fn nothing_of_a_body_with_a_pad_runs_while_it_is_closed() {
+        let mut padded = function(24);
+        padded.flags |= Movable::detour_flags(1) | Movable::FLAG_INNER_ENTRY;
+        let slot = slot(&padded, Frames::Padded);
+        assert_eq!((slot.detour(), slot.opening_bytes()), (None, 0));
+        assert_eq!(slot.pushes_at(-8), 0);
     }
 
     #[test]
