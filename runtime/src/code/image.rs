@@ -257,9 +257,9 @@ impl Image {
     }
 
     /// The first bytes of a function's original body; the last of them are none of its, if it is shorter.
-    pub fn first_bytes(&self, index: u32) -> [u8; SAVED_BYTES] {
+    pub fn first_bytes(&self, index: u32) -> entry::Word {
         // SAFETY: the array has an entry for each function, written before any layout was drawn.
-        unsafe { self.saved.add(index as usize).read() }
+        entry::Word::from_le_bytes(unsafe { self.saved.add(index as usize).read() })
     }
 
     /// Copies a function's original body, but for so many bytes at its beginning, of which the first ones are known.

@@ -365,14 +365,17 @@ impl Region {
             Entrance::Opening { detour, pushes } => {
                 let (detour, body) =
                     (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
-                let (pushes, mut first) = (pushes as usize, image.first_bytes(function));
+                let mut first = image.first_bytes(function);
                 if let Some(target) = target {
                     // The way is there before anyone is sent there; an older one stays valid for who fetched it.
-                    set_word(arena, detour, entry::detour(detour, target, &first[..pushes]));
-                    let jump = entry::short_jump(body + pushes, detour);
-                    first[pushes..pushes + jump.len()].copy_from_slice(&jump);
+                    set_word(arena, detour, entry::detour(detour, target, first, pushes));
+                    first = entry::left(body, first, pushes, detour);
                 }
-                set_beginning(arena, body, &first[..slot.opening_bytes() as usize]);
+                // The rest of the word is written by the holder of the lock alone, so it does not change between the load
+                // and the store.
+                let mask = entry::first_bytes(slot.opening_bytes());
+                let word = word_at(arena, body).load(Ordering::Relaxed);
+                set_word(arena, body, entry::with_bytes(word, first, mask));
             }
         }
     }
@@ -380,20 +383,20 @@ impl Region {
     /// Whether calls of a function's slot ask the resolver.
     pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
         let (slot, stub) = (image.slot(function), self.stub(arena, function));
-        let (origin, load) = (self.body(arena, function), |at| {
-            word_at(arena, at).load(Ordering::Relaxed).to_le_bytes()
-        });
+        let origin = self.body(arena, function);
+        let load = |at| word_at(arena, at).load(Ordering::Relaxed);
         match slot.outer {
             Entrance::Head { at, .. } => {
                 let at = origin.wrapping_add_signed(at as isize);
                 load(at) == entry::jumping_head(at, stub)
             }
             Entrance::Opening { detour, pushes } => {
-                let detour = origin.wrapping_add_signed(detour as isize);
-                let (pushes, first) = (pushes as usize, load(origin + slot.body as usize));
-                let jump = entry::short_jump(origin + slot.body as usize + pushes, detour);
-                first[pushes..].starts_with(&jump)
-                    && load(detour) == entry::detour(detour, stub, &first[..pushes])
+                let (detour, body) =
+                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
+                let first = image.first_bytes(function);
+                let changed = load(body) ^ entry::left(body, first, pushes, detour);
+                changed & entry::first_bytes(slot.opening_bytes()) == 0
+                    && load(detour) == entry::detour(detour, stub, first, pushes)
             }
         }
     }
@@ -427,21 +430,10 @@ fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
     unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
 }
 
-/// Replaces a head or a detour.
+/// Replaces a head, a detour, or the beginning of a body.
 fn set_word(arena: &Arena, at: usize, word: Word) {
     // Release: pairs with the fetch of the word by any thread, which finds what was written before it
     // where the word leads.
-    word_at(arena, at).store(u64::from_le_bytes(word), Ordering::Release);
+    word_at(arena, at).store(word, Ordering::Release);
     arena.mirror(at, WORD_BYTES);
-}
-
-/// Replaces the first bytes of a body, in one of whose instructions they differ from what was there. The other bytes of
-/// their word are written by the holder of the lock alone, so none of them changes between the load and the store.
-fn set_beginning(arena: &Arena, body: usize, first: &[u8]) {
-    let word = word_at(arena, body);
-    let mut bytes = word.load(Ordering::Relaxed).to_le_bytes();
-    bytes[..first.len()].copy_from_slice(first);
-    // Release: as above; the detour was written before.
-    word.store(u64::from_le_bytes(bytes), Ordering::Release);
-    arena.mirror(body, WORD_BYTES);
 }

@@ -23,14 +23,16 @@ use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 /// Bytes of the word that changes at once.
 pub const WORD_BYTES: usize = SLOT_HEAD_BYTES as usize;
 
-/// Such a word.
-pub type Word = [u8; WORD_BYTES];
+/// Such a word, its first byte the lowest. Words are put together by shifts: copying a number of bytes that is not known
+/// to the compiler would call the program's `memcpy`.
+pub type Word = u64;
 
 /// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may go on here, too.
-pub const OPEN_HEAD: Word = [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00];
+pub const OPEN_HEAD: Word = Word::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]);
 
 /// `lea 0(%rsp), %r11`: the same where a [`frame_check`] follows, whose first instruction this is.
-pub const CHECKING_HEAD: Word = [0x4c, 0x8d, 0x9c, 0x24, 0x00, 0x00, 0x00, 0x00];
+pub const CHECKING_HEAD: Word =
+    Word::from_le_bytes([0x4c, 0x8d, 0x9c, 0x24, 0x00, 0x00, 0x00, 0x00]);
 
 /// Bytes of `jmp rel32`.
 const JUMP_BYTES: usize = 5;
@@ -45,34 +47,42 @@ const _: () = assert!(
 /// A head that leads on: `jmp rel32` at `at`. The target must be within reach, as all of the arena is.
 #[must_use]
 pub fn jumping_head(at: usize, target: usize) -> Word {
-    detour(at, target, &[])
+    detour(at, target, 0, 0)
 }
 
-/// A detour at `at`, which undoes these pushes and goes on at a target within reach.
+/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target within reach.
 #[must_use]
-pub fn detour(at: usize, target: usize, pushes: &[u8]) -> Word {
+pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     /// What `pop` of a register has more than `push` of it.
-    const POP_FROM_PUSH: u8 = 8;
-    let mut word = [TRAP; WORD_BYTES];
-    let mut end = 0;
-    for &push in pushes.iter().rev() {
-        word[end] = push + POP_FROM_PUSH;
-        end += 1;
-    }
-    let displacement = target.wrapping_sub(at + end + JUMP_BYTES) as u32;
-    word[end] = 0xe9; // jmp rel32
-    word[end + 1..end + JUMP_BYTES].copy_from_slice(&displacement.to_le_bytes());
-    word
+    const POP_FROM_PUSH: Word = 8;
+    const TRAPS: Word = Word::from_le_bytes([TRAP; WORD_BYTES]);
+    let pop = |push| (body >> (8 * push) & 0xff) + POP_FROM_PUSH;
+    let pops = (0..pushes).fold(0, |pops, push| pops << 8 | pop(push));
+    let behind = at + pushes as usize + JUMP_BYTES;
+    let displacement = target.wrapping_sub(behind) as u32;
+    let jump = 0xe9 | Word::from(displacement) << 8; // jmp rel32
+    pops | (jump | TRAPS << (8 * JUMP_BYTES)) << (8 * pushes)
 }
 
-/// `jmp rel8` at `at`, to a target that near.
+/// The beginning of a body at `at`, whose first bytes are these, once it is left for its detour behind so many pushes.
 #[must_use]
-pub fn short_jump(at: usize, target: usize) -> [u8; Movable::DETOUR_JUMP_BYTES as usize] {
-    let displacement = target.wrapping_sub(at + Movable::DETOUR_JUMP_BYTES as usize);
-    [
-        0xeb, // jmp rel8
-        displacement as u8,
-    ]
+pub fn left(at: usize, body: Word, pushes: u32, detour: usize) -> Word {
+    let behind = at + (pushes + Movable::DETOUR_JUMP_BYTES) as usize;
+    let displacement = detour.wrapping_sub(behind) as u8;
+    let jump = 0xeb | Word::from(displacement) << 8; // jmp rel8
+    with_bytes(body, jump << (8 * pushes), 0xffff << (8 * pushes))
+}
+
+/// A word with the bytes of another where the mask has ones.
+#[must_use]
+pub fn with_bytes(word: Word, other: Word, mask: Word) -> Word {
+    word & !mask | other & mask
+}
+
+/// A mask of the first bytes of a word, fewer than all.
+#[must_use]
+pub fn first_bytes(bytes: u32) -> Word {
+    (1 << (8 * bytes)) - 1
 }
 
 /// Bytes of the check between the head and the body of a frame that has a pad. An inner head, if there is one, is a
@@ -304,19 +314,22 @@ mod tests {
 
     #[test]
     fn a_jumping_head_reaches_forwards_and_backwards() {
-        assert_eq!(jumping_head(0x1008, 0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
-        assert_eq!(
-            jumping_head(0x1008, 0x100d - 2),
-            [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]
-        );
+        let head = |target| jumping_head(0x1008, target).to_le_bytes();
+        assert_eq!(head(0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
+        assert_eq!(head(0x100d - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]);
     }
 
     #[test]
     fn a_detour_undoes_the_last_push_first() {
-        // push %rbp; push %rbx: pop %rbx; pop %rbp; jmp
-        let word = detour(0x1008, 0x110f, &[0x55, 0x53]);
-        assert_eq!(word, [0x5b, 0x5d, 0xe9, 0, 1, 0, 0, 0xcc]);
-        assert_eq!(short_jump(0x1012, 0x1008), [0xeb, 0xf4]);
+        // push %rbp; push %rbx; mov %edi, %ebx; …: pop %rbx; pop %rbp; jmp
+        let body = Word::from_le_bytes([0x55, 0x53, 0x89, 0xfb, 1, 2, 3, 4]);
+        let word = detour(0x1008, 0x110f, body, 2);
+        assert_eq!(word.to_le_bytes(), [0x5b, 0x5d, 0xe9, 0, 1, 0, 0, 0xcc]);
+        let left = left(0x1010, body, 2, 0x1008);
+        assert_eq!(left.to_le_bytes(), [0x55, 0x53, 0xeb, 0xf4, 1, 2, 3, 4]);
+        let three = detour(0x1008, 0x1110, body, 3);
+        assert_eq!(three.to_le_bytes()[3..], [0xe9, 0, 1, 0, 0]);
+        assert_eq!(first_bytes(3), 0xff_ffff);
     }
 
     #[test]
