@@ -19,8 +19,9 @@ const STACK_BLOCKS: usize = 64;
 const SPARE_BYTES: usize = 8 << 10;
 /// The same for blocks larger than a kilobyte, of which programs have many classes and few blocks.
 const LARGER_SPARE_BYTES: usize = 4 << 10;
-/// Entries that a class begins with, if memory allows.
-const FIRST_ENTRIES: u64 = 32;
+/// Entries that a class begins with, if memory allows. They lie beside those of the other classes: an array for N of each
+/// class that has a few would have a page in memory.
+pub const FIRST_ENTRIES: u32 = 32;
 /// Memory of a class that may wait in the stack.
 const STACK_BYTES: usize = 4 << 10;
 /// Most blocks that are taken from the base at a time.
@@ -42,6 +43,8 @@ pub struct Shuffle {
     /// Allocations until the next look. Atomic because the log reads it from another thread.
     left: AtomicU32,
     array: *mut *mut u8,
+    /// Where the array moves when it has more than [`FIRST_ENTRIES`].
+    whole_array: *mut *mut u8,
     /// The place of the array that the next allocation exchanges with, drawn at the one before: so the address of a block
     /// does not wait for a random number, and its first line comes from memory meanwhile.
     next: u32,
@@ -65,12 +68,12 @@ pub struct Context<'a> {
 }
 
 impl Shuffle {
-    /// Gives the class its array, with room for N entries.
+    /// Gives the class memory for its array: for [`FIRST_ENTRIES`], and for N entries.
     ///
     /// # Safety
     /// The memory must be this class's alone.
-    pub unsafe fn set_array(&mut self, array: *mut *mut u8) {
-        self.array = array;
+    pub unsafe fn set_arrays(&mut self, first: *mut *mut u8, whole: *mut *mut u8) {
+        (self.array, self.whole_array) = (first, whole);
     }
 
     /// Puts a block into a random place of the array; what was there.
@@ -221,7 +224,7 @@ impl Shuffle {
         let bytes = block_bytes(class);
         let spare = if bytes > 1 << 10 { LARGER_SPARE_BYTES } else { SPARE_BYTES };
         let by_memory = ((spare / bytes) as u64).max(held / 2);
-        let by_use = FIRST_ENTRIES + 2 * counted;
+        let by_use = u64::from(FIRST_ENTRIES) + 2 * counted;
         let entries = by_use.min(by_memory).clamp(1, u64::from(context.max_entries)) as u32;
         self.grow(class, context, entries);
         let next = (counted / 4).clamp(*LOOK_ALLOCATIONS.start(), *LOOK_ALLOCATIONS.end());
@@ -231,6 +234,13 @@ impl Shuffle {
     }
 
     fn grow(&mut self, class: usize, context: &mut Context<'_>, entries: u32) {
+        if entries > FIRST_ENTRIES && self.array != self.whole_array {
+            for index in 0..self.entries as usize {
+                // SAFETY: the first array has as many entries, and room for no more than the whole one has.
+                unsafe { *self.whole_array.add(index) = *self.array.add(index) };
+            }
+            self.array = self.whole_array;
+        }
         while self.entries < entries {
             if self.top == 0 {
                 let wanted = (entries - self.entries) as usize;
@@ -242,7 +252,7 @@ impl Shuffle {
             self.top -= 1;
             let block = self.stack[self.top as usize];
             let place = context.random.below(self.entries + 1);
-            // SAFETY: the array has room for N entries, and there are fewer.
+            // SAFETY: the array has room for as many entries as are wanted, and there are fewer.
             unsafe {
                 let displaced = core::mem::replace(&mut *self.array.add(place), block);
                 *self.array.add(self.entries as usize) =

@@ -140,23 +140,32 @@ const fn pitch_of(class: usize) -> usize {
 /// [`NURSERY_SPLIT_BYTES`] and of all others share, so that a class of few blocks needs no chunk of its own.
 pub const POOLS: usize = CLASSES + 2;
 const NURSERY_SPLIT_BYTES: usize = 1024;
-/// A page, and room for the largest block and a colour of up to a page.
-const NURSERY_PITCH_BYTES: [usize; 2] = [4 << 10, 20 << 10];
-const NURSERY_BLOCKS_BYTES: [usize; 2] = [4 << 10, 16 << 10];
+/// Of the first, a page and a cache line, so that a group begins a line further in its page than the one before; of the
+/// other, the largest block and room for a colour of up to a page.
+const NURSERY_PITCH_BYTES: [usize; 2] = [(4 << 10) + LINE_BYTES, 20 << 10];
+
+const NURSERY_SLABS: usize = 4;
+const ALIKE_NURSERY_SLABS: usize = 64;
 
 /// The nursery of a class.
 pub fn nursery_of(class: usize) -> usize {
     CLASSES + usize::from(block_bytes(class) > NURSERY_SPLIT_BYTES)
 }
 
-/// Blocks of a class's slab in its nursery, and the number of colours, a cache line each, that its first block may have.
-/// One block less than would fit, where there would be no second colour and blocks are small.
-pub fn nursery_blocks(class: usize) -> (usize, usize) {
-    let (bytes, nursery) = (block_bytes(class), nursery_of(class) - CLASSES);
-    let blocks = NURSERY_BLOCKS_BYTES[nursery] / bytes;
-    let left = NURSERY_PITCH_BYTES[nursery] - blocks * bytes;
-    let spared = usize::from(left < LINE_BYTES && (2 * LINE_BYTES..=512).contains(&bytes));
-    (blocks - spared, (left + spared * bytes) / LINE_BYTES + 1)
+/// Blocks of a class's slab in its nursery, where the first may have any colour.
+pub fn nursery_blocks(class: usize) -> usize {
+    let nursery = nursery_of(class);
+    let blocks = (pitch_bytes(nursery) - colour_room(class)) / block_bytes(class);
+    // A group of the first is like one of the class's own, if that has no more blocks than there is room for.
+    if nursery == CLASSES { blocks.min(group_blocks(class)) } else { blocks }
+}
+
+/// Slabs of a class that lie in its nursery. Groups that lie alone in a chunk take two pages for one, beside the chunk's own
+/// pages; in a nursery they have neighbours. But the open slabs of a class should run out together, because their places balance
+/// each other: so there are few where they have other numbers of blocks than the class's own.
+pub fn nursery_slabs(class: usize) -> usize {
+    let alike = nursery_of(class) == CLASSES && nursery_blocks(class) == group_blocks(class);
+    if alike { ALIKE_NURSERY_SLABS } else { NURSERY_SLABS }
 }
 
 /// Pitch of each pool.
@@ -245,9 +254,8 @@ mod tests {
     #[test]
     fn blocks_of_a_nursery_stay_inside_their_group_with_every_colour() {
         for class in 0..CLASSES {
-            let (blocks, colours) = nursery_blocks(class);
-            let end = blocks * block_bytes(class) + (colours - 1) * LINE_BYTES;
-            assert!((1..=128).contains(&blocks));
+            let end = nursery_blocks(class) * block_bytes(class) + colour_room(class);
+            assert!((1..=128).contains(&nursery_blocks(class)));
             assert!(end <= pitch_bytes(nursery_of(class)), "class {class}");
         }
     }

@@ -8,7 +8,7 @@ use super::check;
 use super::chunk::{self, STATE_ALIGNED, STATE_ALIGNED_FREED, STATE_NONE};
 use super::memory::{chunks_mapped, map_table};
 use super::random::Random;
-use super::shuffle::{Context, Shuffle};
+use super::shuffle::{Context, FIRST_ENTRIES, Shuffle};
 use super::size_class::{CLASSES, GRAIN_BYTES};
 use crate::os::{self, Lock};
 use crate::rng::{Purpose, Stream};
@@ -49,7 +49,8 @@ pub struct ThreadHeap {
 impl ThreadHeap {
     /// A heap in memory of its own; `number` counts the threads that got one.
     fn create(plan: Plan, number: u64) -> Option<*mut Self> {
-        let arrays = CLASSES * plan.max_entries as usize * size_of::<*mut u8>();
+        let (first, whole) = (FIRST_ENTRIES as usize, plan.max_entries as usize);
+        let arrays = CLASSES * (first + whole) * size_of::<*mut u8>();
         let own = size_of::<Self>().next_multiple_of(64);
         let heap = map_table(own + arrays)?.cast::<Self>();
         let mut random = Self::stream(plan, number);
@@ -64,10 +65,11 @@ impl ThreadHeap {
             (&raw mut (*heap).phase).write(base::block_phase(plan.base));
             (&raw mut (*heap).base).write(base);
             (&raw mut (*heap).plan).write(plan);
-            let arrays = heap.cast::<u8>().add(own).cast::<*mut u8>();
+            let first_arrays = heap.cast::<u8>().add(own).cast::<*mut u8>();
+            let whole_arrays = first_arrays.add(CLASSES * first);
             for class in 0..CLASSES {
-                let array = arrays.add(class * plan.max_entries as usize);
-                (*heap).classes[class].set_array(array);
+                let array = first_arrays.add(class * first);
+                (*heap).classes[class].set_arrays(array, whole_arrays.add(class * whole));
             }
         }
         Some(heap)

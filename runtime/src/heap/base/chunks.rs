@@ -15,7 +15,7 @@ use crate::heap::memory;
 use crate::heap::random::Random;
 use crate::heap::size_class::{
     CLASSES, POOLS, block_bytes, block_index, colour_period, group_blocks, nursery_blocks,
-    nursery_of, pitch_bytes,
+    nursery_of, nursery_slabs, pitch_bytes,
 };
 use crate::heap::spread::{POINT_SHIFT, Spread};
 use crate::os;
@@ -30,9 +30,6 @@ const KEPT_CHUNK_BYTES: usize = 64 << 10;
 
 /// Chunks of a class that are searched for a free group at the wanted place. A class that has but one gets another.
 const SEARCHED_CHUNKS: usize = 2;
-
-/// Slabs of a class that lie in a nursery.
-const NURSERY_SLABS: usize = 4;
 
 /// What other threads may touch of a base.
 pub struct Shared {
@@ -129,22 +126,16 @@ impl Chunks {
     /// A new slab at the class's next place; `slabs` is the number of those that the class has.
     pub fn open(&mut self, class: usize, slabs: usize, spread: &mut Spread) -> Option<*mut Slab> {
         let place = spread.next() << POINT_SHIFT;
-        let is_first = slabs < NURSERY_SLABS;
+        let is_first = slabs < nursery_slabs(class);
         let pool = if is_first { nursery_of(class) } else { class };
         let (chunk, group) = self.take_group(pool, place)?;
         // SAFETY: the chunk is this base's.
         let distance = unsafe { (*chunk).first } + group * pitch_bytes(pool);
-        let (capacity, colour, first) = if is_first {
-            let (capacity, colours) = nursery_blocks(class);
-            let line = place >> POINT_SHIFT;
-            (capacity, (line % colours) << POINT_SHIFT, line % capacity)
-        } else {
-            // The first block taken is the one at the place, if this is the place's group.
-            let inside = place.wrapping_sub(distance) % SPAN_BYTES;
-            let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
-            let capacity = group_blocks(class);
-            (capacity, colour, (inside - colour) / block_bytes(class) % capacity)
-        };
+        // The first block taken is the one at the place, if this is the place's group.
+        let inside = place.wrapping_sub(distance) % SPAN_BYTES;
+        let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
+        let capacity = if is_first { nursery_blocks(class) } else { group_blocks(class) };
+        let first = (inside - colour) / block_bytes(class) % capacity;
         // SAFETY: the group is this base's, and has no slab. Its atomics are left alone: the last thread that freed a
         // block of it may still be about to queue it.
         unsafe {
