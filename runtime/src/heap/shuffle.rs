@@ -43,8 +43,6 @@ pub struct Shuffle {
     /// Allocations until the next look. Atomic because the log reads it from another thread.
     left: AtomicU32,
     array: *mut *mut u8,
-    /// Where the array moves when it has more than [`FIRST_ENTRIES`].
-    whole_array: *mut *mut u8,
     /// The place of the array that the next allocation exchanges with, drawn at the one before: so the address of a block
     /// does not wait for a random number, and its first line comes from memory meanwhile.
     next: u32,
@@ -52,6 +50,8 @@ pub struct Shuffle {
     counted: AtomicU64,
     /// Blocks taken from bases less blocks given to bases; negative for a class that others allocate.
     balance: AtomicU64,
+    /// Where the array moves when it has more than [`FIRST_ENTRIES`].
+    whole_array: *mut *mut u8,
     stack: [*mut u8; STACK_BLOCKS],
 }
 
@@ -235,10 +235,9 @@ impl Shuffle {
 
     fn grow(&mut self, class: usize, context: &mut Context<'_>, entries: u32) {
         if entries > FIRST_ENTRIES && self.array != self.whole_array {
-            for index in 0..self.entries as usize {
-                // SAFETY: the first array has as many entries, and room for no more than the whole one has.
-                unsafe { *self.whole_array.add(index) = *self.array.add(index) };
-            }
+            let bytes = self.entries as usize * size_of::<*mut u8>();
+            // SAFETY: the first array has as many entries, and the whole one has room for more.
+            unsafe { arch::copy_bytes(self.whole_array.cast(), self.array.cast(), bytes) };
             self.array = self.whole_array;
         }
         while self.entries < entries {

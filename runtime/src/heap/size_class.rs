@@ -144,8 +144,9 @@ const NURSERY_SPLIT_BYTES: usize = 1024;
 /// other, the largest block and room for a colour of up to a page.
 const NURSERY_PITCH_BYTES: [usize; 2] = [(4 << 10) + LINE_BYTES, 20 << 10];
 
-const NURSERY_SLABS: usize = 4;
+/// Slabs of a class that lie in its nursery: where they have as many blocks as those of its own groups, and elsewhere.
 const ALIKE_NURSERY_SLABS: usize = 64;
+const NURSERY_SLABS: usize = 4;
 
 /// The nursery of a class.
 pub fn nursery_of(class: usize) -> usize {
