@@ -6,7 +6,8 @@
 //! or seven. So the places of a class are points of a digital sequence over GF(2) with random columns (Niederreiter,
 //! "Random Number Generation and Quasi-Monte Carlo Methods", 1992, chapter 4): the first 2^k points, and each aligned run
 //! of as many, form an affine subspace, hence an orthogonal array. In each 16 points every address bit is set in eight, and
-//! any two bits take each of their four values four times; 64 points lie in 64 different pages.
+//! any two bits take each of their four values four times, and any four neighbouring bits take each of their values once, so
+//! that runs of ones are as long as chance makes them; 64 points lie in 64 different pages.
 
 use super::random::Random;
 
@@ -62,26 +63,35 @@ impl Spread {
     }
 }
 
-/// Random columns, or nothing if the draw has no luck (about one in 30 has).
+/// Random columns, or nothing if the draw has no luck (about one in nine has).
 fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
-    let mut columns = [0u16; POINT_BITS as usize];
     // The first four columns: each address bit gets another nonzero pattern of four, so that any two bits are
-    // independent in 16 points.
+    // independent in 16 points, and as many neighbours as there can be, four.
     let mut patterns = [1u16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     for bit in 0..POINT_BITS as usize {
-        let other = bit + random.below((patterns.len() - bit) as u32);
-        patterns.swap(bit, other);
-        for (column, place) in columns[..4].iter_mut().enumerate() {
-            *place |= (patterns[bit] >> column & 1) << bit;
-        }
-    }
-    // Each four neighbouring address bits take all 16 values in 16 points.
-    for field in patterns[..POINT_BITS as usize].chunks(4) {
         let mut basis = [0u16; POINT_BITS as usize];
-        if !field.iter().all(|&pattern| extend(&mut basis, pattern)) {
-            return None;
+        for &neighbour in &patterns[bit.saturating_sub(3)..bit] {
+            extend(&mut basis, neighbour);
+        }
+        let mut tried = bit..patterns.len();
+        loop {
+            let other = tried.next()?;
+            let drawn = other + random.below((patterns.len() - other) as u32);
+            patterns.swap(other, drawn);
+            if extend(&mut basis, patterns[other]) {
+                patterns.swap(bit, other);
+                break;
+            }
         }
     }
+    let mut columns = [0u16; POINT_BITS as usize];
+    for (bit, pattern) in patterns[..POINT_BITS as usize].iter().enumerate() {
+        for (number, column) in columns[..4].iter_mut().enumerate() {
+            *column |= (pattern >> number & 1) << bit;
+        }
+    }
+    // More neighbours are left to chance: if the points beyond a multiple of 64 were balanced in five or six, they
+    // would all have the same parity of them, or none.
     for column in &mut columns[4..] {
         *column = (random.bits() & 0xfff) as u16;
     }
@@ -128,6 +138,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn four_neighbouring_address_bits_take_each_value_once_in_sixteen_places() {
+        for seed in 0..200 {
+            let mut spread = Spread::new(&mut Random::new(seed));
+            for _ in 0..8 {
+                let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
+                for first in 0..=POINT_BITS - 4 {
+                    let seen =
+                        places.iter().fold(0u16, |seen, place| seen | 1 << (place >> first & 15));
+                    assert_eq!(seen, u16::MAX, "seed {seed}, bits from {first} on");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn draws_have_luck_soon() {
+        let mut random = Random::new(1);
+        let lucky = (0..10_000).filter(|_| draw_columns(&mut random).is_some()).count();
+        assert!(lucky > 500, "{lucky}");
     }
 
     #[test]

@@ -35,8 +35,8 @@ struct Options {
     /// Size of each block in bytes
     #[arg(long, default_value_t = 64)]
     size: usize,
-    /// Addresses from each source
-    #[arg(long, default_value_t = 833_334)]
+    /// Addresses from each source (the default: 1,000 sequences)
+    #[arg(long, default_value_t = 8_333_334)]
     addresses: usize,
     /// Bits in a sequence; an address gives 12
     #[arg(long, default_value_t = 100_000)]

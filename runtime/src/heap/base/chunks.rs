@@ -131,7 +131,7 @@ impl Chunks {
         let (chunk, group) = self.take_group(pool, place)?;
         // SAFETY: the chunk is this base's.
         let distance = unsafe { (*chunk).first } + group * pitch_bytes(pool);
-        // The first block taken is the one at the place, if this is the place's group.
+        // The first block taken is the one at the place, or as far into a page if the group has other bytes of it.
         let inside = place.wrapping_sub(distance) % SPAN_BYTES;
         let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
         let capacity = if is_first { nursery_blocks(class) } else { group_blocks(class) };

@@ -7,7 +7,7 @@ use crate::heap::size_class::{
     MIN_PITCH_BYTES, block_bytes, block_index, group_index, pitch_bytes,
 };
 use crate::heap::spread::{POINT_BITS, POINT_SHIFT};
-use crate::os;
+use crate::os::{self, PAGE_BYTES};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes that the index bits 6 to 17 of an address tell apart.
@@ -87,12 +87,15 @@ pub unsafe fn is_block_start(address: *mut u8) -> bool {
 }
 /// Groups of a chunk at this place, one in each span.
 ///
+/// Groups of a page each begin somewhere in a page, the first one at random. Places in different pages are to have
+/// different groups, so a place has the one that begins in its page, even if that is behind the place.
+///
 /// # Safety
 /// The chunk must be the calling base's; likewise below.
 pub unsafe fn groups_at(chunk: *mut SlabChunk, place: usize) -> impl Iterator<Item = usize> {
     // SAFETY: the caller's promise.
     let (pool, first, groups) = unsafe { ((*chunk).pool, (*chunk).first, (*chunk).groups) };
-    let distance = place.wrapping_sub(first) % SPAN_BYTES;
+    let distance = place.wrapping_sub(first - first % PAGE_BYTES) % SPAN_BYTES;
     (0..BLOCKS_BYTES / SPAN_BYTES)
         .map(move |span| group_index(pool, distance + span * SPAN_BYTES))
         .filter(move |&group| group < groups)
@@ -149,8 +152,8 @@ pub unsafe fn release(chunk: *mut SlabChunk) {
             while group < groups && is_free(chunk, group) {
                 group += 1;
             }
-            let start = (origin + first * pitch).next_multiple_of(os::PAGE_BYTES);
-            let end = (origin + group * pitch) & !(os::PAGE_BYTES - 1);
+            let start = (origin + first * pitch).next_multiple_of(PAGE_BYTES);
+            let end = (origin + group * pitch) & !(PAGE_BYTES - 1);
             if start < end {
                 os::release_pages(chunk.cast::<u8>().add(start), end - start);
             }

@@ -86,7 +86,7 @@ pub fn carry_out(setting: &Setting<'_>, step: Step) -> Result<Done> {
         return Ok(Done::Well);
     }
     if setting.options.plan {
-        say!("about 2 min (at size test: some seconds)");
+        say!("about 10 min (at size test: some seconds)");
         return Ok(Done::Well);
     }
     let scratch = setting.cache.scratch()?;
