@@ -65,6 +65,7 @@ impl Spread {
 
 /// Random columns, or nothing if the draw has no luck (about one in nine has).
 fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
+    let mut columns = [0u16; POINT_BITS as usize];
     // The first four columns: each address bit gets another nonzero pattern of four, so that any two bits are
     // independent in 16 points, and as many neighbours as there can be, four.
     let mut patterns = [1u16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -73,25 +74,18 @@ fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
         for &neighbour in &patterns[bit.saturating_sub(3)..bit] {
             extend(&mut basis, neighbour);
         }
-        let mut tried = bit..patterns.len();
-        loop {
-            let other = tried.next()?;
-            let drawn = other + random.below((patterns.len() - other) as u32);
-            patterns.swap(other, drawn);
-            if extend(&mut basis, patterns[other]) {
-                patterns.swap(bit, other);
-                break;
-            }
+        let chosen = (bit..patterns.len()).find(|&next| {
+            let drawn = next + random.below((patterns.len() - next) as u32);
+            patterns.swap(next, drawn);
+            extend(&mut basis, patterns[next])
+        })?;
+        patterns.swap(bit, chosen);
+        for (column, place) in columns[..4].iter_mut().enumerate() {
+            *place |= (patterns[bit] >> column & 1) << bit;
         }
     }
-    let mut columns = [0u16; POINT_BITS as usize];
-    for (bit, pattern) in patterns[..POINT_BITS as usize].iter().enumerate() {
-        for (number, column) in columns[..4].iter_mut().enumerate() {
-            *column |= (pattern >> number & 1) << bit;
-        }
-    }
-    // More neighbours are left to chance: if the points beyond a multiple of 64 were balanced in five or six, they
-    // would all have the same parity of them, or none.
+    // More neighbours are left to chance: if any five page bits were independent as well, the parity of all six would be
+    // the same in each aligned run of 32 points, which a class has in excess of the 64 that balance it.
     for column in &mut columns[4..] {
         *column = (random.bits() & 0xfff) as u16;
     }
@@ -121,38 +115,41 @@ fn extend(basis: &mut [u16; POINT_BITS as usize], mut vector: u16) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn sixteen_successive_places_balance_every_pair_of_address_bits() {
+    /// Calls `check` with the seed and the places of aligned runs of 16.
+    fn for_runs_of_sixteen(check: impl Fn(u64, &[usize])) {
         for seed in 0..200 {
             let mut spread = Spread::new(&mut Random::new(seed));
             for _ in 0..8 {
                 let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
-                for a in 0..POINT_BITS {
-                    for b in 0..a {
-                        let mut counts = [0; 4];
-                        for place in &places {
-                            counts[(place >> a & 1) * 2 + (place >> b & 1)] += 1;
-                        }
-                        assert_eq!(counts, [4; 4], "seed {seed}, bits {a} and {b}");
-                    }
-                }
+                check(seed, &places);
             }
         }
     }
 
     #[test]
-    fn four_neighbouring_address_bits_take_each_value_once_in_sixteen_places() {
-        for seed in 0..200 {
-            let mut spread = Spread::new(&mut Random::new(seed));
-            for _ in 0..8 {
-                let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
-                for first in 0..=POINT_BITS - 4 {
-                    let seen =
-                        places.iter().fold(0u16, |seen, place| seen | 1 << (place >> first & 15));
-                    assert_eq!(seen, u16::MAX, "seed {seed}, bits from {first} on");
+    fn sixteen_successive_places_balance_every_pair_of_address_bits() {
+        for_runs_of_sixteen(|seed, places| {
+            for a in 0..POINT_BITS {
+                for b in 0..a {
+                    let mut counts = [0; 4];
+                    for place in places {
+                        counts[(place >> a & 1) * 2 + (place >> b & 1)] += 1;
+                    }
+                    assert_eq!(counts, [4; 4], "seed {seed}, bits {a} and {b}");
                 }
             }
-        }
+        });
+    }
+
+    #[test]
+    fn four_neighbouring_address_bits_take_each_value_once_in_sixteen_places() {
+        for_runs_of_sixteen(|seed, places| {
+            for first in 0..=POINT_BITS - 4 {
+                let seen =
+                    places.iter().fold(0u16, |seen, place| seen | 1 << (place >> first & 15));
+                assert_eq!(seen, u16::MAX, "seed {seed}, bits from {first} on");
+            }
+        });
     }
 
     #[test]
