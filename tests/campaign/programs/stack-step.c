@@ -2,6 +2,7 @@
  * with its pad in between. For steps of several sizes, the latency of
  *
  *     push %rbx; step down; step up; pop %rbx; add $1, %rbx
+ *     step down; push %rbx; pop %rbx; step up; add $1, %rbx          (and with six nops in front of the push)
  *
  * in units of a dependent addition, which is a cycle: the least of several measurements. x86-64 only.
  *
@@ -37,6 +38,10 @@ static double now(void)
 #define FRAME(name, down, up)                                                            \
     CHAIN(name, "push %%rbx\n" down "\n" up "\n pop %%rbx\n add $1, %%rbx")
 
+#define FRAME_BELOW(name, down, up)                                                      \
+    CHAIN(name, down "\n push %%rbx\n pop %%rbx\n" up "\n add $1, %%rbx")
+#define SIX_NOPS "\n .rept 6\n nop\n .endr\n"
+
 CHAIN(eight_additions, ".rept 8\n add $1, %%rbx\n .endr")
 FRAME(no_step, "", "")
 FRAME(step_8, "sub $8, %%rsp", "add $8, %%rsp")
@@ -48,6 +53,10 @@ FRAME(step_4080, "sub $4080, %%rsp", "add $4080, %%rsp")
 FRAME(two_steps_248, "sub $248, %%rsp\n sub $248, %%rsp", "add $248, %%rsp\n add $248, %%rsp")
 FRAME(lea_120, "lea -120(%%rsp), %%rsp", "lea 120(%%rsp), %%rsp")
 FRAME(lea_4080, "lea -4080(%%rsp), %%rsp", "lea 4080(%%rsp), %%rsp")
+FRAME_BELOW(below_248, "sub $248, %%rsp", "add $248, %%rsp")
+FRAME_BELOW(below_4080, "sub $4080, %%rsp", "add $4080, %%rsp")
+FRAME_BELOW(later_248, "sub $248, %%rsp" SIX_NOPS, "add $248, %%rsp")
+FRAME_BELOW(later_4080, "sub $4080, %%rsp" SIX_NOPS, "add $4080, %%rsp")
 
 static double least(double (*measure)(void))
 {
@@ -76,10 +85,14 @@ int main(void)
         { "sub 248, twice", two_steps_248 },
         { "lea 120", lea_120 },
         { "lea 4080", lea_4080 },
+        { "sub 248 before push", below_248 },
+        { "sub 4080 before push", below_4080 },
+        { "sub 248, nops, push", later_248 },
+        { "sub 4080, nops, push", later_4080 },
     };
     double cycle = least(eight_additions) / 8;
-    printf("%-16s %s\n", "step", "cycles from push to pop and one addition");
+    printf("%-21s %s\n", "step", "cycles from push to pop and one addition");
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++)
-        printf("%-16s %.1f\n", steps[i].step, least(steps[i].measure) / cycle);
+        printf("%-21s %.1f\n", steps[i].step, least(steps[i].measure) / cycle);
     return 0;
 }
