@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use szc::table::decide::{Decision, Policy, decide};
-use szc::table::frame::Fitted;
+use szc::table::frame::PreparedFrames;
 use szc::table::read::Image;
 use szc::table::{inspect, write};
 use szc_abi::{Reason, TABLE_SECTION, Table};
@@ -64,7 +64,7 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
         }
         let data = linked(&["table/reasons.s"], &options);
         let image = Image::parse(&data).expect("an image");
-        let found = by_name(&decide(&image, &Fitted::default(), &Policy::default()));
+        let found = by_name(&decide(&image, PreparedFrames::new(), &Policy::default()));
         let mut provoked = Vec::new();
         for (name, found) in &found {
             let wanted = if name == "_start" {
@@ -106,7 +106,7 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     let data = linked(&["threads/own_allocator.c"], &["-O0", "-pthread"]);
     let found = by_name(&decide(
         &Image::parse(&data).expect("an image"),
-        &Fitted::default(),
+        PreparedFrames::new(),
         &Policy::default(),
     ));
     for name in ["malloc", "free", "calloc", "realloc"] {
@@ -116,7 +116,7 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     let data = linked(&["symbols/next_symbol.c"], &["-O0", "-ldl"]);
     let found = by_name(&decide(
         &Image::parse(&data).expect("an image"),
-        &Fitted::default(),
+        PreparedFrames::new(),
         &Policy::default(),
     ));
     assert_eq!(found["atoi"], Some(Reason::CallerMatters));
@@ -130,7 +130,7 @@ fn relocations_say_the_same_in_their_compact_form() {
         let image = Image::parse(&data).expect("an image");
         let compact = image.retained_sections.iter().any(|name| name.starts_with(".crel"));
         assert_eq!(compact, !words.is_empty());
-        let decision = decide(&image, &Fitted::default(), &Policy::default());
+        let decision = decide(&image, PreparedFrames::new(), &Policy::default());
         write::encode(&decision, image.link_base).expect("a small table")
     };
     assert_eq!(decided(&[]), decided(&["-Wa,--crel,--allow-experimental-crel"]));
@@ -140,11 +140,11 @@ fn relocations_say_the_same_in_their_compact_form() {
 fn a_policy_pins_by_any_name_of_a_function() {
     let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
     let image = Image::parse(&data).expect("an image");
-    let free = by_name(&decide(&image, &Fitted::default(), &Policy::default()));
+    let free = by_name(&decide(&image, PreparedFrames::new(), &Policy::default()));
     assert_eq!(free["shared_function"], None);
     let policy = Policy { c_library: [b"shared_function".to_vec()].into() };
     assert_eq!(
-        by_name(&decide(&image, &Fitted::default(), &policy))["shared_function"],
+        by_name(&decide(&image, PreparedFrames::new(), &policy))["shared_function"],
         Some(Reason::CLibrary)
     );
 }
@@ -154,7 +154,7 @@ fn a_table_holds_what_was_decided() {
     let sources = ["builds/options.c", "builds/options_other.c"];
     let data = linked(&sources, &["-O2", "-lm"]);
     let image = Image::parse(&data).expect("an image");
-    let decision = decide(&image, &Fitted::default(), &Policy::default());
+    let decision = decide(&image, PreparedFrames::new(), &Policy::default());
     let bytes = write::encode(&decision, image.link_base).expect("a small table");
     let table = Table::parse(&bytes).expect("sound");
     table.validate().expect("sound");
@@ -265,7 +265,7 @@ fn survives(image: &[u8], cases: u32, read: impl Fn(&[u8])) {
 
 fn build_table(data: &[u8]) {
     let Ok(image) = Image::parse(data) else { return };
-    let decision = decide(&image, &Fitted::default(), &Policy::default());
+    let decision = decide(&image, PreparedFrames::new(), &Policy::default());
     let Ok(bytes) = write::encode(&decision, image.link_base) else { return };
     Table::parse(&bytes).expect("whatever is written can be read");
 }

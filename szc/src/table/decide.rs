@@ -3,11 +3,11 @@
 //! Fails closed: a function moves only if every reference it makes and every reference to its
 //! middle is understood. Pinning one function can pin others, so decisions run to a fixed point.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::compiler;
 use super::emit::Emitter;
-use super::frame::{Fitted, Resizable};
+use super::frame::{PreparedFrames, Resizable};
 use super::jump_tables::{self, Table};
 use super::read::{Image, Kind};
 use super::stack_switch;
@@ -100,9 +100,9 @@ const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
 /// What goes on on another stack in a C library that is linked statically. (Its jumps go back to older frames.)
 const OTHER_CONTEXTS: &[&[u8]] = &[b"setcontext", b"swapcontext"];
 
-/// Decides for all functions of an image, whose prepared frames are `fitted`.
+/// Decides for all functions of an image.
 #[must_use]
-pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
+pub fn decide(image: &Image<'_>, frames: PreparedFrames, policy: &Policy) -> Decision {
     let survey = Survey::new(image);
     let found = jump_tables::find(image, &survey);
     let mut pins = Pins::new(&survey);
@@ -116,7 +116,7 @@ pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
     }
     let dependencies = pins.by_references(&survey, &found.tables);
     pins.settle(&dependencies);
-    let (tables, pins, frames) = (&found.tables, &pins.reasons, &fitted.frames);
+    let (tables, pins) = (&found.tables, &pins.reasons);
     let switches = stack_switch::find(image, &survey, |index| {
         let has_name = |is: fn(&[u8]) -> bool| survey.functions[index].has_name(is);
         match pins[index] {
@@ -126,7 +126,7 @@ pub fn decide(image: &Image<'_>, fitted: &Fitted, policy: &Policy) -> Decision {
         }
     });
     let switches = &switches;
-    Emitter { image, frames, survey: &survey, tables, pins, switches }.emit(&dependencies)
+    Emitter { image, survey: &survey, tables, pins, switches }.emit(&dependencies, frames)
 }
 
 /// If the user of this pair stays, the target must stay: its middle is entered from there.
@@ -170,33 +170,36 @@ impl Pins {
 
     /// Pins whatever the runtime can reach: the resolver must never call itself.
     fn by_runtime(&mut self, survey: &Survey<'_>) {
-        let mut edges: HashMap<usize, Vec<usize>> = HashMap::new();
-        let branches = survey.branches.iter().map(|branch| (branch.function, branch.target));
-        let references =
-            survey.references.iter().map(|reference| (reference.function, reference.target));
-        for (from, target) in branches.chain(references) {
-            if let (Some(from), Some((to, _))) = (from, survey.function_at(target)) {
-                edges.entry(from).or_default().push(to);
-            }
-        }
-        let is_root = |function: &Function<'_>| {
-            function.has_name(|name| {
-                RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == name)
-            })
-        };
         let has_runtime = survey.functions.iter().any(|function| {
             function.has_name(|name| name == szc_abi::RUNTIME_START_SYMBOL.as_bytes())
         });
         if !has_runtime {
             return;
         }
+        let branches = survey.branches.iter().map(|branch| (branch.function, branch.target));
+        let references =
+            survey.references.iter().map(|reference| (reference.function, reference.target));
+        // By the function that refers. Few of them are reached, so what the others refer to is never looked up.
+        let mut edges: Vec<(usize, u64)> = branches
+            .chain(references)
+            .filter_map(|(from, target)| from.map(|from| (from, target)))
+            .collect();
+        edges.sort_unstable();
+        let is_root = |function: &Function<'_>| {
+            function.has_name(|name| {
+                RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == name)
+            })
+        };
         let mut queue: Vec<usize> =
             (0..survey.functions.len()).filter(|&i| is_root(&survey.functions[i])).collect();
         let mut reached: HashSet<usize> = queue.iter().copied().collect();
         while let Some(index) = queue.pop() {
             self.pin(index, Reason::Runtime);
-            for &next in edges.get(&index).into_iter().flatten() {
-                if reached.insert(next) {
+            let first = edges.partition_point(|&(from, _)| from < index);
+            for &(_, target) in edges[first..].iter().take_while(|&&(from, _)| from == index) {
+                if let Some((next, _)) = survey.function_at(target)
+                    && reached.insert(next)
+                {
                     queue.push(next);
                 }
             }

@@ -228,6 +228,10 @@ fn see_jump(operands: &mut [Operand], before: &Instruction, instruction: &Instru
 }
 
 fn push_operands(operands: &mut Vec<Operand>, decoder: &Decoder<'_>, instruction: &Instruction) {
+    let is_register = |operand| instruction.op_kind(operand) == OpKind::Register;
+    if (0..instruction.op_count()).all(is_register) {
+        return;
+    }
     let offsets = decoder.get_constant_offsets(instruction);
     let place = |offset: usize| instruction.ip() + offset as u64;
     let width = |size: usize| u8::try_from(size).unwrap_or(0);

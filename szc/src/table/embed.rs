@@ -1,7 +1,7 @@
 //! Puts the relocation table into a linked image, and takes out what it was made from.
 
 use super::decide::{Policy, decide};
-use super::frame;
+use super::frame::{self, Fitted};
 use super::read::{Image, Kind};
 use super::write;
 use anyhow::{Context, Result, bail, ensure};
@@ -115,7 +115,7 @@ struct Built {
     retained: Vec<String>,
     /// Bytes of the file to be replaced, by offset: what takes the room out of frames that the compiler pass has
     /// added.
-    changes: Vec<(usize, Vec<u8>)>,
+    changes: Vec<(usize, frame::NewBytes)>,
     /// The library's note, with the digest of the table.
     note: Option<Vec<u8>>,
     needs_gnu_objcopy: bool,
@@ -135,15 +135,15 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
                 .with_context(|| format!("cannot read {}", archive.display()))?;
         }
     }
-    let fitted = frame::fit(&image, Frames::parse(data).as_ref());
-    let decision = decide(&image, &fitted, &policy);
+    let Fitted { changes, frames } = frame::fit(&image, Frames::parse(data).as_ref());
+    let decision = decide(&image, frames, &policy);
     let table = write::encode(&decision, image.link_base)?;
     let place = |change: frame::Change| {
         let at = image.file_offset(data, change.address, change.bytes.len());
         Ok((at.context("a function lies outside the file")?, change.bytes))
     };
     Ok(Built {
-        changes: fitted.changes.into_iter().map(place).collect::<Result<_>>()?,
+        changes: changes.into_iter().map(place).collect::<Result<_>>()?,
         note: note_with(&image, szc_abi::digest(&table)),
         table,
         retained: image.retained_sections,

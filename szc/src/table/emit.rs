@@ -3,19 +3,18 @@
 use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
 use super::detour;
-use super::frame::Resizable;
+use super::frame::PreparedFrames;
 use super::inner_calls;
 use super::jump_tables::Table;
 use super::read::Image;
 use super::stack_switch::Switches;
 use super::survey::{Function, Survey};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use szc_abi::{Field, FieldKind, FixedFrame, Reason, TableTarget};
 
 /// Everything that is decided about an image.
 pub(super) struct Emitter<'a, 'data> {
     pub(super) image: &'a Image<'data>,
-    pub(super) frames: &'a HashMap<u64, Result<Resizable, FixedFrame>>,
     pub(super) survey: &'a Survey<'data>,
     pub(super) tables: &'a [Table],
     /// Why each function of the survey stays, if it does.
@@ -25,7 +24,7 @@ pub(super) struct Emitter<'a, 'data> {
 
 impl Emitter<'_, '_> {
     /// Makes the records.
-    pub(super) fn emit(&self, dependencies: &[Dependency]) -> Decision {
+    pub(super) fn emit(&self, dependencies: &[Dependency], mut frames: PreparedFrames) -> Decision {
         let mut indices = vec![None; self.survey.functions.len()];
         let mut count = 0u32;
         for (index, pin) in self.pins.iter().enumerate() {
@@ -67,13 +66,13 @@ impl Emitter<'_, '_> {
             movable.switches_stacks = switches_stacks;
             movable.leaves_stack = switches_stacks || function.decoded.enters_kernel;
             let alone = Some(movable.unit_next) == indices[index];
-            movable.frame = self.frames.get(&function.start).map(|frame| {
+            movable.frame = frames.remove(&function.start).map(|frame| {
                 if movable.labels_escape {
                     Err(FixedFrame::Labels)
                 } else if !alone {
                     Err(FixedFrame::Parts)
                 } else {
-                    frame.clone()
+                    frame
                 }
             });
             let bytes = self
@@ -209,17 +208,17 @@ fn units(count: usize, dependencies: &[Dependency], indices: &[Option<u32>]) -> 
             leader[a.max(b)] = a.min(b);
         }
     }
-    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    // A leader is the first of its unit. Each member comes behind the one before, and the leader behind the last.
+    let following = |index: usize| indices[index].unwrap_or(0);
+    let mut last: Vec<usize> = (0..count).collect();
+    let mut next = vec![0; count];
     for index in 0..count {
         let root = find(&mut leader, index);
-        members.entry(root).or_default().push(index);
-    }
-    let mut next = vec![0; count];
-    for unit in members.values() {
-        for (position, &index) in unit.iter().enumerate() {
-            let following = unit[(position + 1) % unit.len()];
-            next[index] = indices[following].unwrap_or(0);
+        if index != root {
+            next[last[root]] = following(index);
+            last[root] = index;
         }
+        next[index] = following(root);
     }
     next
 }

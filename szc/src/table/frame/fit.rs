@@ -1,17 +1,21 @@
 //! What is to be known of the frames that the compiler pass has prepared, and what has to change in the linked image:
 //! there they are as large as without szc, in functions that move and in those that stay.
 
-use super::Resizable;
 use super::flow::{StackFlow, is_marker};
 use super::growth;
 use super::rules::Rewrite;
+use super::{PreparedFrames, Resizable};
 use crate::table::compiler;
 use crate::table::read::Image;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
-use std::collections::HashMap;
+use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;
 use szc_abi::stack::Growth;
 use szc_abi::unwind::Frames;
+
+/// What one change puts in place: a constant, an offset in unwind rules, or an instruction. There are several of them for
+/// each frame, so that a place of their own in memory for each would cost more than finding them.
+pub type NewBytes = SmallVec<[u8; MAX_INSTRUCTION_BYTES + 1]>;
 
 /// Bytes of the image to be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub struct Change {
     /// Link address of the first of them.
     pub address: u64,
     /// What is to be there.
-    pub bytes: Vec<u8>,
+    pub bytes: NewBytes,
 }
 
 /// The prepared frames of an image.
@@ -28,8 +32,8 @@ pub struct Fitted {
     /// What takes the added room out of the image. Frames that cannot be resized, or do not end with the room, keep
     /// it; the records of functions say which, so that the runtime can make up for it.
     pub changes: Vec<Change>,
-    /// By address of the function, its frame with the room taken out, or why it keeps its size.
-    pub frames: HashMap<u64, Result<Resizable, FixedFrame>>,
+    /// The frames with the room taken out.
+    pub frames: PreparedFrames,
 }
 
 /// Looks at all frames that the compiler pass has prepared.
@@ -62,7 +66,7 @@ pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
             Growth::Half
         };
         if let Some(flag) = growth::flag(growth) {
-            let bytes = (known.flags | flag).to_le_bytes().to_vec();
+            let bytes = NewBytes::from_slice(&(known.flags | flag).to_le_bytes());
             fitted.changes.push(Change { address: known.flags_at, bytes });
         }
     }
@@ -111,13 +115,13 @@ fn changes(
     for &site in &flow.sites {
         let bytes = code.get(site as usize..site as usize + 4)?.try_into().ok()?;
         let smaller = u32::from_le_bytes(bytes).checked_sub(flow.slack)?;
-        let bytes = smaller.to_le_bytes().to_vec();
+        let bytes = NewBytes::from_slice(&smaller.to_le_bytes());
         changes.push(Change { address: start + u64::from(site), bytes });
     }
     for shift in &flow.shifts {
         let at = shift.at as usize;
         let distance = i32::from_le_bytes(code.get(at..at + 4)?.try_into().ok()?);
-        let bytes = distance.checked_add(shift.by)?.to_le_bytes().to_vec();
+        let bytes = NewBytes::from_slice(&distance.checked_add(shift.by)?.to_le_bytes());
         changes.push(Change { address: start + u64::from(shift.at), bytes });
     }
     for &(address, length, offset) in rewrite.map_or(&[][..], Rewrite::originals) {
@@ -143,7 +147,7 @@ fn instead_of_marker(
     code: &[u8],
     flow: &StackFlow,
     (at, length): (u32, usize),
-) -> Option<Vec<u8>> {
+) -> Option<NewBytes> {
     let behind = at as usize + length;
     let address = start + behind as u64;
     let next = Decoder::with_ip(64, code.get(behind..)?, address, DecoderOptions::NONE).decode();
@@ -156,9 +160,9 @@ fn instead_of_marker(
         && next.len() + length <= MAX_INSTRUCTION_BYTES;
     // Where a branch leads, an instruction has to begin.
     if takes_prefixes && length <= MAX_PREFIXES && !flow.is_branched_to(address) {
-        Some(vec![PREFIX; length])
+        Some(smallvec![PREFIX; length])
     } else {
-        nop(length).map(<[u8]>::to_vec)
+        nop(length).map(NewBytes::from_slice)
     }
 }
 
@@ -175,8 +179,8 @@ fn nop(bytes: usize) -> Option<&'static [u8]> {
 }
 
 /// An unsigned LEB128 number of so many bytes, which is more than it may need.
-fn leb128(mut value: u64, bytes: usize) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(bytes);
+fn leb128(mut value: u64, bytes: usize) -> Option<NewBytes> {
+    let mut out = NewBytes::new();
     for index in 0..bytes {
         let more = if index + 1 < bytes { 0x80 } else { 0 };
         out.push((value & 0x7f) as u8 | more);
@@ -192,7 +196,7 @@ mod tests {
     const START: u64 = 0x1000;
 
     /// What takes the place of a marker of 5 bytes in front of this code, which ends a function with a frame.
-    fn replaced(code: &[u8]) -> Vec<u8> {
+    fn replaced(code: &[u8]) -> NewBytes {
         let (take, give_back) =
             ([0x48, 0x81, 0xec, 208, 0, 0, 0], [0x48, 0x81, 0xc4, 208, 0, 0, 0]);
         let marker = [0x0f, 0x18, 0x54, 0x24, 0x40]; // prefetcht1 64(%rsp)
@@ -205,13 +209,13 @@ mod tests {
 
     #[test]
     fn what_follows_a_marker_gets_prefixes_in_its_place() {
-        assert_eq!(replaced(&[0x48, 0x89, 0xdf]), [PREFIX; 5]); // mov %rbx, %rdi
-        assert_eq!(replaced(&[]), [PREFIX; 5]); // the call itself
+        assert_eq!(replaced(&[0x48, 0x89, 0xdf])[..], [PREFIX; 5]); // mov %rbx, %rdi
+        assert_eq!(replaced(&[])[..], [PREFIX; 5]); // the call itself
     }
 
     #[test]
     fn what_prefixes_could_change_or_a_branch_leads_to_gets_none() {
-        let nothing = nop(5).unwrap();
+        let nothing = NewBytes::from_slice(nop(5).unwrap());
         let load_of_thread = [0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0]; // mov %fs:0, %rax
         assert_eq!(replaced(&load_of_thread), nothing);
         assert_eq!(replaced(&[0x75, 0x00]), nothing); // jne to the next instruction

@@ -94,7 +94,7 @@ impl StackFlow {
     }
 }
 
-/// An instruction, where its constants lie, and what is known in front of it.
+/// An instruction, where its constants lie if they may change with the frame, and what is known in front of it.
 struct Step {
     instruction: Instruction,
     offsets: ConstantOffsets,
@@ -157,7 +157,11 @@ impl Walk {
             if instruction.is_invalid() {
                 return Err(FixedFrame::Unusual);
             }
-            let offsets = decoder.get_constant_offsets(&instruction);
+            let offsets = if may_have_site(&instruction) {
+                decoder.get_constant_offsets(&instruction)
+            } else {
+                ConstantOffsets::default()
+            };
             steps.push(Step { instruction, offsets, point: None });
         }
         Ok(Self {
@@ -395,6 +399,12 @@ impl Walk {
             points: self.steps.iter().filter_map(known).collect(),
         })
     }
+}
+
+/// Whether a constant of the instruction may move the stack pointer, or be a distance from it or the frame pointer.
+fn may_have_site(instruction: &Instruction) -> bool {
+    instruction.op0_register() == Register::RSP
+        || matches!(instruction.memory_base(), Register::RSP | Register::RBP)
 }
 
 /// Whether this is the instruction by which the compiler pass says where the frame has room that nothing uses.

@@ -14,8 +14,15 @@ mod flow;
 mod growth;
 mod rules;
 
-pub use fit::{Change, Fitted, fit};
+pub use fit::{Change, Fitted, NewBytes, fit};
 pub use flow::StackFlow;
+
+use std::collections::HashMap;
+use szc_abi::FixedFrame;
+
+/// The frames that the compiler pass has prepared, by address of the function: as copies may have them, or why they keep
+/// their size.
+pub type PreparedFrames = HashMap<u64, Result<Resizable, FixedFrame>>;
 
 /// A frame that may have another size.
 #[derive(Clone, Debug, PartialEq, Eq)]
