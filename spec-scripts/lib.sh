@@ -76,3 +76,25 @@ seconds_since() {
     local tenths=$((($(date +%s%N) - $1) / 100000000))
     printf '%d.%d' $((tenths / 10)) $((tenths % 10))
 }
+
+# cpu_ms COMMAND...: CPU time of the command in milliseconds. What it says on standard error is in $RESULTS.
+cpu_ms() {
+    local times TIMEFORMAT='%U %S'
+    times=$({ time "$@" >/dev/null 2>"$RESULTS/stderr"; } 2>&1) ||
+        die "failed: $* ($(tail -n 1 "$RESULTS/stderr"))"
+    awk '{ printf "%d", ($1 + $2) * 1000 + 0.5 }' <<<"$times"
+}
+
+# sqlite_amalgamation FOLDER: leaves sqlite3.c and shell.c there, unless they are there already.
+sqlite_amalgamation() {
+    [[ -s $1/sqlite3.c && -s $1/shell.c ]] && return
+    local source
+    source=$(suite source sqlite3)
+    rm -rf "$1"
+    mkdir -p "$(dirname "$1")"
+    cp -r "$source" "$1"
+    if [[ ! -s $1/sqlite3.c ]]; then
+        (cd "$1" && ./configure --disable-tcl && make sqlite3.c shell.c) >"$1.log" 2>&1 ||
+            die "could not make sqlite3.c; see $1.log"
+    fi
+}

@@ -35,14 +35,6 @@ peak_kib() {
     cat "$RESULTS/peak"
 }
 
-# cpu_ms COMMAND...: CPU time in milliseconds.
-cpu_ms() {
-    local times TIMEFORMAT='%U %S'
-    times=$({ time "$@" >/dev/null 2>"$RESULTS/stderr"; } 2>&1) ||
-        die "failed: $* ($(tail -n 1 "$RESULTS/stderr"))"
-    awk '{ printf "%d", ($1 + $2) * 1000 + 0.5 }' <<<"$times"
-}
-
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 # within VALUE LIMIT NAME: one row; fails above the limit.

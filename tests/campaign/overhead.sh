@@ -83,27 +83,6 @@ command_of() {
     esac
 }
 
-# cpu_ms COMMAND...: CPU time of the command in milliseconds.
-cpu_ms() {
-    local times TIMEFORMAT='%U %S'
-    times=$({ time "$@" >/dev/null 2>"$RESULTS/stderr"; } 2>&1) ||
-        die "failed: $* ($(tail -n 1 "$RESULTS/stderr"))"
-    awk '{ printf "%d", ($1 + $2) * 1000 + 0.5 }' <<<"$times"
-}
-
-# amalgamation: sqlite3.c and shell.c as files, for the build measurement.
-amalgamation() {
-    [[ -s $RESULTS/amalgamation/shell.c ]] && return
-    local source
-    source=$(suite source sqlite3)
-    rm -rf "$RESULTS/amalgamation"
-    cp -r "$source" "$RESULTS/amalgamation"
-    if [[ ! -s $RESULTS/amalgamation/sqlite3.c ]]; then
-        (cd "$RESULTS/amalgamation" && ./configure --disable-tcl && make sqlite3.c shell.c) >"$RESULTS/amalgamation.log" 2>&1 ||
-            die "could not make sqlite3.c; see $RESULTS/amalgamation.log"
-    fi
-}
-
 # pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or the difference per start.
 pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
@@ -181,7 +160,7 @@ main() {
     local program configuration words above=0
     for program in $programs; do
         case $program in
-        build) amalgamation ;;
+        build) sqlite_amalgamation "$RESULTS/amalgamation" ;;
         *)
             while read -r words; do
                 build "${program/startup/sqlite3}" "$words" </dev/null

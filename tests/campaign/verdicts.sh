@@ -60,17 +60,11 @@ PLACE='  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );'
 # shellcheck disable=SC2016  # an operand of the assembler's
 PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0; if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--) __asm__ volatile("add $1, %0" : "+r"(sum)); }'
 
-# amalgamation FOLDER: sqlite3.c with the plant, and shell.c.
-amalgamation() {
+# planted FOLDER: sqlite3.c with the plant, and shell.c.
+planted() {
     [[ -s $1/planted ]] && return
-    local source
-    source=$(suite source sqlite3)
     rm -rf "$1"
-    cp -r "$source" "$1"
-    if [[ ! -s $1/sqlite3.c ]]; then
-        (cd "$1" && ./configure --disable-tcl && make sqlite3.c shell.c) >"$RESULTS/amalgamation.log" 2>&1 ||
-            die "could not make sqlite3.c; see $RESULTS/amalgamation.log"
-    fi
+    sqlite_amalgamation "$1"
     [[ $(grep -cxF "$PLACE" "$1/sqlite3.c") -eq 1 ]] || die "$1/sqlite3.c has no single place for the plant: '$PLACE'"
     awk -v place="$PLACE" -v plant="$PLANT" '{ print } $0 == place { print plant }' "$1/sqlite3.c" >"$1/planted.c"
     mv "$1/planted.c" "$1/sqlite3.c"
@@ -148,7 +142,7 @@ build() {
         cat - "$SCRIPTS/open-suite/programs/sqlite3/bench.sql" >"$RESULTS/bench-$rows.sql"
     heading "building SQLite: twice by szc, once by clang"
     for folder in first second plain; do
-        amalgamation "$BUILDS/$folder"
+        planted "$BUILDS/$folder"
     done
     objects "$BUILDS/plain" "${PLAIN[@]}"
     objects "$BUILDS/first" "$SZC"

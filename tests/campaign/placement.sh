@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# What does randomized placement cost SQLite where nothing of szc moves anything? CPU time over that of clang's program,
+# interleaved in blocks, each with another layout; medians and quartiles of the blocks' ratios, and the ratio of the lower quartiles.
+#
+#   tests/campaign/placement.sh [--blocks N] [--layouts N]     default: 30 blocks, 6 layouts
+#
+#   order    functions in random order (lld's --shuffle-sections)
+#   pads     and constants for pads in about half of the frames (tests/src/bin/place-assembly.rs)
+#   heap     and szc's heap, the code left alone (-Rheap)
+#   entries  and pointers to functions lead to a jump, because their values cannot change when functions move
+#   szc      all of it by szc, as it is
+#   again    clang's program once more
+#
+# The rows add up: what is above "entries" in "szc" is the mechanism's. There is no limit; exit code 1 if an output differs.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+
+BUILDS=$CACHE/builds/placement
+RESULTS=$PROJECT/test-results/placement
+KINDS=(clang order pads heap entries szc again)
+# As the link of SQLite's own build, by the linker that szc takes.
+LINK=(-fuse-ld=lld -lm)
+FLAGS=(-O2 -ffunction-sections -DSQLITE_OMIT_LOAD_EXTENSION "-I$BUILDS/source")
+
+blocks=30 layouts=6
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --blocks) positive "$1" "${2:-}" && blocks=$2 ;;
+    --layouts) positive "$1" "${2:-}" && layouts=$2 ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+    esac
+    shift 2
+done
+[[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
+((blocks >= 4)) || die "--blocks $blocks: quartiles need 4 or more"
+
+# assemble FOLDER OPTION...: objects of the assembly with these options of place-assembly.
+assemble() {
+    local folder=$BUILDS/$1 part
+    mkdir -p "$folder"
+    for part in sqlite3 shell; do
+        "$TARGET/release/place-assembly" "${@:2}" <"$BUILDS/$part.s" >"$folder/$part.s"
+        clang-22 -c "$folder/$part.s" -o "$folder/$part.o"
+    done
+}
+
+# link_by KIND LAYOUT FOLDER COMPILER...: the program of a kind and layout.
+link_by() {
+    "${@:4}" "$BUILDS/$3"/{sqlite3,shell}.o "${LINK[@]}" "-Wl,--shuffle-sections=.text*=$2" -o "$BUILDS/$1-$2"
+}
+
+build() {
+    local part layout
+    mkdir -p "$BUILDS"
+    sqlite_amalgamation "$BUILDS/source"
+    mkdir -p "$BUILDS/clang"
+    for part in sqlite3 shell; do
+        clang-22 "${FLAGS[@]}" -S "$BUILDS/source/$part.c" -o "$BUILDS/$part.s"
+        clang-22 -c "$BUILDS/$part.s" -o "$BUILDS/clang/$part.o"
+    done
+    clang-22 "$BUILDS"/clang/*.o "${LINK[@]}" -o "$BUILDS/clang-1"
+    for ((layout = 1; layout <= layouts; layout++)); do
+        assemble pads --pads "$layout"
+        assemble entries --pads "$layout" --entries
+        link_by order "$layout" clang clang-22
+        link_by pads "$layout" pads clang-22
+        SZC_BUILD=heap link_by heap "$layout" pads "$SZC"
+        SZC_BUILD=heap link_by entries "$layout" entries "$SZC"
+    done
+    SZC_BUILD=all "$SZC" "${FLAGS[@]}" "$BUILDS"/source/{sqlite3,shell}.c "${LINK[@]}" -o "$BUILDS/szc-1"
+}
+
+# program KIND BLOCK: its file.
+program() {
+    case $1 in
+    clang | again) say "$BUILDS/clang-1" ;;
+    szc) say "$BUILDS/szc-1" ;;
+    *) say "$BUILDS/$1-$((($2 - 1) % layouts + 1))" ;;
+    esac
+}
+
+mkdir -p "$RESULTS"
+: >"$RESULTS/ms"
+heading "Building"
+(cd "$PROJECT" && cargo build --quiet --release -p szc-tests -j"$JOBS")
+build
+mapfile -t words < <(suite words sqlite3 --cc clang-22 --flags=-O2)
+[[ ${#words[@]} -gt 1 ]] || { suite build sqlite3 --cc clang-22 --flags=-O2 && mapfile -t words < <(suite words sqlite3 --cc clang-22 --flags=-O2); }
+
+expected=$("$BUILDS/clang-1" "${words[@]:1}" | sha256sum)
+for kind in "${KINDS[@]}"; do
+    for ((layout = 1; layout <= layouts; layout++)); do
+        [[ $("$(program "$kind" "$layout")" "${words[@]:1}" | sha256sum) == "$expected" ]] ||
+            die "$kind, layout $layout: the output is not that of clang's program"
+    done
+done
+
+heading "CPU time over that of clang's program, $blocks blocks, $layouts layouts"
+for ((block = 1; block <= blocks; block++)); do
+    export SZC_SEED=$block
+    while read -r kind; do
+        say "$block $kind $(cpu_ms "$(program "$kind" "$block")" "${words[@]:1}")" >>"$RESULTS/ms"
+    done < <(in_random_order "$block" "${KINDS[@]}")
+done
+printf '%-8s %8s %8s %8s %16s\n' kind median "25 %" "75 %" "lower quartiles"
+for kind in "${KINDS[@]:1}"; do
+    awk -v kind="$kind" '
+        function at(values, n, part,    place, low) {
+            place = 1 + part * (n - 1); low = int(place)
+            return low == n ? values[n] : values[low] + (place - low) * (values[low + 1] - values[low])
+        }
+        function ordered(values, n,    i, j, value) {
+            for (i = 2; i <= n; i++) {
+                value = values[i]
+                for (j = i - 1; j > 0 && values[j] > value; j--) values[j + 1] = values[j]
+                values[j + 1] = value
+            }
+        }
+        $2 == "clang" { base[$1] = $3 }
+        $2 == kind { this[$1] = $3; n++ }
+        END {
+            for (block = 1; block <= n; block++) ratio[block] = this[block] / base[block]
+            ordered(ratio, n); ordered(this, n); ordered(base, n)
+            printf "%-8s %8.3f %8.3f %8.3f %16.3f\n", kind, at(ratio, n, 0.5), at(ratio, n, 0.25), at(ratio, n, 0.75),
+                at(this, n, 0.25) / at(base, n, 0.25)
+        }' "$RESULTS/ms"
+done
