@@ -5,6 +5,7 @@
 //! storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`] of stack, no
 //! instruction that writes the upper parts of vector registers.
 
+use crate::arch::entry;
 use crate::code::reclaim::{gate, home};
 use crate::state::CODE;
 use crate::{fork, os, report};
@@ -24,7 +25,8 @@ unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize)
     gate::pass();
     let target = CODE.with(|images| {
         home::notice();
-        let target = images.resolve(address);
+        let stack_pointer = entry::stack_pointer_at_stub(goes_on_at as usize);
+        let target = images.resolve(address, stack_pointer);
         if let Some(target) = target {
             // On the stack before the lock is given up, where whoever frees copies looks for references, and in a word
             // of the entry code's: a local variable may lose its place to another one.

@@ -336,3 +336,17 @@ fn pads_of_copies_end_with_stack_randomization_and_with_the_room() {
     let outcome = run(Path::new("/bin/sh"), &[("SZC_INTERVAL_MS", "1")], &["-c", script, &image]);
     assert_eq!(outcome.ending, Ending::Code(0), "{}", outcome.stderr);
 }
+
+#[test]
+fn a_body_without_a_pad_is_written_when_the_room_first_ends() {
+    let image = frames_of_copies().display().to_string();
+    let bytes_of = |mib: &str| {
+        let script = format!("ulimit -Ss 8192; exec \"$0\" deep {mib}");
+        let outcome = run(Path::new("/bin/sh"), &[("SZC_ONCE", "1")], &["-c", &script, &image]);
+        let log = outcome.log_of_success();
+        (log.relocations, log.code_bytes_live)
+    };
+    let (shallow, deep) = (bytes_of("1"), bytes_of("7"));
+    assert_eq!(shallow.0, deep.0, "the same functions are called");
+    assert!(deep.1 > shallow.1, "{shallow:?} {deep:?}");
+}

@@ -208,7 +208,7 @@ impl Arena {
                 return Err(os::ENOSPC);
             }
         }
-        self.clear(place, bytes);
+        self.fill(self.address(place, 0), bytes.min(self.place_bytes));
         Ok(())
     }
 
@@ -226,15 +226,11 @@ impl Arena {
         }
     }
 
-    /// Fills all of a place that nobody can reach any more with traps: whoever could, dies.
-    pub fn poison(&self, place: u32) {
-        self.clear(place, self.place_bytes);
-    }
-
-    fn clear(&self, place: u32, bytes: usize) {
-        let start = self.writable(self.address(place, 0));
-        // SAFETY: the range lies in the place, whose writable view is mapped; no copy is live there.
-        unsafe { arch::fill_bytes(start, arch::TRAP, bytes.min(self.place_bytes)) };
+    /// Fills bytes at an address of the executable view, which nobody can reach any more or yet, with traps: whoever could,
+    /// dies.
+    pub fn fill(&self, address: usize, bytes: usize) {
+        // SAFETY: the range lies in a place, whose writable view is mapped; no copy is live there.
+        unsafe { arch::fill_bytes(self.writable(address), arch::TRAP, bytes) };
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which

@@ -19,72 +19,74 @@ impl Region {
         let start = self.body(arena, index);
         let slot = image.slot(index);
         let body = start + slot.body as usize;
+        let takes_pad = slot.spare.is_some();
         let mut reader = image.table().fields(function);
-        let bodies = |starts| Bodies { region: self, image, arena, index, function, starts };
-        if let Some(spare) = slot.spare {
-            let plain = self.spare(image, arena, index);
-            bodies(&[body, plain]).write(&mut reader);
-            let rules = spare.rules.map(|rules| plain + rules as usize);
+        let opening = slot.opening_bytes();
+        Body { region: self, image, arena, index, function, start: body, takes_pad }
+            .write(&mut reader, opening);
+        if takes_pad {
+            let rules = (slot.rules_bytes() > 0).then(|| self.rules(image, arena, index));
             grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
-            self.write_check(image, arena, index, plain);
-        } else {
-            bodies(&[body]).write(&mut reader);
+            self.write_check(image, arena, index);
         }
         arena.mirror(start, slot.bytes as usize);
     }
 
-    /// Writes the check of a slot with a spare part. (In a function of its own, it takes no stack while bodies are
-    /// written.)
+    /// Writes the spare body of a function that has one, where nobody may be.
+    pub(super) fn write_spare(&self, image: &Image, arena: &Arena, index: u32) {
+        let function = &image.function(index);
+        let start = self.spare(image, arena, index);
+        let mut reader = image.table().fields(function);
+        Body { region: self, image, arena, index, function, start, takes_pad: false }
+            .write(&mut reader, 0);
+    }
+
+    /// Writes the check of a slot with a spare body, which leads to the stub. (In a function of its own, it takes no stack
+    /// while bodies are written.)
     #[inline(never)]
-    fn write_check(&self, image: &Image, arena: &Arena, index: u32, plain: usize) {
+    fn write_check(&self, image: &Image, arena: &Arena, index: u32) {
         let start = self.body(arena, index);
-        let check = entry::frame_check(start, plain, image.pad_state());
+        let check = entry::frame_check(start, self.stub(arena, index), image.pad_state());
         // SAFETY: the layout gave the slot room for the check; its head is closed.
         unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
     }
 }
 
-/// The bodies of a function that are being written: all at once, so that the table is read once.
-struct Bodies<'a> {
+/// A body of a function that is being written.
+struct Body<'a> {
     region: &'a Region,
     image: &'a Image,
     arena: &'a Arena,
     index: u32,
     function: &'a Movable,
-    /// Their addresses. If there are two, the first takes a pad.
-    starts: &'a [usize],
+    /// Its address.
+    start: usize,
+    /// Whether its frame is larger by a pad.
+    takes_pad: bool,
 }
 
-impl Bodies<'_> {
-    /// Writes them to addresses that have room for them. The reader is then behind the jump tables.
+impl Body<'_> {
+    /// Writes it, but for so many bytes at its beginning, which are an entrance that is closed. The reader is then behind
+    /// the jump tables.
     #[inline(never)]
-    fn write(&self, reader: &mut FieldReader<'_>) {
-        let opening = self.image.slot(self.index).opening_bytes();
-        for (number, &body) in self.starts.iter().enumerate() {
-            let to = self.arena.writable(body);
-            // The first bytes are the entrance, which is closed. The spare body has none.
-            let from = if number == 0 { opening } else { 0 };
-            // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
-            // entrances are closed.
-            unsafe { self.image.copy_body(self.index, self.function, to, from) };
-        }
+    fn write(&self, reader: &mut FieldReader<'_>, without: u32) {
+        let to = self.arena.writable(self.start);
+        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
+        // entrances are closed.
+        unsafe { self.image.copy_body(self.index, self.function, to, without) };
         // The table was validated at start, so the stream cannot end early.
         let _ = self.write_fields(reader);
         let _ = self.write_tables(reader);
     }
 
-    /// Where a body goes on that refers to `offset` in `function`.
-    fn target(&self, body: usize, function: u32, offset: u32) -> usize {
+    /// Where the body goes on that refers to `offset` in `function`.
+    fn target(&self, function: u32, offset: u32) -> usize {
         // The middle of the function itself is that of the same body.
         if function == self.index && offset != 0 {
-            body + offset as usize
+            self.start + offset as usize
         } else {
             self.region.target(self.image, self.arena, function, offset)
         }
-    }
-
-    fn takes_pad(&self, number: usize) -> bool {
-        number == 0 && self.starts.len() > 1
     }
 
     /// Applies the function's fields.
@@ -95,36 +97,32 @@ impl Bodies<'_> {
         for _ in 0..reader.field_count()? {
             let field = reader.next_field()?;
             let at = field.at as usize;
-            for (number, &body) in self.starts.iter().enumerate() {
-                // SAFETY: validated: the field lies inside the function, whose copies these are.
-                let place = unsafe { self.arena.writable(body).add(at) };
-                // The arena was placed within reach of the whole image.
-                let relative = |target: usize| target.wrapping_sub(body + at + 4) as u32;
-                let mut table = |table| body + tables_at + offsets.of_table(table) as usize;
-                let value = match field.kind {
-                    FieldKind::Fixed => {
-                        // SAFETY: as above.
-                        let old = unsafe { place.cast::<u32>().read_unaligned() };
-                        old.wrapping_sub(body.wrapping_sub(original) as u32)
-                    }
-                    FieldKind::Function { function, offset } => {
-                        relative(self.target(body, function, offset))
-                    }
-                    FieldKind::Inner(callee) if self.takes_pad(number) => {
-                        relative(self.region.inner_target(self.image, self.arena, callee))
-                    }
-                    FieldKind::Inner(callee) => relative(self.target(body, callee, 0)),
-                    FieldKind::TableRelative32(index) => relative(table(index)),
-                    FieldKind::TableAbsolute32(index) => table(index) as u32,
-                    FieldKind::TableAbsolute64(index) => {
-                        // SAFETY: as above; this field has 8 bytes.
-                        unsafe { place.cast::<u64>().write_unaligned(table(index) as u64) };
-                        continue;
-                    }
-                };
-                // SAFETY: as above.
-                unsafe { place.cast::<u32>().write_unaligned(value) };
-            }
+            // SAFETY: validated: the field lies inside the function, whose copy this is.
+            let place = unsafe { self.arena.writable(self.start).add(at) };
+            // The arena was placed within reach of the whole image.
+            let relative = |target: usize| target.wrapping_sub(self.start + at + 4) as u32;
+            let mut table = |table| self.start + tables_at + offsets.of_table(table) as usize;
+            let value = match field.kind {
+                FieldKind::Fixed => {
+                    // SAFETY: as above.
+                    let old = unsafe { place.cast::<u32>().read_unaligned() };
+                    old.wrapping_sub(self.start.wrapping_sub(original) as u32)
+                }
+                FieldKind::Function { function, offset } => relative(self.target(function, offset)),
+                FieldKind::Inner(callee) if self.takes_pad => {
+                    relative(self.region.inner_target(self.image, self.arena, callee))
+                }
+                FieldKind::Inner(callee) => relative(self.target(callee, 0)),
+                FieldKind::TableRelative32(index) => relative(table(index)),
+                FieldKind::TableAbsolute32(index) => table(index) as u32,
+                FieldKind::TableAbsolute64(index) => {
+                    // SAFETY: as above; this field has 8 bytes.
+                    unsafe { place.cast::<u64>().write_unaligned(table(index) as u64) };
+                    continue;
+                }
+            };
+            // SAFETY: as above.
+            unsafe { place.cast::<u32>().write_unaligned(value) };
         }
         Ok(())
     }
@@ -135,24 +133,19 @@ impl Bodies<'_> {
         for _ in 0..reader.table_count()? {
             let table = reader.next_table()?;
             let mut targets = table.targets();
+            let start = self.start + table_at;
             for entry in 0..table.count {
-                let target = targets.next_target()?;
-                for &body in self.starts {
-                    let target = match target {
-                        TableTarget::Image(offset) => self.image.address(offset),
-                        TableTarget::Function { function, offset } => {
-                            self.target(body, function, offset)
-                        }
-                    };
-                    let start = body + table_at;
-                    let place = self.arena.writable(start + (entry * table.entry_bytes()) as usize);
-                    // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
-                    unsafe {
-                        if table.absolute {
-                            place.cast::<u64>().write(target as u64);
-                        } else {
-                            place.cast::<u32>().write(target.wrapping_sub(start) as u32);
-                        }
+                let target = match targets.next_target()? {
+                    TableTarget::Image(offset) => self.image.address(offset),
+                    TableTarget::Function { function, offset } => self.target(function, offset),
+                };
+                let place = self.arena.writable(start + (entry * table.entry_bytes()) as usize);
+                // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
+                unsafe {
+                    if table.absolute {
+                        place.cast::<u64>().write(target as u64);
+                    } else {
+                        place.cast::<u32>().write(target.wrapping_sub(start) as u32);
                     }
                 }
             }

@@ -216,7 +216,7 @@ impl Image {
         Slot::of(&self.function(index), self.shape.frames, self.shape.entrances)
     }
 
-    /// Where the spare parts of functions lie.
+    /// Where the spare bodies of functions lie, and rules.
     pub fn spares(&self) -> &Spares {
         &self.spares
     }

@@ -185,8 +185,8 @@ impl Images {
     }
 
     /// Serves a call that came through a stub of some image; see [`Code::resolve`].
-    pub fn resolve(&mut self, address: usize) -> Option<usize> {
-        (0..self.used).find_map(|slot| self.code_mut(slot)?.resolve(address))
+    pub fn resolve(&mut self, address: usize, stack_pointer: usize) -> Option<usize> {
+        (0..self.used).find_map(|slot| self.code_mut(slot)?.resolve(address, stack_pointer))
     }
 
     /// What the next epoch of the image in a slot needs to know. Nothing if there is none, or it is

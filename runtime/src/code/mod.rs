@@ -12,6 +12,7 @@ pub mod arena;
 mod budget;
 pub mod copy;
 mod counts;
+mod entrances;
 mod guesses;
 pub mod headers;
 pub mod image;
@@ -32,6 +33,7 @@ pub mod views;
 
 use crate::epoch::{Epochs, Exhausted};
 use crate::os;
+use crate::stack;
 use crate::symbols;
 use arena::Arena;
 pub use budget::{Budget, Reclaim};
@@ -102,9 +104,9 @@ impl Code {
         }
     }
 
-    /// Serves a call that came through the stub that contains `address`: copies the function meant
-    /// and says where it is entered now. Nothing if there is no such stub.
-    pub fn resolve(&mut self, address: usize) -> Option<usize> {
+    /// Serves a call that came through the stub that contains `address`, with this stack pointer: copies the function meant
+    /// and says where it goes on. Nothing if there is no such stub.
+    pub fn resolve(&mut self, address: usize, stack_pointer: usize) -> Option<usize> {
         let (place, offset) = self.arena.locate(address)?;
         if !self.epochs.is_in_use(place) {
             return None;
@@ -113,11 +115,13 @@ impl Code {
         if let Some(original) = self.image.staying(function) {
             return Some(original);
         }
-        if !self.region(place).is_closed(&self.image, &self.arena, function) {
-            // Another thread called it at the same time and was served first.
-            return Some(self.region(place).entry(&self.image, &self.arena, function));
-        }
         let current = self.current_place();
+        if !self.region(place).is_closed(&self.image, &self.arena, function) {
+            // Its check led here; or another thread called it at the same time and was served first.
+            let spare = (place == current).then(|| self.without_pad(function, stack_pointer));
+            let entry = || self.region(place).entry(&self.image, &self.arena, function);
+            return Some(spare.flatten().unwrap_or_else(entry));
+        }
         // SAFETY: as `region`; the lock makes this the only reference.
         let region = unsafe { &mut *self.regions.add(current as usize) };
         let from = region.copied_count();
@@ -134,7 +138,25 @@ impl Code {
         if place != current {
             self.send_on(SlotAt { place, function }, target);
         }
-        Some(target)
+        Some(self.without_pad(function, stack_pointer).unwrap_or(target))
+    }
+
+    /// Where a call with this stack pointer goes on whose frame gets no pad there, though the function's frames get pads:
+    /// in the spare body of the current layout, which is written if nobody needed it before.
+    fn without_pad(&mut self, function: u32, stack_pointer: usize) -> Option<usize> {
+        self.image.slot(function).spare?;
+        if stack::region::current().contains(stack_pointer) {
+            return None;
+        }
+        // SAFETY: as `region`; the lock makes this the only reference.
+        let region = unsafe { &mut *self.regions.add(self.current_place() as usize) };
+        self.counts.live_bytes += region.write_missing_spare(&self.image, &self.arena, function);
+        // In a forked child it may be there, and nobody be led there yet.
+        if !region.leads_to_spare(&self.image, &self.arena, function) {
+            os::synchronize_cores();
+            region.lead_to_spare(&self.image, &self.arena, function);
+        }
+        Some(region.spare(&self.image, &self.arena, function))
     }
 
     /// Makes an old slot lead to the current epoch. One that cannot be remembered stays closed:
@@ -214,9 +236,16 @@ impl Code {
             let (copied, bytes) = region.copy_unit(&self.image, &self.arena, function);
             self.counts.relocations += u64::from(copied);
             self.counts.live_bytes += bytes;
+            if region.is_copied(function) {
+                self.counts.live_bytes +=
+                    region.write_missing_spare(&self.image, &self.arena, function);
+            }
         }
         os::synchronize_cores();
         for function in 0..self.image.count() {
+            if region.is_copied(function) && self.image.slot(function).spare.is_some() {
+                region.lead_to_spare(&self.image, &self.arena, function);
+            }
             match self.image.staying(function) {
                 Some(original) => region.send_on(&self.image, &self.arena, function, original),
                 None => region.open(&self.image, &self.arena, function),

@@ -71,7 +71,8 @@ impl Locator {
         };
         let detour = slot.detour().and_then(|(at, pushes)| in_front(at, rules::detour_at(pushes)));
         let head = slot.head().and_then(|at| in_front(at, rules::FRONT_AT));
-        let own = slot.spare.and_then(|parts| parts.rules).map(|at| spare + at as usize);
+        let own =
+            (slot.rules_bytes() > 0).then(|| region.rules(&self.image, &self.arena, function));
         let parts = [
             detour,
             head,

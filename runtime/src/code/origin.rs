@@ -62,9 +62,8 @@ impl Locator {
             let place = address.wrapping_sub(slot_origin) as i32;
             return origin(original(function) + slot.pushes_at(place) as usize, None);
         };
-        let rules = slot.spare.and_then(|spare| spare.rules);
-        let rules =
-            rules.map(|rules| region.spare(&self.image, &self.arena, function) + rules as usize);
+        let has_rules = slot.rules_bytes() > 0;
+        let rules = has_rules.then(|| region.rules(&self.image, &self.arena, function));
         origin(original(function) + inside, rules)
     }
 }

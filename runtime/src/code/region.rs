@@ -12,16 +12,22 @@ use super::reclaim::stacks::{self, Blocked};
 use super::slot::{self, Entrance, Order, Slot};
 use crate::arch::{
     self,
-    entry::{self, STUB_BYTES, WORD_BYTES, Word},
+    entry::{self, STUB_BYTES},
 };
 use crate::os;
 use crate::rng::Stream;
 use crate::symbols;
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 use szc_abi::{Movable, SLOT_HEAD_BYTES};
 
 /// Bytes of a region's arrays for each function: three words and a byte.
 const BYTES_FOR_EACH: usize = 13;
+
+/// The function's body is in its slot.
+const COPIED: u8 = 1;
+
+/// Its spare body has been written.
+const HAS_SPARE: u8 = 2;
 
 /// The layout of one epoch at one place of the arena.
 #[derive(Clone, Copy)]
@@ -36,7 +42,7 @@ pub struct Region {
     /// Functions copied, in the order of copying.
     copied: *mut u32,
     copied_count: u32,
-    /// 1 for each function that is copied.
+    /// [`COPIED`] and [`HAS_SPARE`] of each function.
     state: *mut u8,
     epoch: u64,
     /// What the pads of its functions are drawn by.
@@ -98,11 +104,13 @@ impl Region {
             Order::Random => layout::draw(&mut Stream::new(seed, epoch), slot, order, offsets),
             Order::Linked => layout::in_order(slot, order, offsets),
         };
+        // Spare bodies have traps around them only where a place is used again: memory that nobody needs stays untouched.
+        let trap_bytes = if trapped { 0 } else { region.bytes };
         if !image.spares().is_empty() {
             region.bytes = image.spares().end();
         }
         symbols::withdraw(arena.address(place, 0));
-        arena.open(place, if trapped { 0 } else { region.bytes as usize }).ok()?;
+        arena.open(place, trap_bytes as usize).ok()?;
         for function in 0..count {
             let stub = region.stub(arena, function);
             let bytes = entry::stub(stub, image.resolver_pointer())?;
@@ -175,7 +183,12 @@ impl Region {
         slot::pad(self.pad_seed, function)
     }
 
-    /// Address of a function's spare part.
+    /// Address of the rules of a function's body in its slot.
+    pub fn rules(&self, image: &Image, arena: &Arena, function: u32) -> usize {
+        arena.address(self.place, image.spares().rules_of(function))
+    }
+
+    /// Address of a function's spare body.
     pub fn spare(&self, image: &Image, arena: &Arena, function: u32) -> usize {
         arena.address(self.place, image.spares().start_of(function))
     }
@@ -186,7 +199,13 @@ impl Region {
         self.entered_at(arena, function, slot, slot.outer)
     }
 
-    fn entered_at(&self, arena: &Arena, function: u32, slot: Slot, entrance: Entrance) -> usize {
+    pub(super) fn entered_at(
+        &self,
+        arena: &Arena,
+        function: u32,
+        slot: Slot,
+        entrance: Entrance,
+    ) -> usize {
         let origin = self.body(arena, function);
         match entrance {
             Entrance::Head { at, .. } => origin.wrapping_add_signed(at as isize),
@@ -235,7 +254,11 @@ impl Region {
 
     /// Whether a function has been copied.
     pub fn is_copied(&self, function: u32) -> bool {
-        self.state_of(function).load(Ordering::Relaxed) != 0
+        self.has(function, COPIED)
+    }
+
+    fn has(&self, function: u32, what: u8) -> bool {
+        self.state_of(function).load(Ordering::Relaxed) & what != 0
     }
 
     fn state_of(&self, function: u32) -> &AtomicU8 {
@@ -269,7 +292,7 @@ impl Region {
             if !self.is_copied(member) {
                 self.write_copy(image, arena, member, &record);
                 let slot = image.slot(member);
-                bytes += u64::from(slot.bytes + slot.spare_bytes());
+                bytes += u64::from(slot.bytes + slot.rules_bytes());
                 if record.flags & Movable::FLAG_SWITCHES_STACKS != 0 {
                     // Nobody has been in it yet, so that no stack but the threads' holds references.
                     stacks::block(Blocked::Switches);
@@ -280,7 +303,7 @@ impl Region {
                 self.copied_count += 1;
                 // Release: pairs with `become_child`. A child made in the middle of this finds a function that is
                 // copied with its body and on the list.
-                self.state_of(member).store(1, Ordering::Release);
+                self.state_of(member).fetch_or(COPIED, Ordering::Release);
             }
             member = record.unit_next;
             if member == function {
@@ -299,8 +322,37 @@ impl Region {
         {
             self.copied_count = last;
         }
-        let slots = (0..self.copied_count).map(|index| image.slot(self.copied(index)));
-        self.copied_bytes = slots.map(|slot| u64::from(slot.bytes + slot.spare_bytes())).sum();
+        let bytes = |function| {
+            let slot = image.slot(function);
+            let spare = if self.has(function, HAS_SPARE) { slot.spare_bytes() } else { 0 };
+            u64::from(slot.bytes + slot.rules_bytes() + spare)
+        };
+        self.copied_bytes = (0..self.copied_count).map(|index| bytes(self.copied(index))).sum();
+    }
+
+    /// Writes the spare body of a function that was copied and has one, unless it is there. Returns the bytes. Nobody is
+    /// led there until [`Self::lead_to_spare`].
+    pub fn write_missing_spare(&mut self, image: &Image, arena: &Arena, function: u32) -> u64 {
+        let bytes = u64::from(image.slot(function).spare_bytes());
+        if bytes == 0 || self.has(function, HAS_SPARE) {
+            return 0;
+        }
+        self.write_spare(image, arena, function);
+        // Release: as in `copy_unit`.
+        self.state_of(function).fetch_or(HAS_SPARE, Ordering::Release);
+        self.copied_bytes += bytes;
+        bytes
+    }
+
+    /// Fills what was written of a layout that nobody can reach any more with traps: whoever could, dies.
+    pub fn poison(&self, image: &Image, arena: &Arena) {
+        arena.fill(arena.address(self.place, 0), image.spares().start() as usize);
+        for function in (0..self.count).filter(|&function| self.has(function, HAS_SPARE)) {
+            let start = self.spare(image, arena, function);
+            arena.fill(start, image.slot(function).spare_bytes() as usize);
+        }
+        let stubs_bytes = self.count as usize * STUB_BYTES;
+        arena.fill(self.stubs_end(arena) - stubs_bytes, stubs_bytes);
     }
 
     /// Copies all functions if a debugger may put breakpoints here: from then on no body is written, so
@@ -314,126 +366,4 @@ impl Region {
         }
         bytes
     }
-
-    /// Opens the entrances of the functions copied since the first `from`. All cores must have been
-    /// synchronized since their bytes were written.
-    pub fn open_copies(&self, image: &Image, arena: &Arena, from: u32) {
-        for index in from..self.copied_count {
-            self.open(image, arena, self.copied(index));
-        }
-    }
-
-    /// Opens the entrances of a function that was copied; as [`Self::open_copies`].
-    pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
-        let slot = image.slot(function);
-        // What the outer one goes on to comes first.
-        for entrance in [slot.inner, Some(slot.outer)].into_iter().flatten() {
-            self.lead(image, arena, function, slot, entrance, None);
-        }
-    }
-
-    /// Makes calls of a function's slot go to `target`, by whichever entrance.
-    pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
-        let slot = image.slot(function);
-        for entrance in [Some(slot.outer), slot.inner].into_iter().flatten() {
-            self.lead(image, arena, function, slot, entrance, Some(target));
-        }
-    }
-
-    /// Makes the next call of a function's slot ask the resolver.
-    pub fn close(&self, image: &Image, arena: &Arena, function: u32) {
-        self.send_on(image, arena, function, self.stub(arena, function));
-    }
-
-    /// Makes calls by an entrance go on in the slot, or to a target elsewhere.
-    fn lead(
-        &self,
-        image: &Image,
-        arena: &Arena,
-        function: u32,
-        slot: Slot,
-        entrance: Entrance,
-        target: Option<usize>,
-    ) {
-        let origin = self.body(arena, function);
-        match entrance {
-            Entrance::Head { at, open } => {
-                let at = origin.wrapping_add_signed(at as isize);
-                let word = target.map_or(open, |target| entry::jumping_head(at, target));
-                set_word(arena, at, word);
-            }
-            Entrance::Opening { detour, pushes } => {
-                let (detour, body) =
-                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
-                let mut first = image.first_bytes(function);
-                if let Some(target) = target {
-                    // The way is there before anyone is sent there; an older one stays valid for who fetched it.
-                    set_word(arena, detour, entry::detour(detour, target, first, pushes));
-                    first = entry::left(body, first, pushes, detour);
-                }
-                // The rest of the word is written by the holder of the lock alone, so it does not change between the load
-                // and the store.
-                let mask = entry::first_bytes(slot.opening_bytes());
-                let word = word_at(arena, body).load(Ordering::Relaxed);
-                set_word(arena, body, entry::with_bytes(word, first, mask));
-            }
-        }
-    }
-
-    /// Whether calls of a function's slot ask the resolver.
-    pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
-        let (slot, stub) = (image.slot(function), self.stub(arena, function));
-        let origin = self.body(arena, function);
-        let load = |at| word_at(arena, at).load(Ordering::Relaxed);
-        match slot.outer {
-            Entrance::Head { at, .. } => {
-                let at = origin.wrapping_add_signed(at as isize);
-                load(at) == entry::jumping_head(at, stub)
-            }
-            Entrance::Opening { detour, pushes } => {
-                let (detour, body) =
-                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
-                let first = image.first_bytes(function);
-                let changed = load(body) ^ entry::left(body, first, pushes, detour);
-                changed & entry::first_bytes(slot.opening_bytes()) == 0
-                    && load(detour) == entry::detour(detour, stub, first, pushes)
-            }
-        }
-    }
-
-    pub(super) fn target(&self, image: &Image, arena: &Arena, function: u32, offset: u32) -> usize {
-        if let Some(original) = image.staying(function) {
-            original + offset as usize
-        } else if offset == 0 {
-            self.entry(image, arena, function)
-        } else {
-            self.body(arena, function) + offset as usize
-        }
-    }
-
-    /// Where a body with a pad calls a function whose frame then needs no check.
-    #[inline(never)]
-    pub(super) fn inner_target(&self, image: &Image, arena: &Arena, function: u32) -> usize {
-        let slot = image.slot(function);
-        match slot.inner.filter(|_| image.staying(function).is_none()) {
-            Some(inner) => self.entered_at(arena, function, slot, inner),
-            None => self.target(image, arena, function, 0),
-        }
-    }
-}
-
-/// The aligned word at an address of the arena, in the writable view.
-fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
-    debug_assert!(at.is_multiple_of(WORD_BYTES));
-    // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a page, so
-    // it is aligned in both.
-    unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
-}
-
-/// Replaces a head, a detour, or the beginning of a body.
-fn set_word(arena: &Arena, at: usize, word: Word) {
-    // Release: pairs with the fetch of the word by any thread, which finds what was written before it
-    // where the word leads.
-    word_at(arena, at).store(word, Ordering::Release);
-    arena.mirror(at, WORD_BYTES);
 }

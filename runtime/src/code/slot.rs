@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! as built   detour, body, or head, body
-//! padded     head, check, [inner head,] body         spare part: body, rules
+//! padded     head, check, [inner head,] body         elsewhere: a spare body, rules
 //! ```
 //!
 //! Where the link step allows it, a body is entered at its first byte, and one of its first instructions becomes a jump
@@ -14,7 +14,8 @@
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
 //! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
 //! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
-//! the spare parts of all functions lie together behind the slots: what runs is about as dense as without pads.
+//! the spare bodies of all functions lie together behind the slots, and one is only written when a call gets there for the
+//! first time in a layout: until then the check leads to the function's stub, and the resolver looks where the stack is.
 //!
 //! A body with a pad may call another without the check, which its own frame has passed: by the *inner* head, if the
 //! link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]).
@@ -62,6 +63,9 @@ pub struct Shape {
     pub entrances: Entrances,
 }
 
+/// Grain of rules: words lie in them.
+const RULES_GRAIN_BYTES: u32 = 8;
+
 const CHECK_BYTES: u32 = FRAME_CHECK_BYTES as u32;
 
 /// A word at an end of the check, as a distance from the slot's origin.
@@ -101,13 +105,13 @@ pub struct Slot {
     pub inner: Option<Entrance>,
 }
 
-/// Where the parts of a spare part lie, in bytes from its start, at which the body without a pad is.
+/// What a function with two bodies has outside of its slot ([`Spares`](super::spares::Spares)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
-    /// The rules of the body in the slot; none if those of the original hold.
-    pub rules: Option<u32>,
-    /// All of it, a multiple of the grain.
+    /// Bytes of the body without a pad, a multiple of the grain.
     pub bytes: u32,
+    /// Bytes of the rules of the body in the slot, a multiple of 8; 0 if those of the original hold.
+    pub rules_bytes: u32,
 }
 
 impl Slot {
@@ -122,10 +126,9 @@ impl Slot {
             let outer = opening.unwrap_or(head);
             return Self { body: 0, bytes: copy, spare: None, outer, inner: None };
         }
-        let rules = copy.next_multiple_of(8);
         let spare = Spare {
-            rules: (function.rules_bytes > 0).then_some(rules),
-            bytes: (rules + function.rules_bytes).next_multiple_of(PLACEMENT_GRAIN_BYTES),
+            bytes: copy.next_multiple_of(PLACEMENT_GRAIN_BYTES),
+            rules_bytes: function.rules_bytes.next_multiple_of(RULES_GRAIN_BYTES),
         };
         let inner = function
             .has_inner_entry()
@@ -169,10 +172,16 @@ impl Slot {
         undone.unwrap_or(0)
     }
 
-    /// Bytes of the function's spare part.
+    /// Bytes of the function's spare body.
     #[must_use]
     pub fn spare_bytes(self) -> u32 {
         self.spare.map_or(0, |spare| spare.bytes)
+    }
+
+    /// Bytes of the rules of the body in the slot.
+    #[must_use]
+    pub fn rules_bytes(self) -> u32 {
+        self.spare.map_or(0, |spare| spare.rules_bytes)
     }
 }
 
@@ -208,11 +217,11 @@ mod tests {
         let as_built = Slot { body: 0, bytes: 40, spare: None, outer, inner: None };
         assert_eq!(slot(&plain, Frames::Padded), as_built);
         assert_eq!(slot(&function(24), Frames::AsBuilt), as_built);
-        let spare = Some(Spare { rules: Some(40), bytes: 64 });
+        let spare = Some(Spare { bytes: 48, rules_bytes: 24 });
         let outer = Entrance::Head { at: -8, open: CHECKING_HEAD };
         let padded = Slot { body: 24, bytes: 64, spare, outer, ..as_built };
         assert_eq!(slot(&function(24), Frames::Padded), padded);
-        let spare = Some(Spare { rules: None, bytes: 48 });
+        let spare = Some(Spare { bytes: 48, rules_bytes: 0 });
         assert_eq!(slot(&function(0), Frames::Padded), Slot { spare, ..padded });
         let mut called = function(0);
         called.flags |= Movable::FLAG_INNER_ENTRY;

@@ -19,6 +19,12 @@ pub struct Region {
 }
 
 impl Region {
+    /// Whether a frame whose check finds the stack pointer here gets a pad.
+    #[must_use]
+    pub fn contains(self, pointer: usize) -> bool {
+        pointer.wrapping_sub(self.low) < self.end - self.low
+    }
+
     /// Where a check may give a pad, if the region is what pads may take: frames that follow a checked one
     /// may have pads without a check.
     #[must_use]

@@ -89,6 +89,9 @@ pub fn first_bytes(bytes: u32) -> Word {
 /// word between the check and the body.
 pub const FRAME_CHECK_BYTES: usize = 24;
 
+/// Offset in a check of the word that its branch lies in, whose displacement is the last field.
+pub const CHECK_BRANCH_AT: usize = FRAME_CHECK_BYTES - WORD_BYTES;
+
 /// The check at `at`, behind [`CHECKING_HEAD`]: goes on behind itself while the stack pointer lies where the thread's
 /// frames get pads, and else at `plain`. `state` is the distance of the thread's pad state from the thread pointer.
 ///
@@ -117,6 +120,13 @@ pub fn frame_check(at: usize, plain: usize, state: i32) -> [u8; FRAME_CHECK_BYTE
     code
 }
 
+/// The last word of a check whose end is here, once its branch leads to `plain`. The branch lies in that word as a whole.
+#[must_use]
+pub fn check_branch(end: usize, plain: usize, word: Word) -> Word {
+    let displacement = plain.wrapping_sub(end) as u32;
+    with_bytes(word, Word::from(displacement) << 32, 0xffff_ffff << 32)
+}
+
 /// Bytes of a stub, the rest of the last instruction's grain included.
 pub const STUB_BYTES: usize = 16;
 
@@ -132,6 +142,12 @@ const STUB_FIELD_OFFSET: usize = 7;
 
 /// Offset of the call in a stub: from there on the red zone is kept.
 pub const STUB_CALL_AT: usize = STUB_FIELD_OFFSET - 2;
+
+/// The stack pointer of a call that came to a stub, whose own call has pushed to this address.
+#[must_use]
+pub fn stack_pointer_at_stub(pushed_at: usize) -> usize {
+    pushed_at + 8 + RED_ZONE_BYTES
+}
 
 /// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first instruction, red zone
 /// and return address lie above the stack pointer.
@@ -330,6 +346,18 @@ mod tests {
         let three = detour(0x1008, 0x1110, body, 3);
         assert_eq!(three.to_le_bytes()[3..], [0xe9, 0, 1, 0, 0]);
         assert_eq!(first_bytes(3), 0xff_ffff);
+    }
+
+    #[test]
+    fn the_branch_of_a_check_changes_in_one_word() {
+        let (at, stub, spare) = (0x1008, 0x5000, 0x9000);
+        let [first, last] = [stub, spare].map(|plain| frame_check(at, plain, -40));
+        assert_eq!(first[..CHECK_BRANCH_AT + 4], last[..CHECK_BRANCH_AT + 4]);
+        let word = |check: [u8; FRAME_CHECK_BYTES]| {
+            Word::from_le_bytes(*check[CHECK_BRANCH_AT..].first_chunk().unwrap())
+        };
+        assert_eq!(check_branch(at + FRAME_CHECK_BYTES, spare, word(first)), word(last));
+        assert_eq!(first[CHECK_BRANCH_AT + 2..][..2], [0x0f, 0x83]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What reclaiming asks of the copies: all under the lock.
 
 use super::super::arena::Arena;
+use super::super::image::Image;
 use super::super::images::Images;
 use super::super::{Code, Region};
 
@@ -9,15 +10,17 @@ pub type Extent = (usize, usize);
 
 /// A place that nobody can reach, which is to be filled with traps and then given back.
 pub struct Unreachable {
-    pub arena: Arena,
+    image: Image,
+    arena: Arena,
+    region: Region,
     slot: usize,
-    place: u32,
 }
 
 impl Unreachable {
-    /// The place in the arena.
-    pub fn place(&self) -> u32 {
-        self.place
+    /// Fills it with traps. Returns the bytes of its place.
+    pub fn poison(&self) -> usize {
+        self.region.poison(&self.image, &self.arena);
+        self.arena.place_bytes()
     }
 }
 
@@ -77,14 +80,15 @@ impl Images {
     pub fn unreachable(&mut self) -> Option<Unreachable> {
         (0..self.slots()).find_map(|slot| {
             let code = self.code_mut(slot)?;
-            Some(Unreachable { arena: code.arena, slot, place: code.epochs.unreachable()? })
+            let region = *code.region(code.epochs.unreachable()?);
+            Some(Unreachable { image: code.image, arena: code.arena, region, slot })
         })
     }
 
     /// Makes its place available for another layout. The image must be the same as then.
     pub fn free(&mut self, unreachable: &Unreachable) {
         if let Some(code) = self.code_mut(unreachable.slot) {
-            code.epochs.free(unreachable.place);
+            code.epochs.free(unreachable.region.place());
             code.close_surplus();
         }
     }

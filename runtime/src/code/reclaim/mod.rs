@@ -248,9 +248,9 @@ fn free_some() {
         // No image goes away meanwhile.
         let freed_bytes = library::CHANGES.with(|| {
             let unreachable = CODE.with(Images::unreachable)?;
-            unreachable.arena.poison(unreachable.place());
+            let bytes = unreachable.poison();
             CODE.with(|images| images.free(&unreachable));
-            Some(unreachable.arena.place_bytes())
+            Some(bytes)
         });
         let Some(freed_bytes) = freed_bytes else { return };
         bytes += freed_bytes;

@@ -37,7 +37,7 @@ pub trait Places {
     fn function(&self, position: u32) -> u32;
     /// Address behind a function's head.
     fn body(&self, function: u32) -> u64;
-    /// Address of its spare part.
+    /// Address of its spare body.
     fn spare(&self, function: u32) -> u64;
     /// Address of its stub.
     fn stub(&self, function: u32) -> u64;
