@@ -1,4 +1,5 @@
-//! The resolver: what a call runs through whose target has no copy in the current epoch yet.
+//! The resolver: what a call runs through whose target has no copy in the current epoch yet, or no body without a pad
+//! where one is needed.
 //!
 //! It runs on the stack of any thread of the program, in place of the first instruction of the function
 //! that is called. Rules of this file, and of whatever it calls: no libc, no allocation, no thread-local
