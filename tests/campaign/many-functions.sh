@@ -62,12 +62,11 @@ for kind in clang code all; do
 done
 ln -sfn clang "$out/clang-lld"
 
-TIMEFORMAT='%U %S'
+RESULTS=$out
 for ((round = 1; round <= rounds; round++)); do
     for kind in clang clang-lld code all; do
         # shellcheck disable=SC2086 # words
-        { time SZC_BUILD=${randomize[$kind]} ${compiler[$kind]} "$out/$kind"/*.o -o "$out/$kind.exe"; } 2>"$out/time"
-        awk -v kind="$kind" '{ print "link", kind, $1 + $2 }' "$out/time" >>"$out/figures"
+        say "link $kind $(SZC_BUILD=${randomize[$kind]} cpu_ms ${compiler[$kind]} "$out/$kind"/*.o -o "$out/$kind.exe")" >>"$out/figures"
         for _ in 1 2 3; do
             start=$(date +%s%N)
             "$out/$kind.exe" >"$out/$kind.output"

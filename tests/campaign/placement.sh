@@ -19,7 +19,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 BUILDS=$CACHE/builds/placement
 RESULTS=$PROJECT/test-results/placement
 KINDS=(clang order pads heap entries szc again)
-# As the link of SQLite's own build, by the linker that szc takes.
+# The linker that szc takes, which can shuffle.
 LINK=(-fuse-ld=lld -lm)
 FLAGS=(-O2 -ffunction-sections -DSQLITE_OMIT_LOAD_EXTENSION "-I$BUILDS/source")
 
@@ -52,9 +52,8 @@ link_by() {
 
 build() {
     local part layout
-    mkdir -p "$BUILDS"
-    sqlite_amalgamation "$BUILDS/source"
     mkdir -p "$BUILDS/clang"
+    sqlite_amalgamation "$BUILDS/source"
     for part in sqlite3 shell; do
         clang-22 "${FLAGS[@]}" -S "$BUILDS/source/$part.c" -o "$BUILDS/$part.s"
         clang-22 -c "$BUILDS/$part.s" -o "$BUILDS/clang/$part.o"
@@ -85,15 +84,17 @@ mkdir -p "$RESULTS"
 heading "Building"
 (cd "$PROJECT" && cargo build --quiet --release -p szc-tests -j"$JOBS")
 build
+suite build sqlite3 --cc clang-22 --flags=-O2 </dev/null
 mapfile -t words < <(suite words sqlite3 --cc clang-22 --flags=-O2)
-[[ ${#words[@]} -gt 1 ]] || { suite build sqlite3 --cc clang-22 --flags=-O2 && mapfile -t words < <(suite words sqlite3 --cc clang-22 --flags=-O2); }
 
 expected=$("$BUILDS/clang-1" "${words[@]:1}" | sha256sum)
-for kind in "${KINDS[@]}"; do
+mapfile -t programs < <(
     for ((layout = 1; layout <= layouts; layout++)); do
-        [[ $("$(program "$kind" "$layout")" "${words[@]:1}" | sha256sum) == "$expected" ]] ||
-            die "$kind, layout $layout: the output is not that of clang's program"
-    done
+        for kind in "${KINDS[@]:1}"; do program "$kind" "$layout"; done
+    done | sort -u
+)
+for file in "${programs[@]}"; do
+    [[ $("$file" "${words[@]:1}" | sha256sum) == "$expected" ]] || die "$file: the output is not that of clang's program"
 done
 
 heading "CPU time over that of clang's program, $blocks blocks, $layouts layouts"
@@ -103,26 +104,24 @@ for ((block = 1; block <= blocks; block++)); do
         say "$block $kind $(cpu_ms "$(program "$kind" "$block")" "${words[@]:1}")" >>"$RESULTS/ms"
     done < <(in_random_order "$block" "${KINDS[@]}")
 done
+# ratios KIND: of each block, in order of size; times KIND: in ms, likewise.
+ratios() { awk -v kind="$1" '$2 == "clang" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms" | sort -g; }
+times() { awk -v kind="$1" '$2 == kind { print $3 }' "$RESULTS/ms" | sort -g; }
+
+# quantile PART: of sorted numbers, interpolated.
+quantile() {
+    awk -v part="$1" '
+        { values[NR] = $1 }
+        END {
+            place = 1 + part * (NR - 1); low = int(place)
+            print low == NR ? values[NR] : values[low] + (place - low) * (values[low + 1] - values[low])
+        }'
+}
+
+base=$(times clang | quantile 0.25)
 printf '%-8s %8s %8s %8s %16s\n' kind median "25 %" "75 %" "lower quartiles"
 for kind in "${KINDS[@]:1}"; do
-    awk -v kind="$kind" '
-        function at(values, n, part,    place, low) {
-            place = 1 + part * (n - 1); low = int(place)
-            return low == n ? values[n] : values[low] + (place - low) * (values[low + 1] - values[low])
-        }
-        function ordered(values, n,    i, j, value) {
-            for (i = 2; i <= n; i++) {
-                value = values[i]
-                for (j = i - 1; j > 0 && values[j] > value; j--) values[j + 1] = values[j]
-                values[j + 1] = value
-            }
-        }
-        $2 == "clang" { base[$1] = $3 }
-        $2 == kind { this[$1] = $3; n++ }
-        END {
-            for (block = 1; block <= n; block++) ratio[block] = this[block] / base[block]
-            ordered(ratio, n); ordered(this, n); ordered(base, n)
-            printf "%-8s %8.3f %8.3f %8.3f %16.3f\n", kind, at(ratio, n, 0.5), at(ratio, n, 0.25), at(ratio, n, 0.75),
-                at(this, n, 0.25) / at(base, n, 0.25)
-        }' "$RESULTS/ms"
+    lower=$(times "$kind" | quantile 0.25)
+    printf '%-8s %8.3f %8.3f %8.3f %16.3f\n' "$kind" "$(ratios "$kind" | quantile 0.5)" "$(ratios "$kind" | quantile 0.25)" \
+        "$(ratios "$kind" | quantile 0.75)" "$(awk -v this="$lower" -v base="$base" 'BEGIN { print this / base }')"
 done

@@ -3,7 +3,7 @@
 //!
 //! *Pads*: frames are larger by 0 to 4080 bytes, which follow from the seed and the function's name. Only frames get one that
 //! are taken by pushes and one subtraction and given back by one addition and as many pops, in functions that call something
-//! and reach no argument on the stack: about half of those that szc pads.
+//! and reach no argument on the stack: about half of all functions, where szc pads two in three.
 //!
 //! *Entries*: pointers to functions lead to a jump in a cache line of its own. A function's address must not change when it
 //! moves, so whatever moves functions has such a jump.
