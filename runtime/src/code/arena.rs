@@ -234,34 +234,33 @@ impl Arena {
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `places` are accessible and those in use have meaning. Addresses stay the same.
+    /// the first `places` are accessible. `parts` calls what it gets with the offset in the arena and the bytes of each part
+    /// of them that has meaning. Addresses stay the same.
     ///
     /// # Safety
     /// No other thread may run in this process, and the parent must not change the memory meanwhile.
     pub unsafe fn unshare(
         &mut self,
         places: u32,
-        is_in_use: impl Fn(u32) -> bool,
+        parts: impl Fn(&mut dyn FnMut(usize, usize)),
     ) -> Result<(), Errno> {
         if self.file_range().is_some() {
             // SAFETY: the caller's promise.
-            return unsafe { self.unshare_file(places, is_in_use) };
+            return unsafe { self.unshare_file(places, parts) };
         }
-        let bytes = self.place_bytes;
+        let open_bytes = places as usize * self.place_bytes;
         let old = self.writable;
         let fill = |new: *mut u8| {
-            for place in (0..places).filter(|&place| is_in_use(place)) {
-                let start = place as usize * bytes;
-                // SAFETY: the place lies in both views, and both are accessible there.
-                unsafe { arch::copy_bytes(new.add(start), old.add(start), bytes) };
-            }
+            // SAFETY: the parts lie in both views, and both are accessible there.
+            parts(&mut |start, bytes| unsafe {
+                arch::copy_bytes(new.add(start), old.add(start), bytes);
+            });
         };
         // SAFETY: replaces our own mapping by one with equal content; the code that runs here is the
         // image's, not the arena's.
         unsafe {
             let start = self.executable as usize;
-            self.writable =
-                views::replace(start, self.bytes, places as usize * bytes, self.form, fill)?;
+            self.writable = views::replace(start, self.bytes, open_bytes, self.form, fill)?;
             os::unmap(old, self.bytes);
         }
         Ok(())

@@ -118,24 +118,28 @@ impl Region {
     /// Makes the check of a function go on in its spare body. All cores must have been synchronized since that was
     /// written.
     pub fn lead_to_spare(&self, image: &Image, arena: &Arena, function: u32) {
-        let (at, word) = self.led_to_spare(image, arena, function);
+        self.lead_check(arena, function, self.spare(image, arena, function));
+    }
+
+    /// Makes the check of a function that was copied and has one go on at an address.
+    pub(super) fn lead_check(&self, arena: &Arena, function: u32, target: usize) {
+        let (at, word) = self.led_to(arena, function, target);
         set_word(arena, at, word);
     }
 
     /// Whether it does.
     pub fn leads_to_spare(&self, image: &Image, arena: &Arena, function: u32) -> bool {
-        let (at, word) = self.led_to_spare(image, arena, function);
+        let (at, word) = self.led_to(arena, function, self.spare(image, arena, function));
         word_at(arena, at).load(Ordering::Relaxed) == word
     }
 
-    /// The word with the branch of a function's check, and what it is if it leads to the spare body.
-    fn led_to_spare(&self, image: &Image, arena: &Arena, function: u32) -> (usize, Word) {
+    /// The word with the branch of a function's check, and what it is if it leads to an address.
+    fn led_to(&self, arena: &Arena, function: u32, target: usize) -> (usize, Word) {
         let check = self.body(arena, function);
         let at = check + CHECK_BRANCH_AT;
         // Only the holder of the lock changes it, so it is the same until it is stored.
         let word = word_at(arena, at).load(Ordering::Relaxed);
-        let spare = self.spare(image, arena, function);
-        (at, entry::check_branch(check + FRAME_CHECK_BYTES, spare, word))
+        (at, entry::check_branch(check + FRAME_CHECK_BYTES, target, word))
     }
 }
 

@@ -340,16 +340,21 @@ impl Code {
     /// # Safety
     /// As [`Arena::unshare`].
     pub unsafe fn unshare(&mut self) -> Result<(), os::Errno> {
-        let epochs = &self.epochs;
-        // SAFETY: the caller's promise.
-        unsafe { self.arena.unshare(epochs.opened(), |place| epochs.is_in_use(place))? };
-        self.redirect_count = 0;
-        // Also slots without a copy: an old one may lead to the current layout, and the parent may have
-        // made it do so without this process knowing.
-        for region in self.regions_in_use() {
-            for function in 0..self.image.count() {
-                region.close(&self.image, &self.arena, function);
+        let Self { arena, epochs, regions, image, .. } = self;
+        let (opened, place_bytes) = (epochs.opened(), arena.place_bytes());
+        let parts = |part: &mut dyn FnMut(usize, usize)| {
+            for place in (0..opened).filter(|&place| epochs.is_in_use(place)) {
+                // SAFETY: as `region`.
+                let region = unsafe { &*regions.add(place as usize) };
+                let from = place as usize * place_bytes;
+                region.written(image, place_bytes, |start, bytes| part(from + start, bytes));
             }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { arena.unshare(opened, parts)? };
+        self.redirect_count = 0;
+        for region in self.regions_in_use() {
+            region.ask_again(&self.image, &self.arena);
         }
         Ok(())
     }

@@ -314,6 +314,19 @@ impl Region {
         (self.copied_count - first, bytes)
     }
 
+    /// In a forked child, which has memory of its own with what was [written](Self::written): closes all slots, also those
+    /// without a copy, because an old one may lead to the current layout. A thread of the parent may have led someone on
+    /// of whom nothing is known here; a check may so lead to a spare body that was not copied, and leads to the stub again.
+    pub fn ask_again(&self, image: &Image, arena: &Arena) {
+        for function in 0..self.count {
+            self.close(image, arena, function);
+            let has_check = self.is_copied(function) && image.slot(function).spare.is_some();
+            if has_check && !self.has(function, HAS_SPARE) {
+                self.lead_check(arena, function, self.stub(arena, function));
+            }
+        }
+    }
+
     /// In a forked child: another thread of the parent may have been in the middle of [`Self::copy_unit`]. The copy that
     /// it had begun is none, and will be written again.
     pub fn become_child(&mut self, image: &Image) {
@@ -344,15 +357,22 @@ impl Region {
         bytes
     }
 
-    /// Fills what was written of a layout that nobody can reach any more with traps: whoever could, dies.
-    pub fn poison(&self, image: &Image, arena: &Arena) {
-        arena.fill(arena.address(self.place, 0), image.spares().start() as usize);
+    /// Calls `part` with the offset in the place and the bytes of each part that was written: all but the room of spare
+    /// bodies that nobody has needed.
+    pub fn written(&self, image: &Image, place_bytes: usize, mut part: impl FnMut(usize, usize)) {
+        part(0, image.spares().start() as usize);
         for function in (0..self.count).filter(|&function| self.has(function, HAS_SPARE)) {
-            let start = self.spare(image, arena, function);
-            arena.fill(start, image.slot(function).spare_bytes() as usize);
+            let start = image.spares().start_of(function) as usize;
+            part(start, image.slot(function).spare_bytes() as usize);
         }
         let stubs_bytes = self.count as usize * STUB_BYTES;
-        arena.fill(self.stubs_end(arena) - stubs_bytes, stubs_bytes);
+        part(place_bytes - stubs_bytes, stubs_bytes);
+    }
+
+    /// Fills what was written of a layout that nobody can reach any more with traps: whoever could, dies.
+    pub fn poison(&self, image: &Image, arena: &Arena) {
+        let place = arena.address(self.place, 0);
+        self.written(image, arena.place_bytes(), |start, bytes| arena.fill(place + start, bytes));
     }
 
     /// Copies all functions if a debugger may put breakpoints here: from then on no body is written, so

@@ -67,7 +67,7 @@ impl Arena {
     pub(super) unsafe fn unshare_file(
         &mut self,
         places: u32,
-        is_in_use: impl Fn(u32) -> bool,
+        parts: impl Fn(&mut dyn FnMut(usize, usize)),
     ) -> Result<(), Errno> {
         let old = *self;
         let (start, bytes) = self.file_range().ok_or(os::EINVAL)?;
@@ -76,11 +76,11 @@ impl Arena {
         self.writable = writable.wrapping_add(self.around.front_bytes);
         self.open_places(places)?;
         self.open_behind()?;
-        for place in (0..places).filter(|&place| is_in_use(place)) {
-            let at = self.address(place, 0);
-            // SAFETY: the place lies in both views for writing, and both are accessible there.
-            unsafe { arch::copy_bytes(self.writable(at), old.writable(at), self.place_bytes) };
-        }
+        let new = self.writable;
+        // SAFETY: the parts lie in both views for writing, and both are accessible there.
+        parts(&mut |start, bytes| unsafe {
+            arch::copy_bytes(new.add(start), old.writable.add(start), bytes);
+        });
         // SAFETY: nothing refers to the parent's memory any more.
         unsafe { os::unmap(old.writable.wrapping_sub(self.around.front_bytes), bytes) };
         Ok(())
