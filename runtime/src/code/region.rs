@@ -382,6 +382,9 @@ impl Region {
         if arena.is_breakable() {
             for function in 0..self.count {
                 bytes += self.copy_unit(image, arena, function).1;
+                if self.is_copied(function) {
+                    bytes += self.write_missing_spare(image, arena, function);
+                }
             }
         }
         bytes
