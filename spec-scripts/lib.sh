@@ -33,6 +33,19 @@ die() {
 # heading TEXT: separates the steps of a long run.
 heading() { printf '\n== %s\n' "$*"; }
 
+# quantile PART: of the numbers on standard input, interpolated between neighbours; nothing if there are none.
+quantile() {
+    sort -g | awk -v part="$1" '
+        { values[NR] = $1 }
+        END {
+            if (NR == 0) exit
+            place = 1 + part * (NR - 1); low = int(place)
+            printf "%.12g\n", low == NR ? values[NR] : values[low] + (place - low) * (values[low + 1] - values[low])
+        }'
+}
+
+median() { quantile 0.5; }
+
 # suite COMMAND...: the tool of the open suite, built if its sources have changed since.
 suite() {
     if [[ -z ${SUITE_TOOL:-} ]]; then

@@ -35,8 +35,6 @@ peak_kib() {
     cat "$RESULTS/peak"
 }
 
-median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-
 # within VALUE LIMIT NAME: one row; fails above the limit.
 within() {
     awk -v value="$1" -v limit="$2" -v name="$3" 'BEGIN {

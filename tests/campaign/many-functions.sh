@@ -78,7 +78,6 @@ done
 
 # figures WHAT KIND: one a line, in order of size.
 figures() { awk -v what="$1" -v kind="$2" '$1 == what && $2 == kind { print $3 }' "$out/figures" | sort -n; }
-median() { awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
 
 code=0
 for kind in code all; do
@@ -92,7 +91,7 @@ for kind in code all; do
             }'
     done
     ratio=$(awk -v a="$(figures link "$kind" | median)" -v b="$(figures link clang | median)" 'BEGIN { print a / b }')
-    later=$(($(figures start "$kind" | median) - $(figures start clang | median)))
+    later=$(awk -v a="$(figures start "$kind" | median)" -v b="$(figures start clang | median)" 'BEGIN { printf "%.0f", a - b }')
     printf 'start, %s: main is done %d.%d ms later than without szc, median of %d starts\n' "$kind" \
         $((later / 1000)) $((later % 1000 / 100)) $((3 * rounds))
     awk -v ratio="$ratio" -v most="$MOST_RATIO" 'BEGIN { exit ratio > most }' || { warn "$kind: the link takes $ratio times as long"; code=1; }

@@ -104,24 +104,14 @@ for ((block = 1; block <= blocks; block++)); do
         say "$block $kind $(cpu_ms "$(program "$kind" "$block")" "${words[@]:1}")" >>"$RESULTS/ms"
     done < <(in_random_order "$block" "${KINDS[@]}")
 done
-# ratios KIND: of each block, in order of size; times KIND: in ms, likewise.
-ratios() { awk -v kind="$1" '$2 == "clang" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms" | sort -g; }
-times() { awk -v kind="$1" '$2 == kind { print $3 }' "$RESULTS/ms" | sort -g; }
-
-# quantile PART: of sorted numbers, interpolated.
-quantile() {
-    awk -v part="$1" '
-        { values[NR] = $1 }
-        END {
-            place = 1 + part * (NR - 1); low = int(place)
-            print low == NR ? values[NR] : values[low] + (place - low) * (values[low + 1] - values[low])
-        }'
-}
+# ratios KIND: of each block; times KIND: in ms, likewise.
+ratios() { awk -v kind="$1" '$2 == "clang" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms"; }
+times() { awk -v kind="$1" '$2 == kind { print $3 }' "$RESULTS/ms"; }
 
 base=$(times clang | quantile 0.25)
 printf '%-8s %8s %8s %8s %16s\n' kind median "25 %" "75 %" "lower quartiles"
 for kind in "${KINDS[@]:1}"; do
     lower=$(times "$kind" | quantile 0.25)
-    printf '%-8s %8.3f %8.3f %8.3f %16.3f\n' "$kind" "$(ratios "$kind" | quantile 0.5)" "$(ratios "$kind" | quantile 0.25)" \
+    printf '%-8s %8.3f %8.3f %8.3f %16.3f\n' "$kind" "$(ratios "$kind" | median)" "$(ratios "$kind" | quantile 0.25)" \
         "$(ratios "$kind" | quantile 0.75)" "$(awk -v this="$lower" -v base="$base" 'BEGIN { print this / base }')"
 done

@@ -250,12 +250,8 @@ impl Arena {
         }
         let open_bytes = places as usize * self.place_bytes;
         let old = self.writable;
-        let fill = |new: *mut u8| {
-            // SAFETY: the parts lie in both views, and both are accessible there.
-            parts(&mut |start, bytes| unsafe {
-                arch::copy_bytes(new.add(start), old.add(start), bytes);
-            });
-        };
+        // SAFETY: the parts lie in both views, and both are accessible there.
+        let fill = |new| unsafe { copy_parts(&parts, old, new) };
         // SAFETY: replaces our own mapping by one with equal content; the code that runs here is the
         // image's, not the arena's.
         unsafe {
@@ -265,6 +261,15 @@ impl Arena {
         }
         Ok(())
     }
+}
+
+/// Copies the parts that `parts` calls what it gets with, by their offset and bytes.
+///
+/// # Safety
+/// Each part lies in both views, and is accessible there.
+unsafe fn copy_parts(parts: impl Fn(&mut dyn FnMut(usize, usize)), from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    parts(&mut |start, bytes| unsafe { arch::copy_bytes(to.add(start), from.add(start), bytes) });
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! An arena whose memory is an ELF file: a header page in front of the places, and behind them what the file says of
 //! them ([`crate::symbols::elf`]).
 
-use super::Arena;
-use crate::arch;
+use super::{Arena, copy_parts};
 use crate::code::views::{self, Form};
 use crate::os::{self, Errno, PAGE_BYTES};
 use crate::symbols::elf::Room;
@@ -76,11 +75,8 @@ impl Arena {
         self.writable = writable.wrapping_add(self.around.front_bytes);
         self.open_places(places)?;
         self.open_behind()?;
-        let new = self.writable;
         // SAFETY: the parts lie in both views for writing, and both are accessible there.
-        parts(&mut |start, bytes| unsafe {
-            arch::copy_bytes(new.add(start), old.writable.add(start), bytes);
-        });
+        unsafe { copy_parts(parts, old.writable, self.writable) };
         // SAFETY: nothing refers to the parent's memory any more.
         unsafe { os::unmap(old.writable.wrapping_sub(self.around.front_bytes), bytes) };
         Ok(())
