@@ -47,6 +47,11 @@ const ROUNDING: [&str; 6] = ["floor", "ceil", "trunc", "rint", "nearbyint", "rou
 /// Intrinsics that say something about the program and do nothing.
 const SILENT: [&str; 5] = ["lifetime", "assume", "dbg", "experimental", "invariant"];
 
+/// Calling conventions (`llvm/IR/CallingConv.h`) that keep the same registers and return in the same ones, so that a
+/// function of one may end in a jump to a function of another: C, fast (what optimization makes of C for a function that
+/// only this file calls), x86-64 System V. Calls by others of those that get pads never become jumps.
+const JUMP_CONVENTIONS: [u32; 3] = [0, 8, 78];
+
 /// Whether a block makes a call that needs this function's frame.
 pub(super) fn any_in(block: Block) -> bool {
     block.instructions().any(|instruction| match instruction.kind() {
@@ -94,7 +99,9 @@ fn is_jump(call: Instruction) -> bool {
     call.is_tail()
         && !function.has("optnone")
         && function.text_attribute("disable-tail-calls") != Some("true")
-        && call.calling_convention() == function.calling_convention()
+        && [call.calling_convention(), function.calling_convention()]
+            .iter()
+            .all(|convention| JUMP_CONVENTIONS.contains(convention))
         && takes_registers_only(call)
         && is_last(call)
 }
