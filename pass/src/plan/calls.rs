@@ -3,8 +3,8 @@
 
 use crate::llvm::{Block, Callee, Instruction, Kind, Width};
 
-/// Bytes that code generation copies or fills inline, if it knows how many there are: those of 8
-/// vector registers; half of that when optimizing for size.
+/// Bytes that code generation copies inline, if it knows how many there are: those of 8 vector registers. It fills twice
+/// as many; and half of either when optimizing for size.
 const INLINE_BYTES: u64 = 128;
 
 /// Intrinsics that are functions of the mathematical library.
@@ -81,7 +81,8 @@ fn is_library_call(call: Instruction, name: &str) -> bool {
     match first {
         "memcpy" | "memmove" | "memset" => {
             let small = function.has("optsize") || function.has("minsize");
-            let limit = if small { INLINE_BYTES / 2 } else { INLINE_BYTES };
+            let limit = if first == "memset" { 2 * INLINE_BYTES } else { INLINE_BYTES };
+            let limit = if small { limit / 2 } else { limit };
             // Destination, source or value, number of bytes.
             let known = call.constant_argument(2).is_some_and(|bytes| bytes <= limit);
             let inline = name.contains(".inline.");
