@@ -81,16 +81,17 @@ figures() { awk -v what="$1" -v kind="$2" '$1 == what && $2 == kind { print $3 }
 
 code=0
 for kind in code all; do
+    took=$(figures link "$kind" | median)
     for reference in clang clang-lld; do
         base=$(figures link "$reference" | median)
-        figures link "$kind" | awk -v base="$base" -v kind="$kind" -v reference="$reference" '
+        figures link "$kind" | awk -v took="$took" -v base="$base" -v kind="$kind" -v reference="$reference" '
             { value[NR] = $1 / base }
             END {
                 printf "link, %s, over %s: median %.2f, from %.2f to %.2f, %d links\n", kind, reference, \
-                    value[int((NR + 1) / 2)], value[1], value[NR], NR
+                    took / base, value[1], value[NR], NR
             }'
     done
-    ratio=$(awk -v a="$(figures link "$kind" | median)" -v b="$(figures link clang | median)" 'BEGIN { print a / b }')
+    ratio=$(awk -v took="$took" -v base="$(figures link clang | median)" 'BEGIN { print took / base }')
     later=$(awk -v a="$(figures start "$kind" | median)" -v b="$(figures start clang | median)" 'BEGIN { printf "%.0f", a - b }')
     printf 'start, %s: main is done %d.%d ms later than without szc, median of %d starts\n' "$kind" \
         $((later / 1000)) $((later % 1000 / 100)) $((3 * rounds))
