@@ -65,9 +65,31 @@ define i32 @by_value(ptr byval([64 x i8]) %x) {
   %s = add i32 %r, 1
   ret i32 %s
 }
+; What is passed on the stack lies above the frame, at a distance of 4 bytes.
 ; CHECK-LABEL: define i32 @seven(
-; CHECK: load i64, ptr @szc_pad_state
+; CHECK: alloca [144 x i8], align 8
+; CHECK-NOT: szc_pad
+; CODE-LABEL: seven:
+; CODE: movl 160(%rsp), %edi
 define i32 @seven(i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %f, i32 %g) {
+  %r = call i32 @callee(i32 %g)
+  %s = add i32 %r, 1
+  ret i32 %s
+}
+; The variable could be the argument itself, whose address is computed.
+; CHECK-LABEL: define i32 @seventh_kept(
+; CHECK: load i64, ptr @szc_pad_state
+define i32 @seventh_kept(i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %f, i32 %g) {
+  %own = alloca i32
+  store i32 %g, ptr %own
+  call void @fills(ptr %own, ptr %own)
+  %s = load i32, ptr %own
+  ret i32 %s
+}
+; Here whoever is called takes the arguments from the stack.
+; CHECK-LABEL: define tailcc i32 @seven_taken(
+; CHECK-NOT: alloca
+define tailcc i32 @seven_taken(i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %f, i32 %g) {
   %r = call i32 @callee(i32 %g)
   %s = add i32 %r, 1
   ret i32 %s

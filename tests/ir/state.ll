@@ -3,7 +3,7 @@
 ; RUN: -passes=szc,szc
 target triple = "x86_64-pc-linux-gnu"
 declare i32 @callee(i32)
-; CHECK-DAG: @szc_pad_state = linkonce hidden thread_local(localexec) global [24 x i8] zeroinitializer, comdat, align 8
+; CHECK-DAG: @szc_pad_state = linkonce hidden thread_local(localexec) global [32 x i8] zeroinitializer, comdat, align 8
 ; CHECK-DAG: @szc_pad_table = linkonce hidden global [256 x i8] zeroinitializer, section "szc_pad_tables", comdat, align 64
 ; CODE: subq %fs:szc_pad_state@TPOFF, [[D:%r..]]
 ; CODE-NEXT: cmpq %fs:szc_pad_state@TPOFF+8, [[D]]

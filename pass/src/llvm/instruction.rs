@@ -8,8 +8,9 @@ use llvm_sys::core::{
     LLVMGetInlineAsmConstraintString, LLVMGetInstructionCallConv, LLVMGetInstructionOpcode,
     LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIntrinsicID, LLVMGetNextInstruction,
     LLVMGetNumArgOperands, LLVMGetNumOperands, LLVMGetOperand, LLVMGetTailCallKind,
-    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetValueName2, LLVMIsAConstantInt,
-    LLVMIsAFunction, LLVMIsAInlineAsm, LLVMSetTailCallKind, LLVMTypeOf,
+    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetValueName2, LLVMIsAAllocaInst,
+    LLVMIsAArgument, LLVMIsACastInst, LLVMIsAConstantInt, LLVMIsAFunction,
+    LLVMIsAGetElementPtrInst, LLVMIsAInlineAsm, LLVMIsAStoreInst, LLVMSetTailCallKind, LLVMTypeOf,
 };
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMGetModuleDataLayout};
@@ -138,6 +139,23 @@ impl Instruction {
         unsafe {
             (0..LLVMGetNumOperands(self.0).unsigned_abs())
                 .any(|index| LLVMGetOperand(self.0, index) == other.0)
+        }
+    }
+
+    /// Whether it stores an argument of the function, as it was passed, to a variable of the function's.
+    pub(crate) fn stores_argument_to_variable(self) -> bool {
+        // SAFETY: the instruction is live; stores have two operands, casts and address computations one at least.
+        unsafe {
+            if LLVMIsAStoreInst(self.0).is_null()
+                || LLVMIsAArgument(LLVMGetOperand(self.0, 0)).is_null()
+            {
+                return false;
+            }
+            let mut to = LLVMGetOperand(self.0, 1);
+            while !LLVMIsAGetElementPtrInst(to).is_null() || !LLVMIsACastInst(to).is_null() {
+                to = LLVMGetOperand(to, 0);
+            }
+            !LLVMIsAAllocaInst(to).is_null()
         }
     }
 

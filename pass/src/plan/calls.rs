@@ -47,10 +47,11 @@ const ROUNDING: [&str; 6] = ["floor", "ceil", "trunc", "rint", "nearbyint", "rou
 /// Intrinsics that say something about the program and do nothing.
 const SILENT: [&str; 5] = ["lifetime", "assume", "dbg", "experimental", "invariant"];
 
-/// Calling conventions (`llvm/IR/CallingConv.h`) that keep the same registers and return in the same ones, so that a
-/// function of one may end in a jump to a function of another: C, fast (what optimization makes of C for a function that
-/// only this file calls), x86-64 System V. Calls by others of those that get pads never become jumps.
-const JUMP_CONVENTIONS: [u32; 3] = [0, 8, 78];
+/// Calling conventions (`llvm/IR/CallingConv.h`) that keep the same registers, return in the same ones, and leave
+/// arguments on the stack to the caller, so that a function of one may end in a jump to a function of another: C, fast
+/// (what optimization makes of C for a function that only this file calls), x86-64 System V. Calls by others of those that
+/// get pads never become jumps.
+pub(super) const LIKE_C: [u32; 3] = [0, 8, 78];
 
 /// Whether a block makes a call that needs this function's frame.
 pub(super) fn any_in(block: Block) -> bool {
@@ -102,7 +103,7 @@ fn is_jump(call: Instruction) -> bool {
         && function.text_attribute("disable-tail-calls") != Some("true")
         && [call.calling_convention(), function.calling_convention()]
             .iter()
-            .all(|convention| JUMP_CONVENTIONS.contains(convention))
+            .all(|convention| LIKE_C.contains(convention))
         && takes_registers_only(call)
         && is_last(call)
 }

@@ -4,9 +4,9 @@
 //! The link step sees those instructions and has the last word. What it cannot see is what an address is of
 //! that is computed: here it is, so a function that could compute one above its frame is left out.
 
-use super::calls::fit_registers;
+use super::calls::{LIKE_C, fit_registers};
 use super::{Body, STACK_ALIGNMENT};
-use crate::llvm::{Callee, Kind};
+use crate::llvm::{Callee, Instruction, Kind};
 
 /// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a copy uses one.
 const COLD: u32 = 9;
@@ -44,17 +44,26 @@ impl Body {
             && !realigned
             && !knows_its_frame
             && function.calling_convention() != COLD
-            && self.is_called_by_registers()
+            && self.reaches_its_arguments_directly()
             && self.has_fixed_frame()
     }
 
-    /// Whether the caller passes nothing on the stack.
-    fn is_called_by_registers(&self) -> bool {
+    /// Whether no address is computed of what the caller passes on the stack, if it passes anything there.
+    fn reaches_its_arguments_directly(&self) -> bool {
         let function = self.function;
         let in_memory = ["byval", "inalloca", "preallocated"];
         !function.is_variadic()
             && !in_memory.iter().any(|attribute| function.any_parameter_has(attribute))
-            && fit_registers(function.parameters())
+            && (fit_registers(function.parameters()) || self.leaves_arguments_on_stack())
+    }
+
+    /// Whether arguments on the stack stay there and are read from there: the caller takes them away, and none is a
+    /// variable. (Code generation lets the variable that an argument is stored to be the argument itself, on the stack,
+    /// whose address may then be computed.)
+    fn leaves_arguments_on_stack(&self) -> bool {
+        let mut instructions = self.blocks.iter().flat_map(|block| block.instructions());
+        LIKE_C.contains(&self.function.calling_convention())
+            && !instructions.any(Instruction::stores_argument_to_variable)
     }
 
     /// Whether all variables have their place in the frame when it is taken, and need no more than its alignment.

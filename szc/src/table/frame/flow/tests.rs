@@ -125,12 +125,13 @@ fn frames_that_are_not_understood_keep_their_size() {
     for (body, reason) in [
         (&[0x48, 0x8b, 0x84, 0x24, 0xa0, 0, 0, 0][..], FixedFrame::Above), // mov 160(%rsp), %rax
         (&[0x48, 0x8d, 0x84, 0x24, 0xa8, 0, 0, 0], FixedFrame::Above),     // lea 168(%rsp), %rax
-        (&[0x48, 0x89, 0x44, 0x24, 0xf8], FixedFrame::Above),              // mov %rax, -8(%rsp)
-        (&[0x48, 0x83, 0xe4, 0xe0], FixedFrame::Unusual),                  // and $-32, %rsp
-        (&[0x48, 0x29, 0xc4], FixedFrame::Unusual),                        // sub %rax, %rsp
-        (&[0x48, 0x39, 0xe0], FixedFrame::Unusual),                        // cmp %rsp, %rax
-        (&[0xc3], FixedFrame::Unusual),                                    // ret
-        (&[0xc8, 0, 0, 0], FixedFrame::Unusual),                           // enter
+        (&[0x48, 0x8b, 0x84, 0x04, 0xa8, 0, 0, 0], FixedFrame::Above), // mov 168(%rsp,%rax), %rax
+        (&[0x48, 0x89, 0x44, 0x24, 0xf8], FixedFrame::Above),          // mov %rax, -8(%rsp)
+        (&[0x48, 0x83, 0xe4, 0xe0], FixedFrame::Unusual),              // and $-32, %rsp
+        (&[0x48, 0x29, 0xc4], FixedFrame::Unusual),                    // sub %rax, %rsp
+        (&[0x48, 0x39, 0xe0], FixedFrame::Unusual),                    // cmp %rsp, %rax
+        (&[0xc3], FixedFrame::Unusual),                                // ret
+        (&[0xc8, 0, 0, 0], FixedFrame::Unusual),                       // enter
     ] {
         assert_eq!(with(body), Some(reason), "{body:x?}");
     }
@@ -142,6 +143,26 @@ fn frames_that_are_not_understood_keep_their_size() {
     // One way comes with the frame, the other without.
     let skip = &[0x74, 0x07][..]; // je over the taking
     assert_eq!(flow(&[skip, &take, CALL, &give_back, RETURN]).err(), Some(FixedFrame::Ambiguous));
+}
+
+#[test]
+fn the_distance_of_an_argument_on_the_stack_grows_with_the_frame() {
+    const TAKEN: u32 = 160;
+    let (take, give_back) = (take(TAKEN), give_back(TAKEN));
+    let load = |distance: u32| [&[0x48, 0x8b, 0x84, 0x24][..], &distance.to_le_bytes()].concat();
+    let with = |body: &[u8]| flow(&[PUSH_RBX, &take, body, CALL, &give_back, POP_RBX, RETURN]);
+    let first = TAKEN + 8 + 8;
+    let found = with(&[&marker(16)[..], &load(first), &load(first + 8)].concat()).unwrap();
+    assert_eq!((found.sites, found.slack), (vec![4, 20, 28, 40], RESIZABLE_BYTES));
+    // The return address, what was pushed, and both at once.
+    for distance in [first - 8, first - 16, first - 12] {
+        assert_eq!(with(&load(distance)).err(), Some(FixedFrame::Above));
+    }
+    // Before the frame is taken its size does not matter.
+    let short = &[0x48, 0x8b, 0x44, 0x24, 0x10][..]; // mov 16(%rsp), %rax
+    let before = flow(&[PUSH_RBX, short, &take, CALL, &give_back, POP_RBX, RETURN]).unwrap();
+    assert_eq!(before.sites, [9, 21]);
+    assert_eq!(with(short).unwrap().sites, [4, 21]); // a variable
 }
 
 #[test]

@@ -108,9 +108,14 @@ impl Walk {
             return if reach.computed { Err(FixedFrame::Above) } else { Ok(()) };
         }
         let Some((above, _)) = self.facts.part else { return Err(FixedFrame::Unusual) };
-        let end = point.depth - reach.from - reach.bytes;
+        let lowest = point.depth - reach.from;
+        let end = lowest - reach.bytes;
         if end < above {
-            return Err(FixedFrame::Above);
+            // An argument that the caller has put on the stack: its distance grows with the frame.
+            let is_argument = lowest < 0 && !reach.computed && point.frame_pointer.is_none();
+            let site = reach.site.filter(|_| is_argument).ok_or(FixedFrame::Above)?;
+            self.sites.push(site);
+            return Ok(());
         }
         self.note(Base::StackPointer, point.depth, reach);
         if point.frame_pointer.is_some() {
