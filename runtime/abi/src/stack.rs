@@ -12,7 +12,7 @@
 //! In programs whose code moves, most functions have no such code: their frames are *resizable*
 //! ([`FunctionRecord::FLAG_RESIZABLE`]), and the runtime makes their pads part of each copy.
 //!
-//! A thread whose state was never set has `span` 0 and so no pads: code on stacks that the runtime did not
+//! A thread whose state was never set has `span` 0 and no `floor`, and so no pads: code on stacks that the runtime did not
 //! make room on (signal stacks, contexts, threads of other libraries) runs as without szc.
 
 /// Section of function records. The linker gathers those of all objects and brackets them with
@@ -62,8 +62,8 @@ pub const PLUGIN_PER_FUNCTION: &str = "libszc_pass_per_function.so";
 /// The same plugin under the name that makes it leave function records and no pads.
 pub const PLUGIN_RECORDS: &str = "libszc_pass_records.so";
 
-/// A thread's pad state, as it lies in thread-local storage. All zero: no pads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A thread's pad state, as it lies in thread-local storage. A new thread's is [`NO_PADS`](Self::NO_PADS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct PadState {
     /// Lowest address at which a frame may still get a pad.
@@ -72,6 +72,9 @@ pub struct PadState {
     pub span: u64,
     /// Which entry of the table comes next (one byte, wraps).
     pub index: u8,
+    /// `low`, if all of the thread's stack above it and nothing else lies there, so that one comparison says whether a frame
+    /// gets a pad; [`NO_FLOOR`](Self::NO_FLOOR) if `low` and `span` must be asked.
+    pub floor: u64,
 }
 
 impl PadState {
@@ -81,13 +84,21 @@ impl PadState {
     pub const SPAN_AT: u64 = 8;
     /// Offset of `index`.
     pub const INDEX_AT: u64 = 16;
+    /// Offset of `floor`.
+    pub const FLOOR_AT: u64 = 24;
+    /// Above every stack pointer.
+    pub const NO_FLOOR: u64 = u64::MAX;
+
+    /// That of a thread whose frames get no pads.
+    pub const NO_PADS: Self = Self { low: 0, span: 0, index: 0, floor: Self::NO_FLOOR };
 }
 
 const _: () = assert!(
-    size_of::<PadState>() == 24
+    size_of::<PadState>() == 32
         && core::mem::offset_of!(PadState, low) == 0
         && core::mem::offset_of!(PadState, span) == 8
         && core::mem::offset_of!(PadState, index) == 16
+        && core::mem::offset_of!(PadState, floor) == 24
 );
 
 /// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer take 4

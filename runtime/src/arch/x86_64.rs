@@ -3,6 +3,7 @@
 //! Rules of this file: no libc, no allocation, no thread-local storage.
 //! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
 
+pub mod check;
 mod debugger;
 pub mod entry;
 mod heap;

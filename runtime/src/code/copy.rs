@@ -3,9 +3,10 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::region::Region;
+use super::slot::{Entrance, Slot};
 use crate::arch::{
     self,
-    entry::{self, FRAME_CHECK_BYTES},
+    check::{self, CHECK_BYTES, CHECK_ENTRY_AT, FULL_CHECK_BYTES},
 };
 use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{
@@ -27,7 +28,7 @@ impl Region {
         if takes_pad {
             let rules = (slot.rules_bytes() > 0).then(|| self.rules(image, arena, index));
             grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
-            self.write_check(image, arena, index);
+            self.write_checks(image, arena, index, slot);
         }
         arena.mirror(start, slot.bytes as usize);
     }
@@ -41,14 +42,27 @@ impl Region {
             .write(&mut reader, 0);
     }
 
-    /// Writes the check of a slot with a spare body, which leads to the stub. (In a function of its own, it takes no stack
+    /// Writes the checks of a slot with a spare body, which lead to the stub. (In a function of its own, it takes no stack
     /// while bodies are written.)
     #[inline(never)]
-    fn write_check(&self, image: &Image, arena: &Arena, index: u32) {
-        let start = self.body(arena, index);
-        let check = entry::frame_check(start, self.stub(arena, index), image.pad_state());
-        // SAFETY: the layout gave the slot room for the check; its head is closed.
-        unsafe { arena.writable(start).cast::<[u8; FRAME_CHECK_BYTES]>().write(check) };
+    fn write_checks(&self, image: &Image, arena: &Arena, index: u32, slot: Slot) {
+        let (start, full) = (self.body(arena, index), self.full_check(image, arena, index));
+        let check = check::check(start, full, image.pad_state());
+        // Where the check is an entrance, its first word changes as one, when it is opened.
+        let closed = match slot.outer {
+            Entrance::Check => CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize,
+            Entrance::Head | Entrance::Body => 0,
+        };
+        let (body, stub) = (start + slot.body as usize, self.stub(arena, index));
+        let full_check = check::full_check(full, body, stub, image.pad_state());
+        // SAFETY: the layout gave the slot room for the check, whose entrance is closed, and the function for the full one,
+        // where nobody comes meanwhile.
+        unsafe {
+            let to = arena.writable(start).add(closed);
+            arch::copy_bytes(to, check[closed..].as_ptr(), CHECK_BYTES - closed);
+            arena.writable(full).cast::<[u8; FULL_CHECK_BYTES]>().write(full_check);
+        }
+        arena.mirror(full, FULL_CHECK_BYTES);
     }
 }
 

@@ -4,9 +4,37 @@
 use super::arena::Arena;
 use super::image::Image;
 use super::region::Region;
-use super::slot::{Entrance, Slot};
-use crate::arch::entry::{self, CHECK_BRANCH_AT, FRAME_CHECK_BYTES, WORD_BYTES, Word};
+use super::slot::{Entrance, Slot, WORD_IN_FRONT};
+use crate::arch::check::{
+    self, CHECK_ENTRY_AT, CHECK_OPENING, FULL_CHECK_BYTES, FULL_CHECK_JUMP_AT,
+};
+use crate::arch::entry::{self, OPEN_HEAD, WORD_BYTES, Word};
 use core::sync::atomic::{AtomicU64, Ordering};
+use szc_abi::Movable;
+
+/// Code whose first word changes to lead calls elsewhere.
+#[derive(Clone, Copy)]
+struct Opening {
+    /// Its address.
+    at: usize,
+    /// Its first bytes while it is open.
+    open: Word,
+    /// How many of them stay in front of those that become a jump.
+    kept: u32,
+    /// Where in the detour the jump leads.
+    target: usize,
+}
+
+impl Opening {
+    /// The bytes that are kept, and those that change.
+    fn mask(self) -> Word {
+        entry::first_bytes(self.kept + Movable::DETOUR_JUMP_BYTES)
+    }
+
+    fn left(self) -> Word {
+        entry::left(self.at, self.open, self.kept, self.target)
+    }
+}
 
 impl Region {
     /// Opens the entrances of the functions copied since the first `from`. All cores must have been
@@ -21,7 +49,7 @@ impl Region {
     pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
         let slot = image.slot(function);
         // What the outer one goes on to comes first.
-        for entrance in [slot.inner, Some(slot.outer)].into_iter().flatten() {
+        for entrance in slot.entrances().rev() {
             self.lead(image, arena, function, slot, entrance, None);
         }
     }
@@ -29,7 +57,7 @@ impl Region {
     /// Makes calls of a function's slot go to `target`, by whichever entrance.
     pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
         let slot = image.slot(function);
-        for entrance in [Some(slot.outer), slot.inner].into_iter().flatten() {
+        for entrance in slot.entrances() {
             self.lead(image, arena, function, slot, entrance, Some(target));
         }
     }
@@ -49,48 +77,80 @@ impl Region {
         entrance: Entrance,
         target: Option<usize>,
     ) {
-        let origin = self.body(arena, function);
+        let in_front = self.word_in_front(arena, function);
+        let Some(opening) = self.opening(image, arena, function, slot, entrance) else {
+            let head = target.map_or(OPEN_HEAD, |target| entry::jumping_head(in_front, target));
+            return set_word(arena, in_front, head);
+        };
+        let mut first = opening.open;
+        if let Some(target) = target {
+            // The way is there before anyone is sent there; an older one stays valid for who fetched it.
+            set_word(arena, in_front, self.detour(image, arena, function, slot, target));
+            first = opening.left();
+        }
+        // The rest of the word is written by the holder of the lock alone, so it does not change between the load
+        // and the store.
+        let word = word_at(arena, opening.at).load(Ordering::Relaxed);
+        set_word(arena, opening.at, entry::with_bytes(word, first, opening.mask()));
+    }
+
+    /// Address of the head or the detour of a function's slot.
+    fn word_in_front(&self, arena: &Arena, function: u32) -> usize {
+        self.body(arena, function).wrapping_add_signed(WORD_IN_FRONT as isize)
+    }
+
+    /// A slot's detour to an address.
+    fn detour(
+        &self,
+        image: &Image,
+        arena: &Arena,
+        function: u32,
+        slot: Slot,
+        target: usize,
+    ) -> Word {
+        let at = self.word_in_front(arena, function);
+        entry::detour(at, target, image.first_bytes(function), slot.detour().unwrap_or(0))
+    }
+
+    /// What changes at an entrance; nothing if that is a head.
+    fn opening(
+        &self,
+        image: &Image,
+        arena: &Arena,
+        function: u32,
+        slot: Slot,
+        entrance: Entrance,
+    ) -> Option<Opening> {
+        let (origin, detour) = (self.body(arena, function), self.word_in_front(arena, function));
+        let pushes = slot.detour()?;
         match entrance {
-            Entrance::Head { at, open } => {
-                let at = origin.wrapping_add_signed(at as isize);
-                let word = target.map_or(open, |target| entry::jumping_head(at, target));
-                set_word(arena, at, word);
-            }
-            Entrance::Opening { detour, pushes } => {
-                let (detour, body) =
-                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
-                let mut first = image.first_bytes(function);
-                if let Some(target) = target {
-                    // The way is there before anyone is sent there; an older one stays valid for who fetched it.
-                    set_word(arena, detour, entry::detour(detour, target, first, pushes));
-                    first = entry::left(body, first, pushes, detour);
-                }
-                // The rest of the word is written by the holder of the lock alone, so it does not change between the load
-                // and the store.
-                let mask = entry::first_bytes(slot.opening_bytes());
-                let word = word_at(arena, body).load(Ordering::Relaxed);
-                set_word(arena, body, entry::with_bytes(word, first, mask));
-            }
+            Entrance::Head => None,
+            // No push has been executed there.
+            Entrance::Check => Some(Opening {
+                at: origin,
+                open: CHECK_OPENING,
+                kept: CHECK_ENTRY_AT as u32,
+                target: detour + pushes as usize,
+            }),
+            Entrance::Body => Some(Opening {
+                at: origin + slot.body as usize,
+                open: image.first_bytes(function),
+                kept: pushes,
+                target: detour,
+            }),
         }
     }
 
     /// Whether calls of a function's slot ask the resolver.
     pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
         let (slot, stub) = (image.slot(function), self.stub(arena, function));
-        let origin = self.body(arena, function);
         let load = |at| word_at(arena, at).load(Ordering::Relaxed);
-        match slot.outer {
-            Entrance::Head { at, .. } => {
-                let at = origin.wrapping_add_signed(at as isize);
-                load(at) == entry::jumping_head(at, stub)
-            }
-            Entrance::Opening { detour, pushes } => {
-                let (detour, body) =
-                    (origin.wrapping_add_signed(detour as isize), origin + slot.body as usize);
-                let first = image.first_bytes(function);
-                let changed = load(body) ^ entry::left(body, first, pushes, detour);
-                changed & entry::first_bytes(slot.opening_bytes()) == 0
-                    && load(detour) == entry::detour(detour, stub, first, pushes)
+        let in_front = load(self.word_in_front(arena, function));
+        match self.opening(image, arena, function, slot, slot.outer) {
+            None => in_front == entry::jumping_head(self.word_in_front(arena, function), stub),
+            Some(opening) => {
+                (load(opening.at) ^ opening.left()) & opening.mask() == 0
+                    && in_front == self.detour(image, arena, function, slot, stub)
             }
         }
     }
@@ -109,37 +169,39 @@ impl Region {
     #[inline(never)]
     pub(super) fn inner_target(&self, image: &Image, arena: &Arena, function: u32) -> usize {
         let slot = image.slot(function);
-        match slot.inner.filter(|_| image.staying(function).is_none()) {
-            Some(inner) => self.entered_at(arena, function, slot, inner),
-            None => self.target(image, arena, function, 0),
+        if slot.inner && image.staying(function).is_none() {
+            self.entered_at(arena, function, slot, Entrance::Body)
+        } else {
+            self.target(image, arena, function, 0)
         }
     }
 
-    /// Makes the check of a function go on in its spare body. All cores must have been synchronized since that was
+    /// Makes the checks of a function go on in its spare body. All cores must have been synchronized since that was
     /// written.
     pub fn lead_to_spare(&self, image: &Image, arena: &Arena, function: u32) {
-        self.lead_check(arena, function, self.spare(image, arena, function));
+        self.lead_checks(image, arena, function, self.spare(image, arena, function));
     }
 
-    /// Makes the check of a function that was copied and has one go on at an address.
-    pub(super) fn lead_check(&self, arena: &Arena, function: u32, target: usize) {
-        let (at, word) = self.led_to(arena, function, target);
+    /// Makes the checks of a function that was copied and has some go on at an address.
+    pub(super) fn lead_checks(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
+        let (at, word) = self.led_to(image, arena, function, target);
         set_word(arena, at, word);
     }
 
-    /// Whether it does.
+    /// Whether they do.
     pub fn leads_to_spare(&self, image: &Image, arena: &Arena, function: u32) -> bool {
-        let (at, word) = self.led_to(arena, function, self.spare(image, arena, function));
+        let spare = self.spare(image, arena, function);
+        let (at, word) = self.led_to(image, arena, function, spare);
         word_at(arena, at).load(Ordering::Relaxed) == word
     }
 
-    /// The word with the branch of a function's check, and what it is if it leads to an address.
-    fn led_to(&self, arena: &Arena, function: u32, target: usize) -> (usize, Word) {
-        let check = self.body(arena, function);
-        let at = check + CHECK_BRANCH_AT;
+    /// The word with the last jump of a function's full check, and what it is if it leads to an address.
+    fn led_to(&self, image: &Image, arena: &Arena, function: u32, target: usize) -> (usize, Word) {
+        let full_check = self.full_check(image, arena, function);
+        let at = full_check + FULL_CHECK_JUMP_AT;
         // Only the holder of the lock changes it, so it is the same until it is stored.
         let word = word_at(arena, at).load(Ordering::Relaxed);
-        (at, entry::check_branch(check + FRAME_CHECK_BYTES, target, word))
+        (at, check::full_check_jump(full_check + FULL_CHECK_BYTES, target, word))
     }
 }
 

@@ -3,9 +3,11 @@
 
 use super::headers::Memory;
 use super::origin::Locator;
+use super::slot::WORD_IN_FRONT;
+use crate::arch::check::FULL_CHECK_BYTES;
 use crate::arch::entry::STUB_BYTES;
 use crate::arch::rules;
-use crate::unwind::MAX_ENTRIES;
+use crate::unwind::{MAX_ENTRIES, OPENING};
 use core::ops::Range;
 use szc_abi::SLOT_HEAD_BYTES;
 
@@ -22,7 +24,7 @@ pub struct Object {
     pub epoch: u64,
     /// Where the body begins that is entered first.
     pub body: usize,
-    /// All of its code, by address.
+    /// All of its code, by address, or the beginning of the body alone ([`OPENING`]) if that was asked for.
     pub parts: [Option<Part>; MAX_ENTRIES],
 }
 
@@ -50,17 +52,30 @@ impl Locator {
         let (place, offset) = self.arena.locate(address)?;
         let region = self.region(place)?;
         let of_stub = region.stub_at(&self.arena, offset).map(|(function, _)| function);
-        let of_spare = self.image.spares().function_at(offset).map(|(function, _)| function);
-        let function = of_stub.or(of_spare).or_else(|| region.function_at(&self.image, offset))?;
+        let spares = self.image.spares();
+        let of_spare = spares.function_at(offset).map(|(function, _)| function);
+        let of_check = spares.checked_at(offset);
+        let of_slot = || region.function_at(&self.image, offset);
+        let function = of_stub.or(of_spare).or(of_check).or_else(of_slot)?;
         let slot = self.image.slot(function);
         let slot_origin = region.body(&self.arena, function);
         let body = slot_origin + slot.body as usize;
         let spare = region.spare(&self.image, &self.arena, function);
+        let full_check = region.full_check(&self.image, &self.arena, function);
         let stub = region.stub(&self.arena, function);
-        let range = if of_stub.is_some() {
+        let own =
+            (slot.rules_bytes() > 0).then(|| region.rules(&self.image, &self.arena, function));
+        let opening = body..body + slot.opening_bytes() as usize;
+        // What is told of a layout is always the same, so it cannot depend on whether the copy's rules are written already.
+        let of_opening = own.is_some() && opening.contains(&address);
+        let range = if of_opening {
+            opening
+        } else if of_stub.is_some() {
             stub..stub + STUB_BYTES
         } else if of_spare.is_some() {
             spare..spare + slot.spare_bytes() as usize
+        } else if of_check.is_some() {
+            full_check..full_check + FULL_CHECK_BYTES
         } else {
             slot_origin - SLOT_HEAD_BYTES as usize..slot_origin + slot.bytes as usize
         };
@@ -69,17 +84,22 @@ impl Locator {
         let in_front = |at: i32, rules: usize| {
             part(slot_origin.wrapping_add_signed(at as isize), Rules::At(patterns + rules))
         };
-        let detour = slot.detour().and_then(|(at, pushes)| in_front(at, rules::detour_at(pushes)));
-        let head = slot.head().and_then(|at| in_front(at, rules::FRONT_AT));
-        let own =
-            (slot.rules_bytes() > 0).then(|| region.rules(&self.image, &self.arena, function));
-        let parts = [
-            detour,
-            head,
-            part(body, own.map_or(Rules::OfOriginal, Rules::At)),
-            slot.spare.and(part(spare, Rules::OfOriginal)),
-            part(stub, Rules::At(patterns + rules::STUB_AT)),
-        ];
+        let parts = if of_opening {
+            let mut parts = [None; MAX_ENTRIES];
+            parts[OPENING] = part(body, Rules::OfOriginal);
+            parts
+        } else {
+            let detour = |pushes| in_front(WORD_IN_FRONT, rules::detour_at(pushes));
+            [
+                slot.detour().and_then(detour),
+                slot.front().and_then(|at| in_front(at, rules::FRONT_AT)),
+                part(body, own.map_or(Rules::OfOriginal, Rules::At)),
+                slot.spare.and(part(full_check, Rules::At(patterns + rules::FRONT_AT))),
+                slot.spare.and(part(spare, Rules::OfOriginal)),
+                part(stub, Rules::At(patterns + rules::STUB_AT)),
+                None,
+            ]
+        };
         let (headers, memory) = (self.arena.headers(place), self.image.headers().of(function));
         let original = self.image.original(&self.image.function(function));
         Some(Object { original, range, headers, memory, epoch: region.epoch(), body, parts })

@@ -50,6 +50,9 @@ impl Locator {
             if let Some((function, inside)) = self.image.spares().function_at(offset) {
                 return origin(original(function) + inside as usize, None);
             }
+            if let Some(function) = self.image.spares().checked_at(offset) {
+                return origin(original(function), None);
+            }
             guess.function = region.function_at(&self.image, offset)?;
             guesses.set(slot_of_image, address, guess);
         }
@@ -62,7 +65,8 @@ impl Locator {
             let place = address.wrapping_sub(slot_origin) as i32;
             return origin(original(function) + slot.pushes_at(place) as usize, None);
         };
-        let has_rules = slot.rules_bytes() > 0;
+        // At the entrance the stack is where it is in the original, and the copy's rules may not be written yet.
+        let has_rules = slot.rules_bytes() > 0 && inside >= slot.opening_bytes() as usize;
         let rules = has_rules.then(|| region.rules(&self.image, &self.arena, function));
         origin(original(function) + inside, rules)
     }

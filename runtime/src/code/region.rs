@@ -12,6 +12,7 @@ use super::reclaim::stacks::{self, Blocked};
 use super::slot::{self, Entrance, Order, Slot};
 use crate::arch::{
     self,
+    check::CHECK_ENTRY_AT,
     entry::{self, STUB_BYTES},
 };
 use crate::os;
@@ -188,6 +189,11 @@ impl Region {
         arena.address(self.place, image.spares().rules_of(function))
     }
 
+    /// Address of a function's full check.
+    pub fn full_check(&self, image: &Image, arena: &Arena, function: u32) -> usize {
+        arena.address(self.place, image.spares().check_of(function))
+    }
+
     /// Address of a function's spare body.
     pub fn spare(&self, image: &Image, arena: &Arena, function: u32) -> usize {
         arena.address(self.place, image.spares().start_of(function))
@@ -208,8 +214,9 @@ impl Region {
     ) -> usize {
         let origin = self.body(arena, function);
         match entrance {
-            Entrance::Head { at, .. } => origin.wrapping_add_signed(at as isize),
-            Entrance::Opening { .. } => origin + slot.body as usize,
+            Entrance::Head => origin.wrapping_add_signed(slot::WORD_IN_FRONT as isize),
+            Entrance::Check => origin + CHECK_ENTRY_AT,
+            Entrance::Body => origin + slot.body as usize,
         }
     }
 
@@ -316,13 +323,13 @@ impl Region {
 
     /// In a forked child, which has memory of its own with what was [written](Self::written): closes all slots, also those
     /// without a copy, because an old one may lead to the current layout. A thread of the parent may have led someone on
-    /// of whom nothing is known here; a check may so lead to a spare body that was not copied, and leads to the stub again.
+    /// of whom nothing is known here; checks may so lead to a spare body that was not copied, and lead to the stub again.
     pub fn ask_again(&self, image: &Image, arena: &Arena) {
         for function in 0..self.count {
             self.close(image, arena, function);
-            let has_check = self.is_copied(function) && image.slot(function).spare.is_some();
-            if has_check && !self.has(function, HAS_SPARE) {
-                self.lead_check(arena, function, self.stub(arena, function));
+            let has_checks = self.is_copied(function) && image.slot(function).spare.is_some();
+            if has_checks && !self.has(function, HAS_SPARE) {
+                self.lead_checks(image, arena, function, self.stub(arena, function));
             }
         }
     }

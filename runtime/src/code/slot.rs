@@ -3,13 +3,12 @@
 //!
 //! ```text
 //! as built   detour, body, or head, body
-//! padded     head, check, [inner head,] body         elsewhere: a spare body, rules
+//! padded     detour or head, check, body         elsewhere: rules, a full check, a spare body
 //! ```
 //!
 //! Where the link step allows it, a body is entered at its first byte, and one of its first instructions becomes a jump
 //! to its *detour* when calls are to go elsewhere ([`Movable::detour`]). Otherwise a *head* in front of it is entered, whose
-//! `nop` becomes the jump. So is one with a pad: while it is closed nothing of its body may run, because its unwind rules
-//! are only written with it.
+//! `nop` becomes the jump.
 //!
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
 //! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
@@ -17,10 +16,14 @@
 //! the spare bodies of all functions lie together behind the slots, and one is only written when a call gets there for the
 //! first time in a layout: until then the check leads to the function's stub, and the resolver looks where the stack is.
 //!
-//! A body with a pad may call another without the check, which its own frame has passed: by the *inner* head, if the
-//! link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]).
+//! The *check* in the slot is what the main thread needs: one comparison. Where that does not say enough, it leads to the
+//! full one, which lies behind the slots, too. A check is left at its first instruction, by the slot's detour.
+//!
+//! A body with a pad may call another without the check, which its own frame has passed: at its first byte, if it has a
+//! detour and the link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]). What then runs of
+//! a body that is closed, its pushes, moves the stack as in the original, whose unwind rules hold there.
 
-use crate::arch::entry::{CHECKING_HEAD, FRAME_CHECK_BYTES, OPEN_HEAD, WORD_BYTES, Word};
+use crate::arch::{check::CHECK_BYTES, entry::WORD_BYTES};
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -66,28 +69,18 @@ pub struct Shape {
 /// Grain of rules: words lie in them.
 const RULES_GRAIN_BYTES: u32 = 8;
 
-const CHECK_BYTES: u32 = FRAME_CHECK_BYTES as u32;
+/// The word in front of the slot's origin, a head or a detour, as a distance from there.
+pub const WORD_IN_FRONT: i32 = -(WORD_BYTES as i32);
 
-/// A word at an end of the check, as a distance from the slot's origin.
-const IN_FRONT: i32 = -(WORD_BYTES as i32);
-
-/// Where calls come into a slot, and what changes to lead them elsewhere. Places are bytes from the slot's origin.
+/// Where calls come into a slot, and what changes to lead them elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entrance {
-    /// A word that is one instruction: this one, if calls go on behind it.
-    Head {
-        /// Its place.
-        at: i32,
-        /// The instruction.
-        open: Word,
-    },
+    /// The word in front of the origin, which is one instruction.
+    Head,
+    /// The check at the origin. It goes on elsewhere by the detour's jump.
+    Check,
     /// The body's first byte.
-    Opening {
-        /// The place of the word with the detour.
-        detour: i32,
-        /// Pushes that the detour undoes.
-        pushes: u32,
-    },
+    Body,
 }
 
 /// Where the parts of a slot lie, in bytes from its origin.
@@ -101,8 +94,10 @@ pub struct Slot {
     pub spare: Option<Spare>,
     /// Where it is called.
     pub outer: Entrance,
-    /// Where callers come in that have checked already.
-    pub inner: Option<Entrance>,
+    /// Whether callers that have checked already come in at the body's first byte.
+    pub inner: bool,
+    /// Pushes at the beginning of the body that its detour undoes, if it is entered there.
+    pushes: u32,
 }
 
 /// What a function with two bodies has outside of its slot ([`Spares`](super::spares::Spares)).
@@ -120,53 +115,63 @@ impl Slot {
     pub fn of(function: &Movable, frames: Frames, entrances: Entrances) -> Self {
         let copy = function.copy_bytes();
         let pushes = function.detour().filter(|_| entrances == Entrances::Openings);
-        let head = Entrance::Head { at: IN_FRONT, open: OPEN_HEAD };
         if frames == Frames::AsBuilt || !function.has_frame() {
-            let opening = pushes.map(|pushes| Entrance::Opening { detour: IN_FRONT, pushes });
-            let outer = opening.unwrap_or(head);
-            return Self { body: 0, bytes: copy, spare: None, outer, inner: None };
+            let outer = if pushes.is_some() { Entrance::Body } else { Entrance::Head };
+            let pushes = pushes.unwrap_or(0);
+            return Self { body: 0, bytes: copy, spare: None, outer, inner: false, pushes };
         }
         let spare = Spare {
             bytes: copy.next_multiple_of(PLACEMENT_GRAIN_BYTES),
             rules_bytes: function.rules_bytes.next_multiple_of(RULES_GRAIN_BYTES),
         };
-        let inner = function
-            .has_inner_entry()
-            .then_some(Entrance::Head { at: CHECK_BYTES as i32, open: OPEN_HEAD });
-        let body = CHECK_BYTES + if inner.is_some() { WORD_BYTES as u32 } else { 0 };
-        let outer = Entrance::Head { at: IN_FRONT, open: CHECKING_HEAD };
-        Self { body, bytes: body + copy, spare: Some(spare), outer, inner }
-    }
-
-    /// Place and pushes of the detour, if there is one.
-    #[must_use]
-    pub fn detour(self) -> Option<(i32, u32)> {
-        match self.outer {
-            Entrance::Opening { detour, pushes } => Some((detour, pushes)),
-            Entrance::Head { .. } => None,
+        let pushes = pushes.filter(|_| function.has_inner_entry());
+        let body = CHECK_BYTES as u32;
+        Self {
+            body,
+            bytes: body + copy,
+            spare: Some(spare),
+            outer: match entrances {
+                Entrances::Openings => Entrance::Check,
+                Entrances::Heads => Entrance::Head,
+            },
+            inner: pushes.is_some(),
+            pushes: pushes.unwrap_or(0),
         }
     }
 
-    /// Where the code in front of the body begins that every call passes, if there is any.
+    /// All entrances, the outer one first.
+    pub fn entrances(self) -> impl DoubleEndedIterator<Item = Entrance> {
+        [Some(self.outer), self.inner.then_some(Entrance::Body)].into_iter().flatten()
+    }
+
+    /// Pushes that the detour undoes, if there is one.
     #[must_use]
-    pub fn head(self) -> Option<i32> {
+    pub fn detour(self) -> Option<u32> {
+        (self.outer != Entrance::Head).then_some(self.pushes)
+    }
+
+    /// Where the code in front of the body begins that leaves the stack alone, if there is any.
+    #[must_use]
+    pub fn front(self) -> Option<i32> {
         match self.outer {
-            Entrance::Head { at, .. } => Some(at),
-            Entrance::Opening { .. } => None,
+            Entrance::Head => Some(WORD_IN_FRONT),
+            Entrance::Check => Some(0),
+            Entrance::Body => None,
         }
     }
 
-    /// Bytes at the beginning of the body that belong to its entrance.
+    /// Bytes at the beginning of the body that belong to an entrance.
     #[must_use]
     pub fn opening_bytes(self) -> u32 {
-        self.detour().map_or(0, |(_, pushes)| pushes + Movable::DETOUR_JUMP_BYTES)
+        let is_entered = self.inner || self.outer == Entrance::Body;
+        if is_entered { self.pushes + Movable::DETOUR_JUMP_BYTES } else { 0 }
     }
 
     /// Pushes of the function's that stand when the code at a place in front of the body is about to run.
     #[must_use]
     pub fn pushes_at(self, place: i32) -> u32 {
-        let undone = self.detour().and_then(|(detour, pushes)| {
-            let undone = u32::try_from(place - detour).ok()?;
+        let undone = self.detour().and_then(|pushes| {
+            let undone = u32::try_from(place - WORD_IN_FRONT).ok()?;
             pushes.checked_sub(undone)
         });
         undone.unwrap_or(0)
@@ -213,33 +218,29 @@ mod tests {
     #[test]
     fn a_frame_with_a_pad_takes_a_check_and_a_spare_part() {
         let plain = Movable { flags: 0, ..function(24) };
-        let outer = Entrance::Head { at: -8, open: OPEN_HEAD };
-        let as_built = Slot { body: 0, bytes: 40, spare: None, outer, inner: None };
+        let outer = Entrance::Head;
+        let as_built = Slot { body: 0, bytes: 40, spare: None, outer, inner: false, pushes: 0 };
         assert_eq!(slot(&plain, Frames::Padded), as_built);
         assert_eq!(slot(&function(24), Frames::AsBuilt), as_built);
         let spare = Some(Spare { bytes: 48, rules_bytes: 24 });
-        let outer = Entrance::Head { at: -8, open: CHECKING_HEAD };
-        let padded = Slot { body: 24, bytes: 64, spare, outer, ..as_built };
+        let outer = Entrance::Check;
+        let padded = Slot { body: 16, bytes: 56, spare, outer, ..as_built };
         assert_eq!(slot(&function(24), Frames::Padded), padded);
         let spare = Some(Spare { bytes: 48, rules_bytes: 0 });
         assert_eq!(slot(&function(0), Frames::Padded), Slot { spare, ..padded });
-        let mut called = function(0);
-        called.flags |= Movable::FLAG_INNER_ENTRY;
-        let inner = Some(Entrance::Head { at: 24, open: OPEN_HEAD });
-        let two_heads = Slot { body: 32, bytes: 72, spare, inner, ..padded };
-        assert_eq!(slot(&called, Frames::Padded), two_heads);
-        assert_eq!(slot(&called, Frames::AsBuilt), as_built);
-        assert_eq!(two_heads.opening_bytes(), 0);
+        let told = Slot::of(&function(24), Frames::Padded, Entrances::Heads);
+        assert_eq!(told, Slot { outer: Entrance::Head, ..padded });
+        assert_eq!((told.front(), told.detour()), (Some(-8), None));
     }
 
     #[test]
     fn a_body_with_a_detour_is_entered_without_a_head() {
         let mut simple = Movable { flags: Movable::detour_flags(0), ..function(0) };
         let opened = slot(&simple, Frames::Padded);
-        assert_eq!(opened.outer, Entrance::Opening { detour: -8, pushes: 0 });
-        assert_eq!((opened.body, opened.head(), opened.opening_bytes()), (0, None, 2));
+        assert_eq!((opened.outer, opened.detour()), (Entrance::Body, Some(0)));
+        assert_eq!((opened.body, opened.front(), opened.opening_bytes()), (0, None, 2));
         let told = Slot::of(&simple, Frames::Padded, Entrances::Heads);
-        assert_eq!(told.outer, Entrance::Head { at: -8, open: OPEN_HEAD });
+        assert_eq!((told.outer, told.detour(), told.opening_bytes()), (Entrance::Head, None, 0));
         // The pop, and the jump behind it.
         simple.flags = Movable::detour_flags(1);
         let pushed = slot(&simple, Frames::Padded);
@@ -248,12 +249,24 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_body_with_a_pad_runs_while_it_is_closed() {
+    fn who_has_checked_already_comes_in_behind_the_check_if_there_is_a_detour() {
+        let entrances = |slot: Slot| slot.entrances().collect::<Vec<_>>();
         let mut padded = function(24);
-        padded.flags |= Movable::detour_flags(1) | Movable::FLAG_INNER_ENTRY;
-        let slot = slot(&padded, Frames::Padded);
-        assert_eq!((slot.detour(), slot.opening_bytes()), (None, 0));
-        assert_eq!(slot.pushes_at(-8), 0);
+        padded.flags |= Movable::FLAG_INNER_ENTRY;
+        let without = slot(&padded, Frames::Padded);
+        assert_eq!(entrances(without), [Entrance::Check]);
+        assert_eq!((without.detour(), without.opening_bytes()), (Some(0), 0));
+        padded.flags |= Movable::detour_flags(1);
+        let both = slot(&padded, Frames::Padded);
+        assert_eq!(entrances(both), [Entrance::Check, Entrance::Body]);
+        assert_eq!((both.detour(), both.opening_bytes(), both.front()), (Some(1), 3, Some(0)));
+        // In the detour a push stands, in the check none does.
+        assert_eq!([-8, -7, 0, 15].map(|place| both.pushes_at(place)), [1, 0, 0, 0]);
+        // Nobody comes in there otherwise, so nothing is to be undone.
+        padded.flags &= !Movable::FLAG_INNER_ENTRY;
+        let outer = slot(&padded, Frames::Padded);
+        assert_eq!((outer.detour(), outer.opening_bytes()), (Some(0), 0));
+        assert_eq!(entrances(slot(&padded, Frames::AsBuilt)), [Entrance::Body]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::os;
 use crate::rng::{Purpose, Stream};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use pads::Tables;
+use region::Above;
 use szc_abi::stack::{FunctionRecord, Growth};
 
 /// What the log says about the stack.
@@ -67,7 +68,7 @@ pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
         Tables::of_image().fill(seed, 0);
     }
     if let Some(room) = room::make(environment, file) {
-        region::enter(room.for_checks(), first_pad(0));
+        region::enter(room.for_checks(), Above::Nothing, first_pad(0));
         room::remember_main_state();
     }
     threads::start();

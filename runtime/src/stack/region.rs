@@ -1,6 +1,7 @@
 //! The part of the calling thread's stack in which frames get pads.
 //!
-//! Its bounds are two words that padded code compares the stack pointer with. They are written by
+//! Its bounds are two words that padded code compares the stack pointer with, and a third that holds the lower one if that
+//! is all there is to compare with. They are written by
 //! the thread itself, and those of the main thread also by [`withdraw`]; each store is of one word
 //! and relaxed, because every state between two stores gives pads in a part of the region or in
 //! none of it.
@@ -53,6 +54,16 @@ impl Region {
 struct Words {
     low: &'static AtomicU64,
     span: &'static AtomicU64,
+    floor: &'static AtomicU64,
+}
+
+/// What lies above a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Above {
+    /// The thread's own stack alone, and no other memory that could be one: it is the main thread's.
+    Nothing,
+    /// Maybe other stacks.
+    Anything,
 }
 
 /// # Safety
@@ -63,23 +74,28 @@ unsafe fn words(state: *mut PadState) -> Words {
         Words {
             low: AtomicU64::from_ptr(&raw mut (*state).low),
             span: AtomicU64::from_ptr(&raw mut (*state).span),
+            floor: AtomicU64::from_ptr(&raw mut (*state).floor),
         }
     }
 }
 
-fn set(state: &Words, region: Region) {
+fn set(state: &Words, region: Region, above: Above) {
+    state.floor.store(PadState::NO_FLOOR, Ordering::Relaxed);
     state.span.store(0, Ordering::Relaxed);
     state.low.store(region.low as u64, Ordering::Relaxed);
     state.span.store((region.end - region.low) as u64, Ordering::Relaxed);
+    if above == Above::Nothing {
+        state.floor.store(region.low as u64, Ordering::Relaxed);
+    }
 }
 
 /// Gives the calling thread's frames pads in this region, starting at this entry of the table.
-pub fn enter(region: Region, index: u8) {
+pub fn enter(region: Region, above: Above, index: u8) {
     let state = pad_state();
     // SAFETY: the calling thread's own state, whose index nobody else uses.
     unsafe {
         (*state).index = index;
-        set(&words(state), region);
+        set(&words(state), region, above);
     }
 }
 
@@ -97,7 +113,10 @@ pub fn exclude(other: Region) {
     let left = region.without(other, stack_pointer());
     if left != region {
         // SAFETY: the calling thread's own state.
-        set(&unsafe { words(pad_state()) }, left);
+        let state = unsafe { words(pad_state()) };
+        let had_floor = state.floor.load(Ordering::Relaxed) != PadState::NO_FLOOR;
+        let keeps_it = had_floor && left.end == region.end;
+        set(&state, left, if keeps_it { Above::Nothing } else { Above::Anything });
     }
 }
 
@@ -107,7 +126,9 @@ pub fn exclude(other: Region) {
 /// The state must be that of a thread that lives on.
 pub unsafe fn withdraw(state: *mut PadState) {
     // SAFETY: the caller's promise.
-    unsafe { words(state) }.span.store(0, Ordering::Relaxed);
+    let state = unsafe { words(state) };
+    state.floor.store(PadState::NO_FLOOR, Ordering::Relaxed);
+    state.span.store(0, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -151,21 +172,49 @@ mod tests {
         assert_eq!(whole.without(other, 3 << 20), above);
     }
 
+    /// What the calling thread's state is.
+    fn state() -> PadState {
+        // SAFETY: the test's own thread's state.
+        unsafe { pad_state().read() }
+    }
+
     #[test]
     fn a_thread_enters_excludes_and_withdraws() {
         std::thread::spawn(|| {
             let here = stack_pointer();
             let region = Region { low: here - 5000, end: here + 5000 };
-            enter(region, 7);
+            enter(region, Above::Anything, 7);
             exclude(Region { low: here + 2000, end: here + 2500 });
-            // SAFETY: the test's own thread's state.
-            let state = unsafe { pad_state().read() };
-            assert_eq!((state.low, state.span), (region.low as u64, 7000));
-            assert_eq!(state.index, 7);
+            assert_eq!((state().low, state().span), (region.low as u64, 7000));
+            assert_eq!((state().index, state().floor), (7, PadState::NO_FLOOR));
             // SAFETY: as above.
             unsafe { withdraw(pad_state()) };
-            // SAFETY: as above.
-            assert_eq!(unsafe { pad_state().read() }.span, 0);
+            assert_eq!(state().span, 0);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn the_floor_is_the_lower_bound_as_long_as_all_above_it_is_the_region() {
+        std::thread::spawn(|| {
+            let here = stack_pointer();
+            let (low, end) = (here - (1 << 20), here + 5000);
+            let floor_after = |exclude_from, to| {
+                enter(Region { low, end }, Above::Nothing, 0);
+                assert_eq!(state().floor, low as u64);
+                exclude(Region { low: exclude_from, end: to });
+                (state().floor, state().low)
+            };
+            // Below this frame: what is left lies above the other stack.
+            let above = (here - (512 << 10) + UNCHECKED_BYTES as usize) as u64;
+            assert_eq!(floor_after(here - (600 << 10), here - (512 << 10)), (above, above));
+            // Above it: the other stack lies above what is left.
+            assert_eq!(floor_after(here + 2000, here + 3000), (PadState::NO_FLOOR, low as u64));
+            assert_eq!(floor_after(end, end + 1000), (low as u64, low as u64));
+            // SAFETY: the test's own thread's state.
+            unsafe { withdraw(pad_state()) };
+            assert_eq!((state().floor, state().span), (PadState::NO_FLOOR, 0));
         })
         .join()
         .unwrap();

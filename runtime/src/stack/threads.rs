@@ -10,7 +10,7 @@
 //! thread gives back at once. If anything is missing (a free slot, memory, a definition of libc's)
 //! the thread is made as the program said, without pads.
 
-use super::region::{self, Region};
+use super::region::{self, Above, Region};
 use super::{first_pad, growth};
 use crate::arch::pads::{stack_pointer, thread_start};
 use crate::os::{self, PAGE_BYTES, null};
@@ -244,7 +244,7 @@ pub extern "C" fn szc_rt_thread_enter(index: usize) -> Begin {
     give_back(index);
     let here = stack_pointer();
     let room = Region { low: here - ROOM_BYTES, end: here + PAGE_BYTES };
-    region::enter(room.for_checks(), first_pad(number));
+    region::enter(room.for_checks(), Above::Anything, first_pad(number));
     begin
 }
 

@@ -4,11 +4,17 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Entries of a header that is written here, at most.
-pub const MAX_ENTRIES: usize = 5;
+/// Parts of a function that have rules, at most. The last is told of alone, the others together.
+pub const MAX_ENTRIES: usize = 7;
 
-/// Bytes of a header with that many.
-pub const HEADER_BYTES: usize = 4 * (FIXED_WORDS + 2 * MAX_ENTRIES);
+/// Which part that is: the beginning of a body that may not be written yet.
+pub const OPENING: usize = MAX_ENTRIES - 1;
+
+/// Bytes of a header of all parts but that one; where the header of that one begins.
+pub const OPENING_HEADER_AT: usize = 4 * (FIXED_WORDS + 2 * OPENING);
+
+/// Bytes of the memory of a function's headers.
+pub const HEADER_BYTES: usize = OPENING_HEADER_AT + 4 * (FIXED_WORDS + 2);
 
 /// Words in front of the table.
 const FIXED_WORDS: usize = 3;
@@ -71,7 +77,8 @@ pub unsafe fn find(header: *const u8, address: usize) -> Option<Entry> {
 /// function starts, as LLVM's unwinder, finds nothing, and not something else.
 ///
 /// # Safety
-/// [`HEADER_BYTES`] at `header` must be valid and aligned to words, and nobody may write anything else there.
+/// At `header` there must be room for so many entries, as in [`HEADER_BYTES`], aligned to words, and nobody may write anything
+/// else there.
 pub unsafe fn write(header: *mut u32, entries: impl Iterator<Item = Entry>) {
     let put = |at: usize, value: u32| {
         // SAFETY: callers stay inside the header. Relaxed: who reads it has it from the writing on the same thread.
@@ -83,7 +90,7 @@ pub unsafe fn write(header: *mut u32, entries: impl Iterator<Item = Entry>) {
     };
     let within_reach = entries.filter_map(|entry| distance(entry.start).zip(distance(entry.rules)));
     let mut count = 0;
-    for (start, rules) in within_reach.take(MAX_ENTRIES) {
+    for (start, rules) in within_reach.take(OPENING) {
         put(FIXED_WORDS + 2 * count, start);
         put(FIXED_WORDS + 2 * count + 1, rules);
         count += 1;

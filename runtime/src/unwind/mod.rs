@@ -8,7 +8,7 @@ mod relocated;
 mod rules;
 mod walk;
 
-pub use header::{HEADER_BYTES, MAX_ENTRIES};
+pub use header::{HEADER_BYTES, MAX_ENTRIES, OPENING};
 pub use objects::{room, wants_relocated_rules};
 pub use relocated::{COMMON_AT, START_AT};
 pub use rules::{is_loaded, obstacle};

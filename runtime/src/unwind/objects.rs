@@ -8,7 +8,7 @@
 //!
 //! Sources: glibc manual, "Dynamic Linker Introspection"; `<dlfcn.h>`.
 
-use super::header::{self, Entry};
+use super::header::{self, Entry, OPENING, OPENING_HEADER_AT};
 use super::relocated::{Room, Source};
 use crate::arch::{self, rules};
 use crate::code::headers::Memory;
@@ -146,6 +146,7 @@ fn header_for_all(object: &Object, original: Option<Entry>, at: usize) -> *const
             original.map(|entry| Entry { start: part.start - before, rules: entry.rules })
         }
     });
+    let at = if object.parts[OPENING].is_some() { at + OPENING_HEADER_AT } else { at };
     let header = object.headers.wrapping_add(at);
     // SAFETY: the header's memory is this function's in this layout alone, and what is written depends on nothing
     // else.

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //! head      the word in front of the copy is entered, and is the instruction
-//! opening   the copy is entered at its first byte; the instruction is one of its first, behind pushes of one byte,
-//!           and becomes a jump of 2 bytes to a detour, which undoes the pushes and jumps on
+//! opening   the copy, or its check, is entered at its first instruction; one of the first, behind pushes of one byte,
+//!           becomes a jump of 2 bytes to a detour, which undoes the pushes and jumps on
 //! ```
 //!
 //! A stub moves the stack pointer before it pushes anything: one half of a split function may jump to
@@ -17,7 +17,6 @@
 
 use super::{TRAP, displacement};
 use core::arch::{asm, global_asm};
-use szc_abi::stack::PadState;
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 
 /// Bytes of the word that changes at once.
@@ -30,12 +29,8 @@ pub type Word = u64;
 /// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may go on here, too.
 pub const OPEN_HEAD: Word = Word::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]);
 
-/// `lea 0(%rsp), %r11`: the same where a [`frame_check`] follows, whose first instruction this is.
-pub const CHECKING_HEAD: Word =
-    Word::from_le_bytes([0x4c, 0x8d, 0x9c, 0x24, 0x00, 0x00, 0x00, 0x00]);
-
 /// Bytes of `jmp rel32`.
-const JUMP_BYTES: usize = 5;
+pub(super) const JUMP_BYTES: usize = 5;
 
 // Where the instruction of an opening lies: in the first word of a body, which begins on the grain.
 const _: () = assert!(
@@ -83,48 +78,6 @@ pub fn with_bytes(word: Word, other: Word, mask: Word) -> Word {
 #[must_use]
 pub fn first_bytes(bytes: u32) -> Word {
     (1 << (8 * bytes)) - 1
-}
-
-/// Bytes of the check between the head and the body of a frame that has a pad. An inner head, if there is one, is a
-/// word between the check and the body.
-pub const FRAME_CHECK_BYTES: usize = 24;
-
-/// Offset in a check of the word that its branch lies in, whose displacement is the last field.
-pub const CHECK_BRANCH_AT: usize = FRAME_CHECK_BYTES - WORD_BYTES;
-
-/// The check at `at`, behind [`CHECKING_HEAD`]: goes on behind itself while the stack pointer lies where the thread's
-/// frames get pads, and else at `plain`. `state` is the distance of the thread's pad state from the thread pointer.
-///
-/// Of registers head and check change r11, which no convention of the compiler's passes anything in, and flags.
-#[must_use]
-pub fn frame_check(at: usize, plain: usize, state: i32) -> [u8; FRAME_CHECK_BYTES] {
-    /// Offset of the branch's displacement, which is its last field.
-    const BRANCH_FIELD: usize = 20;
-    let low = state.wrapping_add(PadState::LOW_AT as i32).to_le_bytes();
-    let span = state.wrapping_add(PadState::SPAN_AT as i32).to_le_bytes();
-    let branch = plain.wrapping_sub(at + BRANCH_FIELD + 4) as u32;
-    let mut code = [0; FRAME_CHECK_BYTES];
-    let parts: [&[u8]; 6] = [
-        &[0x64, 0x4c, 0x2b, 0x1c, 0x25], // sub %fs:low, %r11
-        &low,
-        &[0x64, 0x4c, 0x3b, 0x1c, 0x25], // cmp %fs:span, %r11
-        &span,
-        &[0x0f, 0x83], // jae plain
-        &branch.to_le_bytes(),
-    ];
-    let mut end = 0;
-    for part in parts {
-        code[end..end + part.len()].copy_from_slice(part);
-        end += part.len();
-    }
-    code
-}
-
-/// The last word of a check whose end is here, once its branch leads to `plain`. The branch lies in that word as a whole.
-#[must_use]
-pub fn check_branch(end: usize, plain: usize, word: Word) -> Word {
-    let displacement = plain.wrapping_sub(end) as u32;
-    with_bytes(word, Word::from(displacement) << 32, 0xffff_ffff << 32)
 }
 
 /// Bytes of a stub, the rest of the last instruction's grain included.
@@ -346,18 +299,6 @@ mod tests {
         let three = detour(0x1008, 0x1110, body, 3);
         assert_eq!(three.to_le_bytes()[3..], [0xe9, 0, 1, 0, 0]);
         assert_eq!(first_bytes(3), 0xff_ffff);
-    }
-
-    #[test]
-    fn the_branch_of_a_check_changes_in_one_word() {
-        let (at, stub, spare) = (0x1008, 0x5000, 0x9000);
-        let [first, last] = [stub, spare].map(|plain| frame_check(at, plain, -40));
-        assert_eq!(first[..CHECK_BRANCH_AT + 4], last[..CHECK_BRANCH_AT + 4]);
-        let word = |check: [u8; FRAME_CHECK_BYTES]| {
-            Word::from_le_bytes(*check[CHECK_BRANCH_AT..].first_chunk().unwrap())
-        };
-        assert_eq!(check_branch(at + FRAME_CHECK_BYTES, spare, word(first)), word(last));
-        assert_eq!(first[CHECK_BRANCH_AT + 2..][..2], [0x0f, 0x83]);
     }
 
     #[test]

@@ -10,14 +10,15 @@ use szc_abi::stack::PadState;
 // The state that padded code reads: `#[thread_local]` is not stable in Rust, so it is defined here.
 // Code that cannot use the local-exec model finds it by its offset from the thread pointer.
 global_asm!(
-    ".section .tbss, \"awT\", @nobits",
+    ".section .tdata, \"awT\", @progbits",
     ".p2align 3",
     ".globl szc_pad_state",
     ".hidden szc_pad_state",
     ".type szc_pad_state, @object",
     ".size szc_pad_state, {bytes}",
     "szc_pad_state:",
-    ".zero {bytes}",
+    ".zero {floor_at}",
+    ".quad {no_floor}",
     ".section .rodata.szc_pad_state_offset, \"a\", @progbits",
     ".p2align 3",
     ".globl szc_pad_state_offset",
@@ -31,7 +32,11 @@ global_asm!(
     ".long -1",
     ".text",
     bytes = const size_of::<PadState>(),
+    floor_at = const PadState::FLOOR_AT,
+    no_floor = const PadState::NO_FLOOR,
 );
+
+const _: () = assert!(PadState::FLOOR_AT as usize + size_of::<u64>() == size_of::<PadState>());
 
 // The bounds of the sections; both null in a program without the section.
 global_asm!(
@@ -175,7 +180,7 @@ mod tests {
     fn every_thread_has_a_state_of_its_own_that_gives_no_pads_at_first() {
         let here = pad_state();
         // SAFETY: the test's own thread's state.
-        assert_eq!(unsafe { here.read() }, PadState::default());
+        assert_eq!(unsafe { here.read() }, PadState::NO_PADS);
         let there = std::thread::spawn(|| pad_state() as usize).join().unwrap();
         assert_ne!(here as usize, there);
         assert_eq!(here as usize % 8, 0);

@@ -4,14 +4,14 @@
 //! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.2 and 6.4.3; System V ABI, figure 3.36 (numbers
 //! of registers).
 
-use super::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES, WORD_BYTES};
+use super::check::FULL_CHECK_BYTES;
+use super::entry::{STUB_BYTES, STUB_RULES, WORD_BYTES};
 use szc_abi::Movable;
 
 /// Bytes of rules without instructions, and of what all have in common.
 const RULES_BYTES: usize = 24;
 
-/// Offset in [`PATTERNS`] of the rules of a head, a check and an inner head: the function was called, and has done
-/// nothing yet.
+/// Offset in [`PATTERNS`] of the rules of a head and of checks: the function was called, and has done nothing yet.
 pub const FRONT_AT: usize = RULES_BYTES;
 
 /// Offset in [`PATTERNS`] of the rules of a stub: the same, until it leaves the red zone.
@@ -50,7 +50,7 @@ pub const PATTERNS: [u8; PATTERNS_BYTES] = {
         0, 0, 0, 0, 0, 0, // DW_CFA_nop
     ];
     let mut all = put([0; PATTERNS_BYTES], 0, &common);
-    all = rules(all, FRONT_AT, FRAME_CHECK_BYTES + 2 * WORD_BYTES, &[]);
+    all = rules(all, FRONT_AT, FULL_CHECK_BYTES, &[]);
     all = rules(all, STUB_AT, STUB_BYTES, &STUB_RULES);
     let mut pushes = 0;
     while pushes < DETOURS {

@@ -9,7 +9,8 @@
 #![forbid(unsafe_code)]
 
 use super::super::sink::Sink;
-use crate::arch::entry::{FRAME_CHECK_BYTES, STUB_BYTES, STUB_RULES, WORD_BYTES};
+use crate::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
+use crate::arch::entry::{STUB_BYTES, STUB_RULES};
 use crate::code::copy::frame_of;
 use crate::code::slot::{self, Entrances, Slot};
 use szc_abi::unwind::{Common, Frame, Frames};
@@ -29,7 +30,7 @@ const MAX_COMMONS: usize = 16;
 const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 
 // The distance from the entry to the body is one instruction.
-const _: () = assert!(SLOT_HEAD_BYTES as usize + FRAME_CHECK_BYTES + WORD_BYTES < 0x40);
+const _: () = assert!(SLOT_HEAD_BYTES as usize + CHECK_BYTES < 0x40);
 
 /// Where a layout has its functions, as addresses of the file.
 pub trait Places {
@@ -37,6 +38,8 @@ pub trait Places {
     fn function(&self, position: u32) -> u32;
     /// Address behind a function's head.
     fn body(&self, function: u32) -> u64;
+    /// Address of its full check.
+    fn full_check(&self, function: u32) -> u64;
     /// Address of its spare body.
     fn spare(&self, function: u32) -> u64;
     /// Address of its stub.
@@ -135,11 +138,19 @@ impl Source<'_> {
             let pad = slot.spare.and(Some(places.pad(index)));
             self.rules(&function, (entry, lead, pad), commons, at, out);
         }
-        for index in 0..count {
-            let Some(function) = self.table.movable(index as usize) else { continue };
-            let Some(spare) = Slot::of(&function, self.frames, Entrances::Heads).spare else {
-                continue;
-            };
+        let spares = || {
+            (0..count).filter_map(|index| {
+                let function = self.table.movable(index as usize)?;
+                let spare = Slot::of(&function, self.frames, Entrances::Heads).spare?;
+                Some((index, function, spare))
+            })
+        };
+        for (index, function, _) in spares() {
+            let start = places.full_check(index);
+            symbol(&mut out.symbols, &function, start, FULL_CHECK_BYTES as u32);
+            one_frame(at, out, 0, start, FULL_CHECK_BYTES as u64, |_| {});
+        }
+        for (index, function, spare) in spares() {
             let start = places.spare(index);
             symbol(&mut out.symbols, &function, start, spare.bytes);
             self.rules(&function, (start, 0, None), commons, at, out);

@@ -119,6 +119,9 @@ impl Places for InFile<'_> {
     fn body(&self, function: u32) -> u64 {
         (self.region.body(self.arena, function) - self.start) as u64
     }
+    fn full_check(&self, function: u32) -> u64 {
+        (self.region.full_check(self.image, self.arena, function) - self.start) as u64
+    }
     fn spare(&self, function: u32) -> u64 {
         (self.region.spare(self.image, self.arena, function) - self.start) as u64
     }

@@ -64,6 +64,9 @@ impl Places for Nowhere {
     fn body(&self, _: u32) -> u64 {
         PAGE_BYTES as u64
     }
+    fn full_check(&self, _: u32) -> u64 {
+        PAGE_BYTES as u64
+    }
     fn spare(&self, _: u32) -> u64 {
         PAGE_BYTES as u64
     }
