@@ -31,8 +31,23 @@ impl Opening {
         entry::first_bytes(self.kept + Movable::DETOUR_JUMP_BYTES)
     }
 
+    /// Its first bytes while calls go elsewhere.
     fn left(self) -> Word {
         entry::left(self.at, self.open, self.kept, self.target)
+    }
+
+    /// Makes its first bytes these.
+    fn set(self, arena: &Arena, first: Word) {
+        // The rest of the word is written by the holder of the lock alone, so it does not change between the load
+        // and the store.
+        let word = word_at(arena, self.at).load(Ordering::Relaxed);
+        set_word(arena, self.at, entry::with_bytes(word, first, self.mask()));
+    }
+
+    /// Whether they are these.
+    fn has(self, arena: &Arena, first: Word) -> bool {
+        let word = word_at(arena, self.at).load(Ordering::Relaxed);
+        (word ^ first) & self.mask() == 0
     }
 }
 
@@ -48,17 +63,22 @@ impl Region {
     /// Opens the entrances of a function that was copied; as [`Self::open_copies`].
     pub fn open(&self, image: &Image, arena: &Arena, function: u32) {
         let slot = image.slot(function);
+        if slot.outer == Entrance::Head {
+            return set_word(arena, self.word_in_front(arena, function), OPEN_HEAD);
+        }
         // What the outer one goes on to comes first.
-        for entrance in slot.entrances().rev() {
-            self.lead(image, arena, function, slot, entrance, None);
+        for opening in self.openings(image, arena, function, slot).rev() {
+            opening.set(arena, opening.open);
         }
     }
 
     /// Makes calls of a function's slot go to `target`, by whichever entrance.
     pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
-        let slot = image.slot(function);
-        for entrance in slot.entrances() {
-            self.lead(image, arena, function, slot, entrance, Some(target));
+        let (slot, in_front) = (image.slot(function), self.word_in_front(arena, function));
+        // The way is there before anyone is sent there; an older one stays valid for who fetched it.
+        set_word(arena, in_front, self.way_on(image, arena, function, slot, target));
+        for opening in self.openings(image, arena, function, slot) {
+            opening.set(arena, opening.left());
         }
     }
 
@@ -67,31 +87,13 @@ impl Region {
         self.send_on(image, arena, function, self.stub(arena, function));
     }
 
-    /// Makes calls by an entrance go on in the slot, or to a target elsewhere.
-    fn lead(
-        &self,
-        image: &Image,
-        arena: &Arena,
-        function: u32,
-        slot: Slot,
-        entrance: Entrance,
-        target: Option<usize>,
-    ) {
-        let in_front = self.word_in_front(arena, function);
-        let Some(opening) = self.opening(image, arena, function, slot, entrance) else {
-            let head = target.map_or(OPEN_HEAD, |target| entry::jumping_head(in_front, target));
-            return set_word(arena, in_front, head);
-        };
-        let mut first = opening.open;
-        if let Some(target) = target {
-            // The way is there before anyone is sent there; an older one stays valid for who fetched it.
-            set_word(arena, in_front, self.detour(image, arena, function, slot, target));
-            first = opening.left();
-        }
-        // The rest of the word is written by the holder of the lock alone, so it does not change between the load
-        // and the store.
-        let word = word_at(arena, opening.at).load(Ordering::Relaxed);
-        set_word(arena, opening.at, entry::with_bytes(word, first, opening.mask()));
+    /// Whether calls of a function's slot ask the resolver.
+    pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
+        let (slot, stub) = (image.slot(function), self.stub(arena, function));
+        let in_front = word_at(arena, self.word_in_front(arena, function));
+        let is_left = |opening: Opening| opening.has(arena, opening.left());
+        in_front.load(Ordering::Relaxed) == self.way_on(image, arena, function, slot, stub)
+            && self.openings(image, arena, function, slot).next().is_none_or(is_left)
     }
 
     /// Address of the head or the detour of a function's slot.
@@ -99,8 +101,8 @@ impl Region {
         self.body(arena, function).wrapping_add_signed(WORD_IN_FRONT as isize)
     }
 
-    /// A slot's detour to an address.
-    fn detour(
+    /// The head of a slot, or its detour, that leads to an address.
+    fn way_on(
         &self,
         image: &Image,
         arena: &Arena,
@@ -112,18 +114,17 @@ impl Region {
         entry::detour(at, target, image.first_bytes(function), slot.detour().unwrap_or(0))
     }
 
-    /// What changes at an entrance; nothing if that is a head.
-    fn opening(
+    /// What changes at a slot's entrances, the outer one first; nothing if that is a head.
+    fn openings(
         &self,
         image: &Image,
         arena: &Arena,
         function: u32,
         slot: Slot,
-        entrance: Entrance,
-    ) -> Option<Opening> {
+    ) -> impl DoubleEndedIterator<Item = Opening> {
         let (origin, detour) = (self.body(arena, function), self.word_in_front(arena, function));
-        let pushes = slot.detour()?;
-        match entrance {
+        let (pushes, first) = (slot.detour().unwrap_or(0), image.first_bytes(function));
+        slot.entrances().filter_map(move |entrance| match entrance {
             Entrance::Head => None,
             // No push has been executed there.
             Entrance::Check => Some(Opening {
@@ -134,25 +135,11 @@ impl Region {
             }),
             Entrance::Body => Some(Opening {
                 at: origin + slot.body as usize,
-                open: image.first_bytes(function),
+                open: first,
                 kept: pushes,
                 target: detour,
             }),
-        }
-    }
-
-    /// Whether calls of a function's slot ask the resolver.
-    pub fn is_closed(&self, image: &Image, arena: &Arena, function: u32) -> bool {
-        let (slot, stub) = (image.slot(function), self.stub(arena, function));
-        let load = |at| word_at(arena, at).load(Ordering::Relaxed);
-        let in_front = load(self.word_in_front(arena, function));
-        match self.opening(image, arena, function, slot, slot.outer) {
-            None => in_front == entry::jumping_head(self.word_in_front(arena, function), stub),
-            Some(opening) => {
-                (load(opening.at) ^ opening.left()) & opening.mask() == 0
-                    && in_front == self.detour(image, arena, function, slot, stub)
-            }
-        }
+        })
     }
 
     pub(super) fn target(&self, image: &Image, arena: &Arena, function: u32, offset: u32) -> usize {

@@ -39,13 +39,8 @@ const _: () = assert!(
         && (PLACEMENT_GRAIN_BYTES as usize).is_multiple_of(WORD_BYTES)
 );
 
-/// A head that leads on: `jmp rel32` at `at`. The target must be within reach, as all of the arena is.
-#[must_use]
-pub fn jumping_head(at: usize, target: usize) -> Word {
-    detour(at, target, 0, 0)
-}
-
-/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target within reach.
+/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target. Without pushes it is a head that
+/// leads on. The target must be within reach, as all of the arena is.
 #[must_use]
 pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     /// What `pop` of a register has more than `push` of it.
@@ -282,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn a_jumping_head_reaches_forwards_and_backwards() {
-        let head = |target| jumping_head(0x1008, target).to_le_bytes();
+    fn a_head_leads_on_forwards_and_backwards() {
+        let head = |target| detour(0x1008, target, 0, 0).to_le_bytes();
         assert_eq!(head(0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
         assert_eq!(head(0x100d - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]);
     }
