@@ -5,6 +5,7 @@
 /* A program switches to stacks of its own by its own assembly, in the main thread and in another one. One of
  * its stacks is left alone for many layouts, with frames that are returned to at the end. */
 #include "../rounds.h"
+#include "../switch_to.h"
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -12,14 +13,6 @@ struct task {
     void *pointer, *caller;
     uint64_t value;
 };
-
-/* Saves what a call keeps, and goes on where another stack pointer was saved. */
-void switch_to(void **from, void **to);
-__asm__(".text\n.type switch_to, @function\nswitch_to:\n"
-        "push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n"
-        "mov %rsp, (%rdi)\n mov (%rsi), %rsp\n"
-        "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n"
-        ".size switch_to, . - switch_to\n");
 
 static __thread struct task *current;
 
