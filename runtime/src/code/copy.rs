@@ -6,7 +6,7 @@ use super::region::Region;
 use super::slot::{Entrance, Slot};
 use crate::arch::{
     self,
-    check::{self, CHECK_BYTES, CHECK_ENTRY_AT, FULL_CHECK_BYTES},
+    check::{self, CHECK_BYTES, CHECK_OPENING_BYTES, FULL_CHECK_BYTES},
 };
 use crate::unwind::{COMMON_AT, START_AT};
 use szc_abi::{
@@ -50,7 +50,7 @@ impl Region {
         let check = check::check(start, full, image.pad_state());
         // Where the check is an entrance, its first word changes as one, when it is opened.
         let closed = match slot.outer {
-            Entrance::Check => CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize,
+            Entrance::Check => CHECK_OPENING_BYTES,
             Entrance::Head | Entrance::Body => 0,
         };
         let (body, stub) = (start + slot.body as usize, self.stub(arena, index));

@@ -23,7 +23,8 @@
 //! detour and the link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]). What then runs of
 //! a body that is closed, its pushes, moves the stack as in the original, whose unwind rules hold there.
 
-use crate::arch::{check::CHECK_BYTES, entry::WORD_BYTES};
+use crate::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
+use crate::arch::entry::WORD_BYTES;
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -181,6 +182,12 @@ impl Slot {
     #[must_use]
     pub fn spare_bytes(self) -> u32 {
         self.spare.map_or(0, |spare| spare.bytes)
+    }
+
+    /// Bytes of the function's full check.
+    #[must_use]
+    pub fn full_check_bytes(self) -> u32 {
+        self.spare.map_or(0, |_| FULL_CHECK_BYTES as u32)
     }
 
     /// Bytes of the rules of the body in the slot.

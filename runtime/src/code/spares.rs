@@ -37,14 +37,10 @@ pub fn bytes(functions: impl Iterator<Item = Movable>, frames: Frames) -> Option
     let mut total = PLACEMENT_GRAIN_BYTES + CHECK_BYTES;
     for function in functions {
         let slot = Slot::of(&function, frames, Entrances::Heads);
-        let own = slot.rules_bytes() + check_bytes(slot);
+        let own = slot.rules_bytes() + slot.full_check_bytes();
         total = total.checked_add(slot.spare_bytes())?.checked_add(own)?;
     }
     (total < 1 << 31).then_some(total)
-}
-
-fn check_bytes(slot: Slot) -> u32 {
-    if slot.spare.is_some() { CHECK_BYTES } else { 0 }
 }
 
 impl Spares {
@@ -69,7 +65,7 @@ impl Spares {
         };
         let rules_end = lay_out(RULES, rules, &Slot::rules_bytes);
         let checks = rules_end.next_multiple_of(CHECK_BYTES);
-        let start = lay_out(CHECKS, checks, &check_bytes);
+        let start = lay_out(CHECKS, checks, &Slot::full_check_bytes);
         let end = lay_out(SPARES, start, &Slot::spare_bytes);
         Ok(Self { checks, start, end, count, starts })
     }

@@ -1,10 +1,9 @@
 //! The part of the calling thread's stack in which frames get pads.
 //!
-//! Its bounds are two words that padded code compares the stack pointer with, and a third that holds the lower one if that
-//! is all there is to compare with. They are written by
-//! the thread itself, and those of the main thread also by [`withdraw`]; each store is of one word
-//! and relaxed, because every state between two stores gives pads in a part of the region or in
-//! none of it.
+//! Its bounds are two words that padded code compares the stack pointer with, and a third that holds the lower one if
+//! that is all there is to compare with. They are written by the thread itself, and those of the main thread also by
+//! [`withdraw`]; each store is of one word and relaxed, because every state between two stores gives pads in a part of
+//! the region or in none of it.
 
 use crate::arch::pads::{pad_state, stack_pointer};
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -20,8 +20,8 @@ pub fn announce(image: &Image, arena: &Arena, region: &Region) {
         let name = image.table().name(function.name_at);
         let slot = image.slot(index);
         let slot_part = Some((region.body(arena, index), slot.bytes));
-        let check = || (region.full_check(image, arena, index), FULL_CHECK_BYTES as u32);
-        let check_part = slot.spare.map(|_| check());
+        let full_check = (region.full_check(image, arena, index), FULL_CHECK_BYTES as u32);
+        let check_part = slot.spare.and(Some(full_check));
         let spare_part = slot.spare.map(|spare| (region.spare(image, arena, index), spare.bytes));
         for (address, bytes) in [slot_part, check_part, spare_part].into_iter().flatten() {
             page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");

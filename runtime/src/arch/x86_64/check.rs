@@ -17,8 +17,10 @@ const NOP: u8 = 0x90;
 /// The first bytes of an open check: what is in front of the entry, and what becomes a jump when calls go elsewhere.
 pub const CHECK_OPENING: Word = Word::from_le_bytes([NOP, 0x64, 0x48, 0, 0, 0, 0, 0]);
 
-// The same form as the beginning of a body: what is kept, and a jump behind it.
-const _: () = assert!(CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize <= WORD_BYTES);
+/// How many those are: the same form as the beginning of a body, what is kept, and a jump behind it.
+pub const CHECK_OPENING_BYTES: usize = CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize;
+
+const _: () = assert!(CHECK_OPENING_BYTES <= WORD_BYTES);
 
 /// The check at `at`: goes on behind itself if the stack pointer is not below where the thread's frames get pads and nothing
 /// else lies above (that is so for the main thread alone), and else at `full`. `state` is the distance of the thread's pad
@@ -95,7 +97,7 @@ mod tests {
     fn a_check_is_left_at_its_first_instruction() {
         let check = check(0x1010, 0x9000, -40);
         let first = Word::from_le_bytes(*check.first_chunk().unwrap());
-        let mask = first_bytes(CHECK_ENTRY_AT as u32 + Movable::DETOUR_JUMP_BYTES);
+        let mask = first_bytes(CHECK_OPENING_BYTES as u32);
         assert_eq!(first & mask, CHECK_OPENING);
         let left = left(0x1010, CHECK_OPENING, CHECK_ENTRY_AT as u32, 0x1008 + 2);
         assert_eq!(left.to_le_bytes()[..3], [NOP, 0xeb, 0xf7]);
