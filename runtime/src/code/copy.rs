@@ -20,12 +20,10 @@ impl Region {
         let start = self.body(arena, index);
         let slot = image.slot(index);
         let body = start + slot.body as usize;
-        let takes_pad = slot.spare.is_some();
         let mut reader = image.table().fields(function);
-        let opening = slot.opening_bytes();
-        Body { region: self, image, arena, index, function, start: body, takes_pad }
-            .write(&mut reader, opening);
-        if takes_pad {
+        let written = Body::in_slot(self, image, arena, index, function);
+        written.write(&mut reader, slot.opening_bytes());
+        if written.takes_pad {
             let rules = (slot.rules_bytes() > 0).then(|| self.rules(image, arena, index));
             grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
             self.write_checks(image, arena, index, slot);
@@ -38,7 +36,7 @@ impl Region {
         let function = &image.function(index);
         let start = self.spare(image, arena, index);
         let mut reader = image.table().fields(function);
-        Body { region: self, image, arena, index, function, start, takes_pad: false }
+        Body { start, takes_pad: false, ..Body::in_slot(self, image, arena, index, function) }
             .write(&mut reader, 0);
     }
 
@@ -67,19 +65,72 @@ impl Region {
 }
 
 /// A body of a function that is being written.
-struct Body<'a> {
+pub(super) struct Body<'a> {
+    /// The layout that its calls lead into.
     region: &'a Region,
-    image: &'a Image,
-    arena: &'a Arena,
+    pub(super) image: &'a Image,
+    pub(super) arena: &'a Arena,
     index: u32,
-    function: &'a Movable,
+    pub(super) function: &'a Movable,
     /// Its address.
-    start: usize,
+    pub(super) start: usize,
     /// Whether its frame is larger by a pad.
     takes_pad: bool,
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    /// That in a function's slot.
+    pub(super) fn in_slot(
+        region: &'a Region,
+        image: &'a Image,
+        arena: &'a Arena,
+        index: u32,
+        function: &'a Movable,
+    ) -> Self {
+        let slot = image.slot(index);
+        let start = region.body(arena, index) + slot.body as usize;
+        Self { region, image, arena, index, function, start, takes_pad: slot.spare.is_some() }
+    }
+
+    /// The same, as one whose calls lead into another layout.
+    pub(super) fn calling_into(self, region: &'a Region) -> Self {
+        Self { region, ..self }
+    }
+
+    /// Where a field leads that calls or jumps to the beginning of a function, if that is complete by itself: the other parts
+    /// of this one work on its frame, which is that of its layout.
+    pub(super) fn callee(&self, kind: FieldKind) -> Option<usize> {
+        let (FieldKind::Function { function: callee, offset: 0 } | FieldKind::Inner(callee)) = kind
+        else {
+            return None;
+        };
+        let mut member = self.function.unit_next;
+        while member != self.index {
+            if member == callee {
+                return None;
+            }
+            member = self.image.function(member).unit_next;
+        }
+        Some(match kind {
+            FieldKind::Inner(_) => self.inner_target(callee),
+            _ => self.target(callee, 0),
+        })
+    }
+
+    /// The displacement at an address that leads to another.
+    pub(super) fn displacement(&self, at: usize, target: usize) -> u32 {
+        // The arena was placed within reach of the whole image.
+        target.wrapping_sub(at + 4) as u32
+    }
+
+    fn inner_target(&self, callee: u32) -> usize {
+        if self.takes_pad {
+            self.region.inner_target(self.image, self.arena, callee)
+        } else {
+            self.target(callee, 0)
+        }
+    }
+
     /// Writes it, but for so many bytes at its beginning, which are an entrance that is closed. The reader is then behind
     /// the jump tables.
     #[inline(never)]
@@ -113,8 +164,7 @@ impl Body<'_> {
             let at = field.at as usize;
             // SAFETY: validated: the field lies inside the function, whose copy this is.
             let place = unsafe { self.arena.writable(self.start).add(at) };
-            // The arena was placed within reach of the whole image.
-            let relative = |target: usize| target.wrapping_sub(self.start + at + 4) as u32;
+            let relative = |target: usize| self.displacement(self.start + at, target);
             let mut table = |table| self.start + tables_at + offsets.of_table(table) as usize;
             let value = match field.kind {
                 FieldKind::Fixed => {
@@ -123,10 +173,7 @@ impl Body<'_> {
                     old.wrapping_sub(self.start.wrapping_sub(original) as u32)
                 }
                 FieldKind::Function { function, offset } => relative(self.target(function, offset)),
-                FieldKind::Inner(callee) if self.takes_pad => {
-                    relative(self.region.inner_target(self.image, self.arena, callee))
-                }
-                FieldKind::Inner(callee) => relative(self.target(callee, 0)),
+                FieldKind::Inner(callee) => relative(self.inner_target(callee)),
                 FieldKind::TableRelative32(index) => relative(table(index)),
                 FieldKind::TableAbsolute32(index) => table(index) as u32,
                 FieldKind::TableAbsolute64(index) => {

@@ -193,15 +193,15 @@ impl Region {
 }
 
 /// The aligned word at an address of the arena, in the writable view.
-fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
+pub(super) fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
     debug_assert!(at.is_multiple_of(WORD_BYTES));
     // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a page, so
     // it is aligned in both.
     unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
 }
 
-/// Replaces a head, a detour, or the beginning of a body.
-fn set_word(arena: &Arena, at: usize, word: Word) {
+/// Replaces a head, a detour, or a word of a body.
+pub(super) fn set_word(arena: &Arena, at: usize, word: Word) {
     // Release: pairs with the fetch of the word by any thread, which finds what was written before it
     // where the word leads.
     word_at(arena, at).store(word, Ordering::Release);

@@ -7,7 +7,7 @@
 
 use super::headers::Headers;
 use super::pristine::Pristine;
-use super::slot::{Frames, Order, Shape, Slot};
+use super::slot::{Entrances, Frames, Order, Shape, Slot};
 use super::spares::Spares;
 use crate::arch::{self, entry, entry_jump, rules};
 use crate::os::{self, File, PAGE_BYTES};
@@ -209,6 +209,11 @@ impl Image {
         debug_assert!(index < self.count());
         // SAFETY: the array has an entry for each function; indices come from the validated table.
         unsafe { self.functions.add(index as usize).read() }
+    }
+
+    /// Whether bodies of copies may change after they were written.
+    pub fn bodies_change(&self) -> bool {
+        self.shape.entrances == Entrances::Openings
     }
 
     /// Where the parts of a function's slot lie.

@@ -10,6 +10,8 @@
 
 pub mod arena;
 mod budget;
+mod callers;
+mod calls;
 pub mod copy;
 mod counts;
 mod entrances;
@@ -37,10 +39,12 @@ use crate::stack;
 use crate::symbols;
 use arena::Arena;
 pub use budget::{Budget, Reclaim};
+use callers::Callers;
 pub use counts::Counts;
 use image::{Image, RedirectFailed};
 use origin::Locator;
 pub use plan::{Plan, Prepared};
+use reclaim::home;
 pub use refused::Refused;
 use region::Region;
 use slot::Frames;
@@ -68,6 +72,8 @@ pub struct Code {
     /// Slots of old epochs that lead to the current one.
     redirects: *mut SlotAt,
     redirect_count: usize,
+    /// Old copies whose calls lead into the current layout.
+    callers: Callers,
     reclaims: bool,
     /// There can be no further epoch.
     stopped: bool,
@@ -137,6 +143,9 @@ impl Code {
         let target = region.entry(&self.image, &self.arena, function);
         if place != current {
             self.send_on(SlotAt { place, function }, target);
+            if let Some(return_address) = home::word_at(stack_pointer) {
+                self.lead_caller(return_address);
+            }
         }
         Some(self.without_pad(function, stack_pointer).unwrap_or(target))
     }
@@ -198,8 +207,7 @@ impl Code {
     ///
     /// A thread that fetched an older head goes where that one led: to a copy that stays.
     pub fn publish(&mut self, prepared: &Prepared) {
-        let old_place = self.current_place();
-        let old = *self.region(old_place);
+        let old = *self.region(self.current_place());
         for index in 0..self.redirect_count {
             // SAFETY: below the number of slots written.
             let slot = unsafe { self.redirects.add(index).read() };
@@ -211,17 +219,12 @@ impl Code {
         self.redirect_count = 0;
         self.install(prepared.region);
         self.epochs.advance(prepared.region.place());
-        let new = *self.region(self.current_place());
+        self.lead_callers_on();
         for index in 0..old.copied_count() {
-            let function = old.copied(index);
-            old.close(&self.image, &self.arena, function);
-            if new.is_copied(function) {
-                let target = new.entry(&self.image, &self.arena, function);
-                self.send_on(SlotAt { place: old_place, function }, target);
-            }
+            old.close(&self.image, &self.arena, old.copied(index));
         }
         self.counts.epochs += 1;
-        self.counts.relocations += u64::from(new.copied_count());
+        self.counts.relocations += u64::from(prepared.region.copied_count());
         self.counts.retained_bytes += self.counts.live_bytes;
         self.counts.live_bytes = prepared.bytes;
     }
@@ -356,6 +359,7 @@ impl Code {
         for region in self.regions_in_use() {
             region.ask_again(&self.image, &self.arena);
         }
+        self.find_callers();
         Ok(())
     }
 }

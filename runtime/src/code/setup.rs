@@ -8,7 +8,9 @@ use super::reclaim::stacks::{self, Blocked};
 use super::region::Region;
 use super::slot::{Entrances, Frames, Shape, Slot};
 use super::table::MappedTable;
-use super::{Budget, Code, Counts, MAX_REDIRECTS, Reclaim, Refused, SlotAt, layout, spares};
+use super::{
+    Budget, Callers, Code, Counts, MAX_REDIRECTS, Reclaim, Refused, SlotAt, layout, spares,
+};
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Use};
 use crate::os;
@@ -86,6 +88,7 @@ impl Code {
         let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<SlotAt>())
             .map_err(|_| Refused::Memory)?
             .cast();
+        let callers = Callers::new().map_err(|_| Refused::Memory)?;
         let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
         // SAFETY: zeroed memory of that many bytes, unmapped by `free` alone; zero is `Use::Fresh`.
         let uses: &'static mut [Use] =
@@ -106,6 +109,7 @@ impl Code {
             regions,
             redirects,
             redirect_count: 0,
+            callers,
             // Whoever was told where a function lies would find another there.
             reclaims: budget.reclaim != Reclaim::Off && !symbols::tells_anyone(),
             stopped: false,
@@ -140,6 +144,7 @@ impl Code {
             os::unmap(uses.as_mut_ptr().cast(), uses.len());
             os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
             os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<SlotAt>());
+            self.callers.free();
             self.image.free();
             self.arena.free();
             self.table.free();

@@ -85,6 +85,12 @@ const RED_ZONE_BYTES: usize = 128;
 /// touched while signals are still open, so that a stack that overflows here does so as in any call.
 pub const RESOLVER_STACK_BYTES: usize = 1344;
 
+/// Offset of the mark in a stub, a byte that nobody executes.
+pub const STUB_MARK_AT: usize = STUB_BYTES - 1;
+
+/// The mark of a new stub: the trap that fills it up.
+pub const STUB_UNMARKED: u8 = 0xcc;
+
 /// Offset of the displacement in a stub, which is its last field.
 const STUB_FIELD_OFFSET: usize = 7;
 

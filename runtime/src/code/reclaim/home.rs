@@ -8,6 +8,7 @@ use super::stacks::{self, Blocked};
 use crate::arch::pads::{stack_pointer, thread_pointer};
 use crate::arch::{nr, syscall};
 use crate::os;
+use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Deepest stack of a thread.
@@ -29,13 +30,29 @@ static KNOWN: [Home; HOMES] =
 /// Ends reclaiming if the calling thread is on a stack that is neither its own nor a signal stack.
 pub fn notice() {
     let (thread, pointer) = (thread_pointer(), stack_pointer());
-    let end = stacks::end_of_thread(thread);
-    let known = &KNOWN[(thread >> 12) % HOMES];
-    let is_known = known.thread.load(Ordering::Relaxed) == thread;
-    let low = if is_known { known.low.load(Ordering::Relaxed) } else { end };
-    if !(low..end).contains(&pointer) {
-        look(known, thread, pointer, low.min(end));
+    let known = known(thread);
+    if !known.contains(&pointer) {
+        look(entry(thread), thread, pointer, known.start.min(known.end));
     }
+}
+
+/// The word at an address of the calling thread's stack, if that is known to be in one piece there.
+pub fn word_at(address: usize) -> Option<usize> {
+    let known = known(thread_pointer());
+    let is_word = known.contains(&address) && known.end - address >= size_of::<usize>();
+    // SAFETY: readable, and the thread that could write it is here.
+    is_word.then(|| unsafe { (address as *const usize).read_unaligned() })
+}
+
+/// Where a thread's stack is known to be in one piece.
+fn known(thread: usize) -> Range<usize> {
+    let (end, known) = (stacks::end_of_thread(thread), entry(thread));
+    let is_known = known.thread.load(Ordering::Relaxed) == thread;
+    (if is_known { known.low.load(Ordering::Relaxed) } else { end })..end
+}
+
+fn entry(thread: usize) -> &'static Home {
+    &KNOWN[(thread >> 12) % HOMES]
 }
 
 /// `low`: from where on the stack is known.
@@ -75,10 +92,14 @@ mod tests {
     fn a_thread_is_at_home_on_its_own_stack() {
         std::thread::spawn(|| {
             notice();
-            let known = &KNOWN[(thread_pointer() >> 12) % HOMES];
+            let known = entry(thread_pointer());
             assert_eq!(known.thread.load(Ordering::Relaxed), thread_pointer());
             let low = known.low.load(Ordering::Relaxed);
             assert!((low..thread_pointer()).contains(&stack_pointer()));
+            let word = std::hint::black_box(0x5eed_usize);
+            assert_eq!(word_at(&raw const word as usize), Some(0x5eed));
+            let elsewhere = Box::new(0x5eed_usize);
+            assert_eq!(word_at(&raw const *elsewhere as usize), None);
         })
         .join()
         .unwrap();

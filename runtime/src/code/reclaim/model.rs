@@ -24,6 +24,8 @@ struct World {
     epochs: Mutex<Epochs<'static>>,
     pointer: AtomicUsize,
     heads: [AtomicUsize; PLACES],
+    /// Where the calls of a place's copy lead.
+    calls: [AtomicUsize; PLACES],
     poisoned: [AtomicBool; PLACES],
     /// The stack of the thread, while it waits.
     resting: Mutex<Option<Vec<usize>>>,
@@ -37,6 +39,7 @@ impl World {
             epochs: Mutex::new(Epochs::first(places, PLACES as u32)),
             pointer: AtomicUsize::new(0),
             heads: [AtomicUsize::new(OPEN), closed(), closed()],
+            calls: core::array::from_fn(AtomicUsize::new),
             poisoned: core::array::from_fn(|_| AtomicBool::new(false)),
             resting: Mutex::new(None),
         }
@@ -49,24 +52,36 @@ impl World {
 
     /// A call through the original entry: returns the place whose copy runs.
     fn call(&self) -> usize {
-        let mut place = self.pointer.load(Ordering::Acquire);
+        self.enter(self.pointer.load(Ordering::Acquire), None)
+    }
+
+    /// A call by the copy at a place.
+    fn call_from(&self, caller: usize) -> usize {
+        self.execute(caller);
+        self.enter(self.calls[caller].load(Ordering::Acquire), Some(caller))
+    }
+
+    fn enter(&self, mut place: usize, caller: Option<usize>) -> usize {
         loop {
             self.execute(place);
             match self.heads[place].load(Ordering::Acquire) {
                 OPEN => return place,
-                CLOSED => place = self.resolve(place),
+                CLOSED => place = self.resolve(place, caller),
                 newer => place = newer,
             }
         }
     }
 
-    fn resolve(&self, from: usize) -> usize {
+    fn resolve(&self, from: usize, caller: Option<usize>) -> usize {
         let epochs = self.epochs.lock().unwrap();
         assert!(epochs.is_in_use(from as u32), "a call came from a place that was freed");
         let current = epochs.place() as usize;
         self.heads[current].store(OPEN, Ordering::Release);
         if from != current {
             self.heads[from].store(current, Ordering::Release);
+            if let Some(caller) = caller {
+                self.calls[caller].store(current, Ordering::Release);
+            }
         }
         current
     }
@@ -77,14 +92,15 @@ impl World {
         *self.resting.lock().unwrap() = None;
     }
 
-    /// Begins an epoch, with a copy made ahead or not.
-    fn publish(&self, ahead: bool) {
+    /// Begins an epoch, with a copy made ahead or not. `led_on`: callers are led into each new layout.
+    fn publish(&self, ahead: bool, led_on: bool) {
         let next = self.epochs.lock().unwrap().next();
         let Ok((_, place)) = next else { return };
         let new = place as usize;
         // Nobody knows the place yet: it is drawn and filled without the lock.
         self.poisoned[new].store(false, Ordering::Relaxed);
         self.heads[new].store(if ahead { OPEN } else { CLOSED }, Ordering::Release);
+        self.calls[new].store(new, Ordering::Relaxed);
         let mut epochs = self.epochs.lock().unwrap();
         let old = epochs.place() as usize;
         // Ways from older layouts to the one that was current.
@@ -95,7 +111,12 @@ impl World {
         }
         self.pointer.store(new, Ordering::Release);
         epochs.advance(place);
-        self.heads[old].store(if ahead { new } else { CLOSED }, Ordering::Release);
+        for other in (0..PLACES).filter(|&other| led_on && epochs.is_in_use(other as u32)) {
+            if self.calls[other].load(Ordering::Relaxed) != other {
+                self.calls[other].store(new, Ordering::Release);
+            }
+        }
+        self.heads[old].store(CLOSED, Ordering::Release);
     }
 
     /// One cycle, with one look at the thread.
@@ -121,7 +142,18 @@ impl World {
     }
 }
 
-fn check(ahead: bool, look: bool) {
+/// What the maintenance task does and does not do.
+#[derive(Clone, Copy)]
+struct Maintenance {
+    ahead: bool,
+    looks: bool,
+    leads_on: bool,
+}
+
+const ALL: Maintenance = Maintenance { ahead: true, looks: true, leads_on: true };
+
+fn check(maintenance: Maintenance) {
+    let Maintenance { ahead, looks, leads_on } = maintenance;
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(move || {
@@ -129,14 +161,14 @@ fn check(ahead: bool, look: bool) {
         let maintenance = {
             let world = world.clone();
             thread::spawn(move || {
-                world.publish(ahead);
-                world.reclaim(look);
-                world.publish(ahead);
+                world.publish(ahead, leads_on);
+                world.reclaim(looks);
+                world.publish(ahead, leads_on);
             })
         };
         let outer = world.call();
         world.wait_in_the_kernel(&[outer]);
-        let inner = world.call();
+        let inner = world.call_from(outer);
         world.wait_in_the_kernel(&[outer, inner]);
         world.execute(inner);
         world.execute(outer);
@@ -144,14 +176,40 @@ fn check(ahead: bool, look: bool) {
     });
 }
 
+/// One thread, in whose copy the others change while it runs on.
+fn check_a_caller_that_runs_on(leads_on: bool) {
+    loom::model(move || {
+        let world = World::new();
+        let outer = world.call();
+        for _ in 0..PLACES {
+            world.publish(false, leads_on);
+            let inner = world.call_from(outer);
+            world.execute(inner);
+            *world.resting.lock().unwrap() = Some(vec![outer]);
+            world.publish(false, leads_on);
+            world.reclaim(true);
+            *world.resting.lock().unwrap() = None;
+        }
+        let inner = world.call_from(outer);
+        world.execute(inner);
+    });
+}
+
 #[test]
 fn no_thread_ever_comes_to_a_place_that_was_freed() {
-    check(true, true);
-    check(false, true);
+    check(ALL);
+    check(Maintenance { ahead: false, ..ALL });
+    check_a_caller_that_runs_on(true);
 }
 
 #[test]
 #[should_panic(expected = "freed")]
 fn the_model_finds_what_happens_if_threads_are_not_looked_at() {
-    check(true, false);
+    check(Maintenance { looks: false, ..ALL });
+}
+
+#[test]
+#[should_panic(expected = "freed")]
+fn the_model_finds_what_happens_if_callers_are_not_led_on() {
+    check_a_caller_that_runs_on(false);
 }
