@@ -46,6 +46,21 @@ quantile() {
 
 median() { quantile 0.5; }
 
+# median_interval: the ends of an interval that holds the median of what the numbers on standard input, 6 or more, were drawn
+# from with 95 %: the closest pair of order statistics that the binomial distribution allows (the sign test, inverted).
+median_interval() {
+    sort -g | awk '
+        { values[NR] = $1 }
+        END {
+            tail = chance = 0.5 ^ NR
+            for (below = 1; tail + chance * (NR - below + 1) / below <= 0.025; below++) {
+                chance *= (NR - below + 1) / below
+                tail += chance
+            }
+            print values[below], values[NR + 1 - below]
+        }'
+}
+
 # suite COMMAND...: the tool of the open suite, built if its sources have changed since.
 suite() {
     if [[ -z ${SUITE_TOOL:-} ]]; then

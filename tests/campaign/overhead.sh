@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# What does randomization cost? CPU time (user + system) of each program built by
-# szc, over that of the same compiler and flags without randomization. Runs are interleaved in blocks:
-# each has one run without and one of each configuration, all with one seed, in random order; the median of the blocks' ratios.
+# What does randomization cost? CPU time (user + system) of each program built by szc, over that of the same compiler and
+# flags without randomization; medians of blocks' ratios, with intervals that hold the median of all blocks with 95 %.
+# A block has one run without and one of each configuration, all with one seed. They run by turns of 20 ms on the same
+# processors (tests/src/bin/by-turns.rs), so what else the machine does happens to all of them alike. Each block has its
+# own copies of the executables: where a file's pages lie in memory is a difference between files that no repetition shows.
 #
 #   tests/campaign/overhead.sh [--randomize "CONFIGURATION..."] [--blocks N] [--interval MS] [--programs "..."]
 #
@@ -10,12 +12,12 @@
 #                what is switched in its runs: all+SZC_CODE=0+SZC_HEAP=0 has the stack's pads by copies alone.
 #                none+ is the build without, once more: what two measurements of the same differ by
 # --blocks N     blocks per program (default 15)
-# --interval MS  time between re-randomizations (default 500)
+# --interval MS  time between re-randomizations (default 500), in CPU time of the program: as long as its turns take
 # --programs     of: fib lua sqlite3 bzip2 zstd startup build (default: all).
 #                startup: SQLite doing nothing, 50 times a measurement, in ms;
 #                build: compiling and linking SQLite, against clang itself
 #
-# Results: test-results/overhead/, for each configuration one line a block. The limits are the project's goals, not what it
+# Results: test-results/overhead/, for each configuration one line a block: ms without and with, and the ratio. The limits are the project's goals, not what it
 # has reached: in DESIGN.md, "Measured", pads alone (by a table or by copies) are above theirs in Lua and SQLite, all three
 # in SQLite and, with 32 KiB of first-level data cache, in Lua; code alone and the heap alone in SQLite in some series. The
 # reasons are told there. Exit code 1 if a median is above its limit, known to be missed or not.
@@ -86,57 +88,64 @@ command_of() {
 # pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or the difference per start.
 pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
-# prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line.
+# prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line, and what is to be copied for each block.
 prepare() {
-    local randomize=${2%%+*}
+    local randomize=${2%%+*} place=0 copies=$RESULTS/copies/$2
     local -a COMMAND switches
     command_of "$1" "$randomize"
     IFS=+ read -ra switches <<<"$2"
+    if [[ $1 == startup ]]; then place=$((${#COMMAND[@]} - 1)); fi
+    : >"$RESULTS/$1.$2.copy"
+    if [[ $1 != build ]]; then
+        mkdir -p "$copies"
+        printf '%s\n' "${COMMAND[place]}" "$copies/" >"$RESULTS/$1.$2.copy"
+        COMMAND[place]=$copies/$(basename "${COMMAND[place]}")
+    fi
     printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$randomize" "${COMMAND[@]}" >"$RESULTS/$1.$2.command"
 }
 
-# run WORKLOAD CONFIGURATION: CPU time of one run, in ms.
-run() {
-    local -a command
-    mapfile -t command <"$RESULTS/$1.$2.command"
-    cpu_ms "${command[@]}"
-}
-
-# measure WORKLOAD BLOCKS: the lines of each configuration.
+# measure WORKLOAD BLOCKS INTERVAL: the lines of each configuration.
 measure() {
-    local block configuration
-    local -a order
-    local -A ms
+    local block configuration index
+    local -a commands=() ms copy
     for configuration in none "${CONFIGURATIONS[@]}"; do
         prepare "$1" "$configuration"
         : >"$(pairs_of "$1" "$configuration")"
+        commands+=("$RESULTS/$1.$configuration.command")
     done
     for ((block = 1; block <= $2; block++)); do
-        # A layout of its own for each block, and an order; the same ones on every machine.
-        export SZC_SEED=$block
-        mapfile -t order < <(in_random_order "$block" none "${CONFIGURATIONS[@]}")
-        for configuration in "${order[@]}"; do
-            ms[$configuration]=$(run "$1" "$configuration")
+        for configuration in none "${CONFIGURATIONS[@]}"; do
+            mapfile -t copy <"$RESULTS/$1.$configuration.copy"
+            [[ ${#copy[@]} -eq 0 ]] || cp --remove-destination "${copy[@]}"
         done
-        for configuration in "${CONFIGURATIONS[@]}"; do
-            awk -v on="${ms[$configuration]}" -v off="${ms[none]}" -v starts="$STARTUPS" -v workload="$1" '
+        # Clocks go on while the others have their turns.
+        mapfile -t ms < <(SZC_SEED=$block SZC_INTERVAL_MS=$(($3 * ${#commands[@]})) \
+            "$TARGET/release/by-turns" --seed "$block" "${commands[@]}")
+        [[ ${#ms[@]} -eq ${#commands[@]} ]] || die "block $block of $1 failed"
+        for index in "${!CONFIGURATIONS[@]}"; do
+            awk -v on="${ms[index + 1]}" -v off="${ms[0]}" -v starts="$STARTUPS" -v workload="$1" '
                 BEGIN { print off, on, workload == "startup" ? (on - off) / starts : on / off }' \
-                >>"$(pairs_of "$1" "$configuration")"
+                >>"$(pairs_of "$1" "${CONFIGURATIONS[index]}")"
         done
     done
 }
 
 # report WORKLOAD CONFIGURATION: one row; fails above the limit.
 report() {
-    sort -g -k 3 "$(pairs_of "$1" "$2")" | awk -v name="$1" -v limit="$(limit_of "$1" "$2")" -v configuration="$2" '
-        { value[NR] = $3; off += $1; on += $2 }
-        END {
-            median = NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2
-            printf "%-10s %6d %10.0f %10.0f %8.3f %8.3f %8.3f %8.2f %-5s  %s\n", name, NR, off / NR, on / NR,
-                median, value[int((NR + 3) / 4)], value[int((3 * NR + 3) / 4)], limit,
-                median <= limit ? "ok" : "ABOVE", configuration
-            exit median > limit
-        }'
+    local pairs limit ratios median
+    pairs=$(pairs_of "$1" "$2") limit=$(limit_of "$1" "$2")
+    ratios=$(awk '{ print $3 }' "$pairs")
+    median=$(median <<<"$ratios")
+    local -a ends
+    read -ra ends < <(median_interval <<<"$ratios")
+    printf '%-10s %6d %8.3f %17s %8.3f %8.3f %8.2f ' "$1" "$(wc -l <"$pairs")" "$median" \
+        "$(printf '%.3f to %.3f' "${ends[@]}")" "$(quantile 0.25 <<<"$ratios")" "$(quantile 0.75 <<<"$ratios")" "$limit"
+    if awk -v median="$median" -v limit="$limit" 'BEGIN { exit median > limit }'; then
+        printf '%-5s  %s\n' ok "$2"
+    else
+        printf '%-5s  %s\n' ABOVE "$2"
+        return 1
+    fi
 }
 
 main() {
@@ -153,8 +162,10 @@ main() {
         esac
         shift 2
     done
-    export SZC_INTERVAL_MS=$interval
+    positive --interval "$interval"
+    ((blocks >= 6)) || die "--blocks $blocks: an interval with 95 % needs 6 or more"
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
+    (cd "$PROJECT" && cargo build --quiet --release -p szc-tests --bin by-turns -j"$JOBS")
     mkdir -p "$RESULTS"
 
     local program configuration words above=0
@@ -170,9 +181,9 @@ main() {
     done
 
     heading "CPU time with randomization every $interval ms over the same without (startup: ms more per start)"
-    printf '%-10s %6s %10s %10s %8s %8s %8s %8s %-5s  %s\n' program blocks "off ms" "on ms" median "25 %" "75 %" limit '' configuration
+    printf '%-10s %6s %8s %17s %8s %8s %8s %-5s  %s\n' program blocks median "95 %" "25 %" "75 %" limit '' configuration
     for program in $programs; do
-        measure "$program" "$blocks"
+        measure "$program" "$blocks" "$interval"
         for configuration in "${CONFIGURATIONS[@]}"; do
             report "$program" "$configuration" || above=1
         done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What does randomized placement cost SQLite where nothing of szc moves anything? CPU time over that of clang's program,
-# interleaved in blocks, each with another layout; medians and quartiles of the blocks' ratios, and the ratio of the lower quartiles.
+# in blocks, each with another layout and by turns (as overhead.sh does); medians of the blocks' ratios, with intervals of 95 %, and quartiles.
 #
 #   tests/campaign/placement.sh [--blocks N] [--layouts N]     default: 30 blocks, 6 layouts
 #
@@ -33,7 +33,7 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
-((blocks >= 4)) || die "--blocks $blocks: quartiles need 4 or more"
+((blocks >= 6)) || die "--blocks $blocks: an interval with 95 % needs 6 or more"
 
 # assemble FOLDER OPTION...: objects of the assembly with these options of place-assembly.
 assemble() {
@@ -98,20 +98,26 @@ for file in "${programs[@]}"; do
 done
 
 heading "CPU time over that of clang's program, $blocks blocks, $layouts layouts"
-for ((block = 1; block <= blocks; block++)); do
-    export SZC_SEED=$block
-    while read -r kind; do
-        say "$block $kind $(cpu_ms "$(program "$kind" "$block")" "${words[@]:1}")" >>"$RESULTS/ms"
-    done < <(in_random_order "$block" "${KINDS[@]}")
+commands=()
+for kind in "${KINDS[@]}"; do
+    mkdir -p "$RESULTS/$kind"
+    printf '%s\n' "$RESULTS/$kind/sqlite3" "${words[@]:1}" >"$RESULTS/$kind.command"
+    commands+=("$RESULTS/$kind.command")
 done
-# ratios KIND: of each block; times KIND: in ms, likewise.
+for ((block = 1; block <= blocks; block++)); do
+    for kind in "${KINDS[@]}"; do cp --remove-destination "$(program "$kind" "$block")" "$RESULTS/$kind/sqlite3"; done
+    # Clocks go on while the others have their turns.
+    mapfile -t ms < <(SZC_SEED=$block SZC_INTERVAL_MS=$((500 * ${#KINDS[@]})) \
+        "$TARGET/release/by-turns" --seed "$block" "${commands[@]}")
+    [[ ${#ms[@]} -eq ${#KINDS[@]} ]] || die "block $block failed"
+    for index in "${!KINDS[@]}"; do say "$block ${KINDS[index]} ${ms[index]}" >>"$RESULTS/ms"; done
+done
+# ratios KIND: of each block.
 ratios() { awk -v kind="$1" '$2 == "clang" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms"; }
-times() { awk -v kind="$1" '$2 == kind { print $3 }' "$RESULTS/ms"; }
 
-base=$(times clang | quantile 0.25)
-printf '%-8s %8s %8s %8s %16s\n' kind median "25 %" "75 %" "lower quartiles"
+printf '%-8s %8s %17s %8s %8s\n' kind median "95 %" "25 %" "75 %"
 for kind in "${KINDS[@]:1}"; do
-    lower=$(times "$kind" | quantile 0.25)
-    printf '%-8s %8.3f %8.3f %8.3f %16.3f\n' "$kind" "$(ratios "$kind" | median)" "$(ratios "$kind" | quantile 0.25)" \
-        "$(ratios "$kind" | quantile 0.75)" "$(awk -v this="$lower" -v base="$base" 'BEGIN { print this / base }')"
+    read -ra ends < <(ratios "$kind" | median_interval)
+    printf '%-8s %8.3f %17s %8.3f %8.3f\n' "$kind" "$(ratios "$kind" | median)" "$(printf '%.3f to %.3f' "${ends[@]}")" \
+        "$(ratios "$kind" | quantile 0.25)" "$(ratios "$kind" | quantile 0.75)"
 done

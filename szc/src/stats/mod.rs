@@ -37,7 +37,7 @@ pub mod levels;
 pub mod multiplicity;
 pub mod planning;
 pub mod quantile;
-mod random;
+pub mod random;
 pub mod ranks;
 pub mod sequential;
 pub mod serial;

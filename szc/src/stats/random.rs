@@ -5,16 +5,18 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of draws (xoshiro256++, Blackman and Vigna 2021).
-pub(super) struct Draws(Xoshiro256PlusPlus);
+pub struct Draws(Xoshiro256PlusPlus);
 
 impl Draws {
-    pub(super) fn new(seed: u64) -> Self {
+    /// The stream of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// An index below `count` ≥ 1: the upper half of a 128-bit product (Lemire 2019), whose bias of
     /// `count`/2⁶⁴ no statistic could notice.
-    pub(super) fn index(&mut self, count: usize) -> usize {
+    pub fn index(&mut self, count: usize) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the upper half of the product is below count"
@@ -24,7 +26,7 @@ impl Draws {
     }
 
     /// Puts the values in random order (Fisher and Yates).
-    pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for place in (1..values.len()).rev() {
             values.swap(place, self.index(place + 1));
         }
