@@ -90,7 +90,8 @@ pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
 # prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line, and what is to be copied for each block.
 prepare() {
-    local randomize=${2%%+*} place=0 copies=$RESULTS/copies/$2
+    # To env, a word with "=" is no command.
+    local randomize=${2%%+*} place=0 copies=$RESULTS/copies/${2//=/-}
     local -a COMMAND switches
     command_of "$1" "$randomize"
     IFS=+ read -ra switches <<<"$2"

@@ -63,6 +63,13 @@ int main(int, char **argv) {
 }
 ";
 
+/// A library whose calls go by the original entries, which is where samples fall, too.
+const SHORT_CALLS: &str = "\
+extern volatile int kept;
+__attribute__((noinline)) int innermost(int x) { for (int i = 0; i < 8; i++) x = x * 3 + (x >> 5); return x; }
+int inner(int x) { for (int i = 0; i < 20000; i++) x += innermost(x); kept = x; return x; }
+";
+
 /// The functions that call one another, innermost first.
 const CALLS: [&str; 5] = ["innermost", "inner", "outer", "outermost", "main"];
 
@@ -279,6 +286,27 @@ fn stacks_are_true_in_libraries_threads_forked_children_and_between_exceptions()
     assert_true(&samples, 300, 10);
     let in_thread = |sample: &&Sample| !sample.own().contains(&"main");
     assert!(samples.iter().filter(in_thread).count() > 50, "{samples:?}");
+}
+
+#[test]
+fn stacks_are_true_at_the_entries_of_a_library_that_stay() {
+    if !may_sample() {
+        return;
+    }
+    let place = Place::with("short.c", SHORT_CALLS);
+    let own = |line: &&str| !line.contains("static int inner");
+    let program: Vec<&str> = SOURCE.lines().filter(own).collect();
+    place.write("x.c", &format!("int inner(int);\n{}\n", program.join("\n")));
+    let library = ["-g", "-O2", "-fPIC", "-shared", "short.c", "-o", "libshort.so"];
+    succeed(place.command(szc()).args(library));
+    let words = ["-g", "-O2", "x.c", "-L.", "-lshort", "-Wl,-rpath,$ORIGIN", "-o", "x"];
+    succeed(place.command(szc()).args(words));
+    let settings = [("SZC_SYMBOLS", "elf"), ("SZC_INTERVAL_MS", "20")];
+    let recording = Recording::of(place, "dwarf,65528", "2000", &settings);
+    let samples = recording.samples();
+    assert_true(&samples, 300, 10);
+    let at_entries = samples.iter().filter(|sample| sample.file.ends_with("libshort.so"));
+    assert!(at_entries.count() > 0, "no sample says anything of entries");
 }
 
 #[test]

@@ -32,10 +32,7 @@ impl Pristine {
         let file = File::open(path, os::OPEN_READ).ok()?;
         let page = text.offset & !(PAGE_BYTES - 1);
         let length = text.offset - page + text.bytes;
-        let flags = os::MAP_PRIVATE;
-        // SAFETY: without MAP_FIXED nothing existing is touched.
-        let mapped =
-            unsafe { os::map(0, length, os::PROT_READ, flags, file.descriptor(), page).ok()? };
+        let mapped = os::map_file(&file, length, page).ok()?;
         // SAFETY: inside what was mapped a moment ago.
         let bytes = unsafe { mapped.add(text.offset - page) };
         Some(Self { start: text.start, bytes, length: text.bytes, mapped })
@@ -80,9 +77,7 @@ impl WholeFile {
     pub fn map(path: &CStr) -> Option<Self> {
         let file = File::open(path, os::OPEN_READ).ok()?;
         let size = file.size().ok()?;
-        let (protection, flags) = (os::PROT_READ, os::MAP_PRIVATE);
-        // SAFETY: without MAP_FIXED nothing existing is touched.
-        let mapped = unsafe { os::map(0, size, protection, flags, file.descriptor(), 0).ok()? };
+        let mapped = os::map_file(&file, size, 0).ok()?;
         Some(Self { mapped, size })
     }
 

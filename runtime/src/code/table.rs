@@ -56,9 +56,7 @@ pub fn map_library(path: &CStr, digest: u64) -> Result<MappedTable, Missing> {
 fn map(path: &CStr, digest: Option<u64>) -> Result<MappedTable, Missing> {
     let file = File::open(path, os::OPEN_READ).map_err(|_| Missing::File)?;
     let size = file.size().map_err(|_| Missing::File)?;
-    // SAFETY: without MAP_FIXED nothing existing is touched.
-    let whole = unsafe { os::map(0, size, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), 0) }
-        .map_err(|_| Missing::File)?;
+    let whole = os::map_file(&file, size, 0).map_err(|_| Missing::File)?;
     // SAFETY: mapped readable for `size` bytes, until the unmap below.
     let found = find_section(unsafe { core::slice::from_raw_parts(whole, size) });
     // SAFETY: `found` holds numbers, no reference into the mapping.
@@ -67,10 +65,7 @@ fn map(path: &CStr, digest: Option<u64>) -> Result<MappedTable, Missing> {
 
     let page = offset & !(PAGE_BYTES - 1);
     let length = offset - page + bytes;
-    // SAFETY: without MAP_FIXED nothing existing is touched.
-    let mapped =
-        unsafe { os::map(0, length, os::PROT_READ, os::MAP_PRIVATE, file.descriptor(), page) }
-            .map_err(|_| Missing::File)?;
+    let mapped = os::map_file(&file, length, page).map_err(|_| Missing::File)?;
     // SAFETY: mapped readable for `length` bytes and unmapped by `free` alone.
     let section = unsafe { core::slice::from_raw_parts(mapped.add(offset - page), bytes) };
     let found =
