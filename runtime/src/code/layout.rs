@@ -17,8 +17,11 @@ const FIRST_GAP_BYTES: u32 = 4096;
 /// would only spread over more pages what runs.
 const FEW_FUNCTIONS: u64 = 64;
 
+/// Bytes of a cache line.
+const LINE_BYTES: u32 = 64;
+
 /// Bounds of one gap, in grains.
-const MIN_GAP_GRAINS: u32 = 4;
+const MIN_GAP_GRAINS: u32 = LINE_BYTES / PLACEMENT_GRAIN_BYTES;
 const MAX_GAP_GRAINS: u32 = FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES;
 
 /// Number of values that the gap before each function can take, in grains.
@@ -77,13 +80,24 @@ fn place(slot: Slot, end: u32) -> (u32, u32) {
     (start, start + slot.bytes)
 }
 
-/// Lays the functions out as the linker did, one behind the other: the layout of programs whose code is not to be
-/// randomized, although their frames are. Otherwise as [`draw`].
-pub fn in_order(slot: impl Fn(u32) -> Slot, order: &mut [u32], offsets: &mut [u32]) -> u32 {
+/// Lays the functions out as the linker did, one behind the other, with bodies at the same grains of cache lines as the
+/// originals: the layout of programs whose code is not to be randomized, although their frames are. `original` has the
+/// address of each function's original. Otherwise as [`draw`].
+pub fn in_order(
+    slot: impl Fn(u32) -> Slot,
+    original: impl Fn(u32) -> usize,
+    order: &mut [u32],
+    offsets: &mut [u32],
+) -> u32 {
     let mut end = 0;
     for (index, (position, offset)) in order.iter_mut().zip(offsets).enumerate() {
-        *position = index as u32;
-        (*offset, end) = place(slot(index as u32), end);
+        let index = index as u32;
+        *position = index;
+        let slot = slot(index);
+        let (start, _) = place(slot, end);
+        let grain = original(index) as u32 & !(PLACEMENT_GRAIN_BYTES - 1);
+        let gap = grain.wrapping_sub(start + slot.body) % LINE_BYTES;
+        (*offset, end) = (start + gap, start + gap + slot.bytes);
     }
     end
 }
@@ -145,13 +159,15 @@ mod tests {
     #[test]
     fn functions_in_order_lie_as_they_were_linked() {
         let (mut order, mut offsets) = ([9; 5], [0; 5]);
-        let end = in_order(slot, &mut order, &mut offsets);
+        let original = |function| 0x40_1010 + 0x50 * function as usize;
+        let end = in_order(slot, original, &mut order, &mut offsets);
         assert_eq!(order, [0, 1, 2, 3, 4]);
         for function in 0..4 {
             let this = slot(function as u32);
-            assert!((offsets[function] + this.body).is_multiple_of(PLACEMENT_GRAIN_BYTES));
+            let body = offsets[function] + this.body;
+            assert_eq!(body % LINE_BYTES, original(function as u32) as u32 % LINE_BYTES);
             let gap = offsets[function + 1] - (offsets[function] + this.bytes);
-            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES).contains(&gap));
+            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + LINE_BYTES).contains(&gap), "{gap}");
         }
         assert_eq!(end, offsets[4] + slot(4).bytes);
     }

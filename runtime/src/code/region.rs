@@ -103,7 +103,10 @@ impl Region {
         let slot = |function| image.slot(function);
         region.bytes = match image.order() {
             Order::Random => layout::draw(&mut Stream::new(seed, epoch), slot, order, offsets),
-            Order::Linked => layout::in_order(slot, order, offsets),
+            Order::Linked => {
+                let original = |function| image.original(&image.function(function));
+                layout::in_order(slot, original, order, offsets)
+            }
         };
         // Spare bodies have traps around them only where a place is used again: memory that nobody needs stays untouched.
         let trap_bytes = if trapped { 0 } else { region.bytes };

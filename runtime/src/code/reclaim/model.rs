@@ -183,15 +183,13 @@ fn check_a_caller_that_runs_on(leads_on: bool) {
         let outer = world.call();
         for _ in 0..PLACES {
             world.publish(false, leads_on);
-            let inner = world.call_from(outer);
-            world.execute(inner);
+            world.execute(world.call_from(outer));
             *world.resting.lock().unwrap() = Some(vec![outer]);
             world.publish(false, leads_on);
             world.reclaim(true);
             *world.resting.lock().unwrap() = None;
+            world.execute(world.call_from(outer));
         }
-        let inner = world.call_from(outer);
-        world.execute(inner);
     });
 }
 
