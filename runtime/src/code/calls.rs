@@ -5,7 +5,7 @@
 
 use super::arena::Arena;
 use super::copy::Body;
-use super::entrances::{set_word, word_at};
+use super::entrances::change_word;
 use super::image::Image;
 use super::region::Region;
 use crate::arch::entry::{self, STUB_MARK_AT, STUB_UNMARKED, WORD_BYTES, Word};
@@ -47,7 +47,7 @@ impl Region {
     }
 }
 
-/// Writes those displacements of a body that are not yet as they should be.
+/// Writes the displacements of a body's calls that lie in one word each.
 fn lead(body: &Body<'_>) -> Result<(), Malformed> {
     let mut reader = body.image.table().fields(body.function);
     for _ in 0..reader.field_count()? {
@@ -58,16 +58,10 @@ fn lead(body: &Body<'_>) -> Result<(), Malformed> {
         if in_word + DISPLACEMENT_BYTES > WORD_BYTES {
             continue;
         }
-        let word_start = at - in_word;
         let shift = 8 * in_word as u32;
-        let field = Word::from(body.displacement(at, target)) << shift;
+        let displacement = Word::from(body.displacement(at, target)) << shift;
         let mask = entry::first_bytes(DISPLACEMENT_BYTES as u32) << shift;
-        // Its other bytes are written by the holder of the lock alone.
-        let word = word_at(body.arena, word_start).load(Ordering::Relaxed);
-        let changed = entry::with_bytes(word, field, mask);
-        if changed != word {
-            set_word(body.arena, word_start, changed);
-        }
+        change_word(body.arena, at - in_word, displacement, mask);
     }
     Ok(())
 }

@@ -38,10 +38,7 @@ impl Opening {
 
     /// Makes its first bytes these.
     fn set(self, arena: &Arena, first: Word) {
-        // The rest of the word is written by the holder of the lock alone, so it does not change between the load
-        // and the store.
-        let word = word_at(arena, self.at).load(Ordering::Relaxed);
-        set_word(arena, self.at, entry::with_bytes(word, first, self.mask()));
+        change_word(arena, self.at, first, self.mask());
     }
 
     /// Whether they are these.
@@ -193,15 +190,23 @@ impl Region {
 }
 
 /// The aligned word at an address of the arena, in the writable view.
-pub(super) fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
+fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
     debug_assert!(at.is_multiple_of(WORD_BYTES));
     // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a page, so
     // it is aligned in both.
     unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
 }
 
+/// Replaces the bytes of a word that a mask selects by those of another.
+pub(super) fn change_word(arena: &Arena, at: usize, other: Word, mask: Word) {
+    // The rest of the word is written by the holder of the lock alone, so it does not change between the load
+    // and the store.
+    let word = word_at(arena, at).load(Ordering::Relaxed);
+    set_word(arena, at, entry::with_bytes(word, other, mask));
+}
+
 /// Replaces a head, a detour, or a word of a body.
-pub(super) fn set_word(arena: &Arena, at: usize, word: Word) {
+fn set_word(arena: &Arena, at: usize, word: Word) {
     // Release: pairs with the fetch of the word by any thread, which finds what was written before it
     // where the word leads.
     word_at(arena, at).store(word, Ordering::Release);
