@@ -111,6 +111,19 @@ pub unsafe fn free(pointer: *mut u8) {
 #[cold]
 #[inline(never)]
 unsafe fn free_slowly(pointer: *mut u8) {
+    // SAFETY: the caller's promise, in both.
+    unsafe { if is_behind(pointer) { behind::free(pointer) } else { free_elsewhere(pointer) } }
+}
+
+/// Whether a pointer of the program's, or null, is the allocator's behind: that serves, and the few blocks from before the
+/// start lie in the arena. Programs whose heap is switched off ask at each call.
+fn is_behind(pointer: *mut u8) -> bool {
+    server() == Server::Behind && !boot::contains(pointer) && !LARGE.has_any()
+}
+
+/// Frees a block that is not in this thread's reach at once.
+#[inline(never)]
+unsafe fn free_elsewhere(pointer: *mut u8) {
     if pointer.is_null() || boot::contains(pointer) {
         return;
     }
@@ -172,6 +185,9 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
     }
     // SAFETY: the caller's promise, in all that follows.
     unsafe {
+        if is_behind(pointer) {
+            return behind::realloc(pointer, bytes);
+        }
         let Some(usable) = own_usable(pointer) else {
             if server() == Server::Behind {
                 return behind::realloc(pointer, bytes);

@@ -8,22 +8,19 @@
 //! held over a system call but those that enlarge a table.
 
 use super::large_blocks::Blocks;
+use super::large_mapping::{elsewhere, map, unmap};
 use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
 use crate::os::{self, Lock, PAGE_BYTES};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Room in which a block begins at random: what address bits 6 to 17 tell apart.
-const COLOUR_BYTES: usize = 256 << 10;
-/// The same where the process has a limit, of which the room would take a large part.
-const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
 /// Grain of colours: a cache line.
 pub const LINE_BYTES: usize = 64;
 /// Largest block whose mapping waits.
 pub const KEPT_BLOCK_BYTES: usize = 32 << 20;
-/// One of so many blocks gets a new mapping though one waits, so that colours of pages change, too.
-const FRESH_ONE_IN: u32 = 8;
+/// One of so many mappings that waited moves to other addresses before it is used, so that colours of pages change, too.
+const MOVED_ONE_IN: u32 = 8;
 /// Parked mappings that are unmapped with each block that is freed, when few are left in use.
 const UNMAPPED_AT_A_TIME: usize = 2;
 
@@ -74,6 +71,17 @@ pub struct Large {
 // SAFETY: the blocks are reached through `with` alone, under the lock.
 unsafe impl Sync for Large {}
 
+/// What there is for a block without a new mapping.
+enum Found {
+    Nothing,
+    /// A mapping that waited, and is in the table again.
+    Entered(Entry),
+    /// One that waited, is in no table, and is to move.
+    ToMove(Entry),
+    /// One without memory, which is in the table again.
+    Unparked(Entry),
+}
+
 /// What became of a pointer that was to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
@@ -117,21 +125,32 @@ impl Large {
         alignment: usize,
         random: &mut Random,
     ) -> Option<(*mut u8, bool)> {
-        let (reused, parked) = self.with(|blocks| {
+        let found = self.with(|blocks| {
             if !blocks.make_room_for_entry() {
                 return None;
             }
-            let suits = alignment <= LINE_BYTES && random.below(FRESH_ONE_IN) != 0;
-            if suits && let Some(entry) = blocks.reuse(bytes, random) {
-                return Some((Some(entry), false));
+            if alignment <= LINE_BYTES
+                && let Some(entry) = blocks.take_waiting(bytes, random)
+            {
+                if random.below(MOVED_ONE_IN) == 0 {
+                    return Some(Found::ToMove(entry));
+                }
+                blocks.enter(entry);
+                return Some(Found::Entered(entry));
             }
-            Some((blocks.unpark(bytes, alignment, random), true))
+            Some(blocks.unpark(bytes, alignment, random).map_or(Found::Nothing, Found::Unparked))
         })?;
         self.any.store(true, Ordering::Relaxed);
-        if let Some(entry) = reused {
-            if parked {
+        let reused = match found {
+            Found::Nothing => None,
+            Found::Entered(entry) => Some(entry),
+            Found::Unparked(entry) => {
                 count_mapped(entry.length);
+                Some(entry)
             }
+            Found::ToMove(entry) => Some(self.entered(elsewhere(entry, random))?),
+        };
+        if let Some(entry) = reused {
             // Locked memory cannot be emptied, so a parked mapping is perhaps not all zeros.
             return Some((core::ptr::with_exposed_provenance_mut(entry.block), false));
         }
@@ -141,6 +160,12 @@ impl Large {
             self.drop_waiting();
             map(bytes, alignment, random)
         })?;
+        let entry = self.entered(entry)?;
+        Some((core::ptr::with_exposed_provenance_mut(entry.block), true))
+    }
+
+    /// A block that is in no table, entered; nothing if there is no memory for that, and the block is gone.
+    fn entered(&self, entry: Entry) -> Option<Entry> {
         let entered = self.with(|blocks| {
             let room = blocks.make_room_for_entry();
             if room {
@@ -150,9 +175,8 @@ impl Large {
         });
         if !entered {
             self.retire(&entry, false);
-            return None;
         }
-        Some((core::ptr::with_exposed_provenance_mut(entry.block), true))
+        entered.then_some(entry)
     }
 
     /// Frees a block.
@@ -288,66 +312,4 @@ impl Large {
         });
         moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
     }
-}
-
-/// Room for the colour of a block that is mapped now: all of it, or little if the address space or the data of the
-/// process have a limit.
-fn colour_bytes() -> usize {
-    if os::memory_is_limited() { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
-}
-
-/// Bytes of a mapping for a block, its colour included.
-pub fn room_for(bytes: usize, alignment: usize) -> Option<usize> {
-    let room = least_room(bytes, alignment)?.checked_add(PAGE_BYTES)?;
-    Some(room.checked_add(colour_bytes())? & !(PAGE_BYTES - 1))
-}
-
-/// The same without a colour, not yet rounded up to pages.
-fn least_room(bytes: usize, alignment: usize) -> Option<usize> {
-    let extra = if alignment > PAGE_BYTES { alignment } else { 0 };
-    bytes.checked_add(extra)
-}
-
-/// A block of a random colour in a mapping of at least [`room_for`] bytes.
-pub fn placed(
-    start: usize,
-    length: usize,
-    bytes: usize,
-    alignment: usize,
-    random: &mut Random,
-) -> Entry {
-    let grain = alignment.max(LINE_BYTES);
-    let left = length.saturating_sub(least_room(bytes, alignment).unwrap_or(length));
-    let colours = (left.min(COLOUR_BYTES) / grain).max(1);
-    let colour = random.below(colours as u32) * grain;
-    Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
-}
-
-fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
-    let wanted = room_for(bytes, alignment)?;
-    if let Ok(start) = os::map_accounted(wanted) {
-        count_mapped(wanted);
-        return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
-    }
-    if bytes <= KEPT_BLOCK_BYTES {
-        // Not because the block alone is too large: from now on there is to be less room around others.
-        os::memory_ran_out();
-    }
-    // Little address space is left: without a colour rather than not at all.
-    let least = least_room(bytes, alignment)?.checked_next_multiple_of(PAGE_BYTES)?;
-    let start = os::map_accounted(least).ok()?.expose_provenance();
-    count_mapped(least);
-    Some(Entry {
-        block: start.next_multiple_of(alignment),
-        asked: bytes,
-        bytes,
-        start,
-        length: least,
-    })
-}
-
-fn unmap(entry: &Entry) -> bool {
-    let start = core::ptr::with_exposed_provenance_mut(entry.start);
-    // SAFETY: the mapping belongs to the entry, which left the table.
-    unsafe { os::try_unmap(start, entry.length).is_ok() }
 }

@@ -5,7 +5,8 @@
 //! one of a limited number of areas (`vm.max_map_count`), and programs with 100,000 such blocks work with glibc.
 //! The lock of [`super::large`] guards all this; nothing here unmaps a block's mapping.
 
-use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES, placed, room_for};
+use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
+use super::large_mapping::{placed, room_for};
 use super::memory::map_table;
 use super::random::Random;
 use crate::os::{self, PAGE_BYTES};
@@ -169,10 +170,10 @@ impl Blocks {
         self.used + 1 < self.entries
     }
 
-    /// A mapping that waits and suits, chosen at random among those that do; its block gets another line of its
-    /// page. One of about the block's size, or else a larger one: a block that grows then finds the memory that its
-    /// predecessor had grown to.
-    pub fn reuse(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
+    /// A mapping that waits and suits, chosen at random among those that do, for a block that is not entered yet; it gets
+    /// another line of its page. One of about the block's size, or else a larger one: a block that grows then finds the memory
+    /// that its predecessor had grown to.
+    pub fn take_waiting(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
         let page = |block: usize| block & !(PAGE_BYTES - 1);
         let has_room = |kept: &Entry| {
             let room = kept.start + kept.length - page(kept.block);
@@ -189,7 +190,6 @@ impl Blocks {
         // What was touched stays so, and counts as long as the mapping lives.
         entry.bytes = entry.bytes.max(bytes);
         entry.asked = bytes;
-        self.enter(entry);
         Some(entry)
     }
 
@@ -332,7 +332,9 @@ mod tests {
         blocks.enter(entry(at, before));
         let freed = blocks.remove(at).expect("it was entered a moment ago");
         assert!(blocks.keep(freed));
-        blocks.reuse(bytes, &mut Random::new(number as u64))
+        let found = blocks.take_waiting(bytes, &mut Random::new(number as u64))?;
+        blocks.enter(found);
+        Some(found)
     }
 
     #[test]

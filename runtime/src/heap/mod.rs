@@ -23,6 +23,7 @@ mod chunk;
 mod exports;
 mod large;
 mod large_blocks;
+mod large_mapping;
 mod map;
 mod memory;
 mod random;

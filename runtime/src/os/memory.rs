@@ -42,9 +42,8 @@ pub unsafe fn map(
 pub fn map_file(file: &File, bytes: usize, offset: usize) -> Result<*mut u8, Errno> {
     // SAFETY: without MAP_FIXED nothing existing is touched.
     let told = unsafe { map(0, bytes, PROT_READ, MAP_PRIVATE, file.descriptor(), offset)? };
-    let (unused, at_once) = (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, MAP_FIXED_NOREPLACE);
-    // SAFETY: as above.
-    let Ok(place) = (unsafe { map(0, bytes, PROT_NONE, unused, -1, 0) }) else { return Ok(told) };
+    let at_once = UNUSED | MAP_FIXED_NOREPLACE;
+    let Ok(place) = map_inaccessible(bytes) else { return Ok(told) };
     // SAFETY: both are mappings of a moment ago.
     let Ok(moved) = (unsafe { remap_to(told, bytes, bytes, place as usize) }) else {
         // SAFETY: as above; nobody uses it.
@@ -53,7 +52,7 @@ pub fn map_file(file: &File, bytes: usize, offset: usize) -> Result<*mut u8, Err
     };
     // SAFETY: MAP_FIXED_NOREPLACE touches nothing that exists, and what was mapped is nobody's.
     unsafe {
-        if let Ok(over) = map(told as usize, bytes, PROT_NONE, unused | at_once, -1, 0) {
+        if let Ok(over) = map(told as usize, bytes, PROT_NONE, at_once, -1, 0) {
             unmap(over, bytes);
         }
     }
@@ -73,6 +72,15 @@ pub fn map_accounted(bytes: usize) -> Result<*mut u8, Errno> {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS;
     // SAFETY: without MAP_FIXED nothing existing is touched.
     unsafe { map(0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) }
+}
+
+/// Addresses that are to be used by nobody else.
+const UNUSED: usize = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+/// Keeps addresses where nothing is from being used, without memory.
+pub fn map_inaccessible(bytes: usize) -> Result<*mut u8, Errno> {
+    // SAFETY: without MAP_FIXED nothing existing is touched.
+    unsafe { map(0, bytes, PROT_NONE, UNUSED, -1, 0) }
 }
 
 /// `munmap(2)`.
@@ -194,7 +202,7 @@ pub unsafe fn double_mapping(address: *mut u8, bytes: usize, at: usize) -> Resul
 ///
 /// # Safety
 /// The caller must own both ranges.
-unsafe fn remap_to(
+pub unsafe fn remap_to(
     address: *mut u8,
     old_bytes: usize,
     bytes: usize,
