@@ -9,7 +9,7 @@
 #
 # --randomize    one or more configurations, each what a build randomizes, in the words of SZC_BUILD: code (default),
 #                stack, heap, stack=per-function, all, or several with commas between them; and behind it
-#                what is switched in its runs: all+SZC_CODE=0+SZC_HEAP=0 has the stack's pads by copies alone.
+#                what is switched in its runs: code,stack+SZC_CODE=0 has the stack's pads by copies alone.
 #                none+ is the build without, once more: what two measurements of the same differ by
 # --blocks N     blocks per program (default 15)
 # --interval MS  time between re-randomizations (default 500), in CPU time of the program: as long as its turns take
@@ -23,7 +23,7 @@
 # reasons are told there. Exit code 1 if a median is above its limit, known to be missed or not.
 #
 #   taskset -c 0 tests/campaign/overhead.sh --programs "lua sqlite3 bzip2 zstd" --blocks 11 \
-#       --randomize "all heap all+SZC_CODE=0+SZC_HEAP=0 stack stack=per-function all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
+#       --randomize "all heap code,stack+SZC_CODE=0 stack stack=per-function all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
 #
 # is the series of DESIGN.md ("Measured").
 set -euo pipefail
