@@ -79,19 +79,21 @@ pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
     }
     let Ok(around) = os::map_inaccessible(room) else { return entry };
     let from = core::ptr::with_exposed_provenance_mut(entry.start);
-    // SAFETY: the entry is in no table, so nobody uses its mapping; the other was made a moment ago, and what the first does
-    // not replace is nobody's.
-    unsafe {
-        let start = around.expose_provenance() + before;
-        if os::remap_to(from, entry.length, entry.length, start).is_err() {
-            os::unmap(around, room);
-            return entry;
-        }
+    let start = around.expose_provenance() + before;
+    // SAFETY: the entry is in no table, so nobody uses its mapping; the other was made a moment ago. What lies on both sides of
+    // the new place stays nobody's. The place itself is left alone if the kernel refuses: it may have taken away what was there
+    // before it did, and another thread's mapping may be there by now.
+    let moved = unsafe {
+        let moved = os::remap_to(from, entry.length, entry.length, start);
         if before > 0 {
             os::unmap(around, before);
         }
         os::unmap(around.add(before + entry.length), room - before - entry.length);
-        Entry { block: start + (entry.block - entry.start), start, ..entry }
+        moved
+    };
+    match moved {
+        Ok(_) => Entry { block: start + (entry.block - entry.start), start, ..entry },
+        Err(_) => entry,
     }
 }
 
