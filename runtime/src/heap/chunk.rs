@@ -5,7 +5,7 @@
 //! free from a second. It also holds the block's class, so that `free` needs one look. A byte, not a bit: two
 //! threads may change the states of neighbours at the same time, each by a plain store.
 
-use super::size_class::GRAIN_BYTES;
+use super::size_class::{CLASSES, GRAIN_BYTES};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// Binary logarithm of a chunk's size. A megabyte, so that a seed determines all index bits of addresses (6 to 17).
@@ -24,6 +24,7 @@ pub const STATES_BYTES: usize = size_of::<States>();
 pub const STATE_NONE: u8 = 0;
 /// A block begins here that the program holds by a pointer behind its beginning (see [`STATE_ALIGNED`]).
 pub const STATE_HOLDER: u8 = 0x7f;
+const _: () = assert!(state_of(CLASSES - 1) < STATE_HOLDER);
 /// Added to the state where the program's pointer is not the block's beginning: it asked for an alignment.
 pub const STATE_ALIGNED: u8 = 0x80;
 

@@ -1,7 +1,9 @@
 //! Size classes: which requests share blocks of one size.
 //!
-//! Up to 256 bytes a class every 32, up to 1 KiB four in each doubling, then eight. Powers of two alone, as in the paper, waste a
-//! quarter of the memory on average; blocks of 32 bytes' grain waste what glibc spends on its headers.
+//! Up to 256 bytes a class every 32, up to 1 KiB four in each doubling, then sixteen, each a grain larger than its share of the
+//! doubling. Powers of two alone, as in the paper, waste a quarter of the memory on average; blocks of 32 bytes' grain waste what
+//! glibc spends on its headers. The grain more makes the large classes odd multiples of it, so that blocks which follow each
+//! other begin at every place of a cache line and a page, and it is room for a header in front of what is a power of two.
 
 /// Blocks begin at multiples of this many bytes in their chunk, so that one byte of state a grain
 /// is enough ([`super::chunk`]).
@@ -11,12 +13,14 @@ pub const GRAIN_BYTES: usize = 32;
 pub const SMALL_MAX_BYTES: usize = 16 << 10;
 
 /// Number of classes.
-pub const CLASSES: usize = 48;
+pub const CLASSES: usize = 80;
 
 /// Classes that lie one grain apart.
 const FINE_CLASSES: usize = 8;
 /// Those and the ones that are four in a doubling.
 const MIDDLE_CLASSES: usize = 16;
+/// Classes of each doubling above those.
+const LARGE_CLASSES: usize = 16;
 
 const fn bytes_of(class: usize) -> usize {
     if class < FINE_CLASSES {
@@ -25,12 +29,13 @@ const fn bytes_of(class: usize) -> usize {
         let doubling = (class - FINE_CLASSES) / 4;
         (256 << doubling) + ((class - FINE_CLASSES) % 4 + 1) * (64 << doubling)
     } else {
-        let doubling = (class - MIDDLE_CLASSES) / 8;
-        (1024 << doubling) + ((class - MIDDLE_CLASSES) % 8 + 1) * (128 << doubling)
+        let (doubling, step) =
+            ((class - MIDDLE_CLASSES) / LARGE_CLASSES, (class - MIDDLE_CLASSES) % LARGE_CLASSES);
+        (1024 << doubling) + (step + 1) * ((1024 / LARGE_CLASSES) << doubling) + GRAIN_BYTES
     }
 }
 
-const _: () = assert!(bytes_of(CLASSES - 1) == SMALL_MAX_BYTES);
+const _: () = assert!(bytes_of(CLASSES - 1) == SMALL_MAX_BYTES + GRAIN_BYTES);
 
 /// Block size of each class, in bytes.
 static BYTES: [u32; CLASSES] = {
@@ -84,7 +89,7 @@ pub fn block_bytes(class: usize) -> usize {
 
 /// The block of a class that contains the byte at `distance` from the first block.
 ///
-/// Exact inside a group: what the rounding of the reciprocal adds, less than the block size (≤ 2¹⁴) over 2³² for each
+/// Exact inside a group: what the rounding of the reciprocal adds, less than the block size (< 2¹⁵) over 2³² for each
 /// byte of distance (< 2¹⁵), stays below the next block.
 #[inline]
 pub fn block_index(class: usize, distance: usize) -> usize {
@@ -95,26 +100,34 @@ pub fn block_index(class: usize, distance: usize) -> usize {
 const LINE_BYTES: usize = 64;
 /// Bytes that the blocks of a group fill at least, about.
 const GROUP_BYTES: usize = 4096;
+/// Bytes after which the address bits inside a page repeat.
+const PAGE_PERIOD_BYTES: usize = 4096;
 /// Bytes of blocks for each byte of colour: what colours may cost.
 const BLOCKS_PER_COLOUR: usize = 16;
 
-/// Bytes after which the address bits repeat that a class's own block size leaves constant: those from bit 6 (a
-/// cache line) up to the size's lowest bit, at most those inside a page. At least a cache line.
-pub const fn colour_period(class: usize) -> usize {
+/// Bytes after which the address bits repeat that a pool leaves constant for a class. In the nursery of the large
+/// classes, all of whose groups begin at one place of a page, these are all bits inside a page.
+pub fn colour_period(class: usize, pool: usize) -> usize {
+    if pool == LARGE_NURSERY { PAGE_PERIOD_BYTES } else { own_colour_period(class) }
+}
+
+/// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the size's lowest bit, at
+/// most those inside a page. At least a cache line.
+const fn own_colour_period(class: usize) -> usize {
     let bytes = bytes_of(class);
     let lowest = bytes & bytes.wrapping_neg();
     if lowest <= LINE_BYTES {
         LINE_BYTES
-    } else if lowest > GROUP_BYTES {
-        GROUP_BYTES
+    } else if lowest > PAGE_PERIOD_BYTES {
+        PAGE_PERIOD_BYTES
     } else {
         lowest
     }
 }
 
-/// Room of a group in which its first block begins: its colour is a multiple of a cache line up to this.
+/// Room of a class's own group in which its first block begins: its colour is a multiple of a cache line up to this.
 const fn colour_room(class: usize) -> usize {
-    colour_period(class) - LINE_BYTES
+    own_colour_period(class) - LINE_BYTES
 }
 
 /// Blocks of a class's group: those that one slab manages.
@@ -139,6 +152,8 @@ const fn pitch_of(class: usize) -> usize {
 /// Pools of slabs: the classes', and behind them two nurseries, which the first few slabs of all classes up to
 /// [`NURSERY_SPLIT_BYTES`] and of all others share, so that a class of few blocks needs no chunk of its own.
 pub const POOLS: usize = CLASSES + 2;
+const SMALL_NURSERY: usize = CLASSES;
+const LARGE_NURSERY: usize = CLASSES + 1;
 const NURSERY_SPLIT_BYTES: usize = 1024;
 /// Of the first, a page and a cache line, so that a group begins a line further in its page than the one before; of the
 /// other, the largest block and room for a colour of up to a page.
@@ -150,22 +165,23 @@ const NURSERY_SLABS: usize = 4;
 
 /// The nursery of a class.
 pub fn nursery_of(class: usize) -> usize {
-    CLASSES + usize::from(block_bytes(class) > NURSERY_SPLIT_BYTES)
+    if block_bytes(class) > NURSERY_SPLIT_BYTES { LARGE_NURSERY } else { SMALL_NURSERY }
 }
 
 /// Blocks of a class's slab in its nursery, where the first may have any colour.
 pub fn nursery_blocks(class: usize) -> usize {
     let nursery = nursery_of(class);
-    let blocks = (pitch_bytes(nursery) - colour_room(class)) / block_bytes(class);
+    let room = colour_period(class, nursery) - LINE_BYTES;
+    let blocks = (pitch_bytes(nursery) - room) / block_bytes(class);
     // A group of the first is like one of the class's own, if that has no more blocks than there is room for.
-    if nursery == CLASSES { blocks.min(group_blocks(class)) } else { blocks }
+    if nursery == SMALL_NURSERY { blocks.min(group_blocks(class)) } else { blocks }
 }
 
 /// Slabs of a class that lie in its nursery. Groups that lie alone in a chunk take two pages for one, beside the chunk's own
 /// pages; in a nursery they have neighbours. But the open slabs of a class should run out together, because their places balance
 /// each other: so there are few where they have other numbers of blocks than the class's own.
 pub fn nursery_slabs(class: usize) -> usize {
-    let alike = nursery_of(class) == CLASSES && nursery_blocks(class) == group_blocks(class);
+    let alike = nursery_of(class) == SMALL_NURSERY && nursery_blocks(class) == group_blocks(class);
     if alike { ALIKE_NURSERY_SLABS } else { NURSERY_SLABS }
 }
 
@@ -239,6 +255,15 @@ mod tests {
     }
 
     #[test]
+    fn a_large_block_takes_a_sixteenth_and_a_grain_more_than_its_request_at_most() {
+        for bytes in 1025..=SMALL_MAX_BYTES {
+            let class = class_of(bytes);
+            let taken = pitch_bytes(class) / group_blocks(class);
+            assert!(taken <= bytes + bytes / 16 + GRAIN_BYTES, "{bytes}: {taken}");
+        }
+    }
+
+    #[test]
     fn a_distance_gives_its_group_and_its_block_without_division() {
         for pool in 0..POOLS {
             for distance in 0..1usize << 20 {
@@ -255,9 +280,11 @@ mod tests {
     #[test]
     fn blocks_of_a_nursery_stay_inside_their_group_with_every_colour() {
         for class in 0..CLASSES {
-            let end = nursery_blocks(class) * block_bytes(class) + colour_room(class);
+            let nursery = nursery_of(class);
+            let room = colour_period(class, nursery) - LINE_BYTES;
+            let end = nursery_blocks(class) * block_bytes(class) + room;
             assert!((1..=128).contains(&nursery_blocks(class)));
-            assert!(end <= pitch_bytes(nursery_of(class)), "class {class}");
+            assert!(end <= pitch_bytes(nursery), "class {class}");
         }
     }
 }

@@ -133,7 +133,7 @@ impl Chunks {
         let distance = unsafe { (*chunk).first } + group * pitch_bytes(pool);
         // The first block taken is the one at the place, or as far into a page if the group has other bytes of it.
         let inside = place.wrapping_sub(distance) % SPAN_BYTES;
-        let colour = (inside % colour_period(class)) & !((1 << POINT_SHIFT) - 1);
+        let colour = (inside % colour_period(class, pool)) & !((1 << POINT_SHIFT) - 1);
         let capacity = if is_first { nursery_blocks(class) } else { group_blocks(class) };
         let first = (inside - colour) / block_bytes(class) % capacity;
         // SAFETY: the group is this base's, and has no slab. Its atomics are left alone: the last thread that freed a
