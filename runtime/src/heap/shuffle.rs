@@ -76,6 +76,11 @@ impl Shuffle {
         (self.array, self.whole_array) = (first, whole);
     }
 
+    /// Whether it has.
+    pub fn has_arrays(&self) -> bool {
+        !self.array.is_null()
+    }
+
     /// Puts a block into a random place of the array; what was there.
     #[inline]
     fn exchange(&mut self, random: &mut Random, block: *mut u8) -> *mut u8 {

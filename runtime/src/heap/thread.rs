@@ -33,6 +33,8 @@ pub struct ThreadHeap {
     /// Where blocks begin in a grain, in bytes.
     phase: usize,
     classes: [Shuffle; CLASSES],
+    /// The arrays of all classes: those that they begin with, and behind them those for N entries.
+    arrays: *mut *mut u8,
     base: AnyBase,
     plan: Plan,
     /// Blocks that were mapped on their own, as counted by this heap.
@@ -49,9 +51,8 @@ pub struct ThreadHeap {
 impl ThreadHeap {
     /// A heap in memory of its own; `number` counts the threads that got one.
     fn create(plan: Plan, number: u64) -> Option<*mut Self> {
-        let (first, whole) = (FIRST_ENTRIES as usize, plan.max_entries as usize);
-        let arrays = CLASSES * (first + whole) * size_of::<*mut u8>();
         let own = size_of::<Self>().next_multiple_of(64);
+        let arrays = CLASSES * (FIRST_ENTRIES + plan.max_entries) as usize * size_of::<*mut u8>();
         let heap = map_table(own + arrays)?.cast::<Self>();
         let mut random = Self::stream(plan, number);
         let Some(base) = AnyBase::create(plan.base, &mut random) else {
@@ -65,14 +66,23 @@ impl ThreadHeap {
             (&raw mut (*heap).phase).write(base::block_phase(plan.base));
             (&raw mut (*heap).base).write(base);
             (&raw mut (*heap).plan).write(plan);
-            let first_arrays = heap.cast::<u8>().add(own).cast::<*mut u8>();
-            let whole_arrays = first_arrays.add(CLASSES * first);
-            for class in 0..CLASSES {
-                let array = first_arrays.add(class * first);
-                (*heap).classes[class].set_arrays(array, whole_arrays.add(class * whole));
-            }
+            (&raw mut (*heap).arrays).write(heap.cast::<u8>().add(own).cast());
         }
         Some(heap)
+    }
+
+    /// Gives a class its arrays behind the heap when it is first used: what programs do not use of the heap's memory, they
+    /// do not touch.
+    fn arrange(&mut self, class: usize) {
+        if self.classes[class].has_arrays() {
+            return;
+        }
+        let (first, whole) = (FIRST_ENTRIES as usize, self.plan.max_entries as usize);
+        // SAFETY: there is an array of each kind for each class.
+        unsafe {
+            let whole_array = self.arrays.add(CLASSES * first + class * whole);
+            self.classes[class].set_arrays(self.arrays.add(class * first), whole_array);
+        }
     }
 
     fn stream(plan: Plan, number: u64) -> Random {
@@ -97,6 +107,7 @@ impl ThreadHeap {
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
+        self.arrange(class);
         let (shuffle, mut context) = self.parts(class);
         let Some(block) = shuffle.pop_slowly(class, &mut context) else { return os::null() };
         let chunks = chunks_mapped();
@@ -156,6 +167,7 @@ impl ThreadHeap {
     #[cold]
     #[inline(never)]
     fn push_slowly(&mut self, class: usize, block: *mut u8) {
+        self.arrange(class);
         let (shuffle, mut context) = self.parts(class);
         shuffle.push_slowly(class, &mut context, block);
     }
@@ -163,8 +175,10 @@ impl ThreadHeap {
     /// Gives everything that waits in shuffle layers back to the base.
     pub fn drain(&mut self) {
         for class in 0..CLASSES {
-            let (shuffle, mut context) = self.parts(class);
-            shuffle.drain(class, &mut context);
+            if self.classes[class].has_arrays() {
+                let (shuffle, mut context) = self.parts(class);
+                shuffle.drain(class, &mut context);
+            }
         }
     }
 

@@ -25,7 +25,8 @@ const KEPT_EMPTY: usize = 16;
 
 /// One class.
 struct Class {
-    /// Slabs that blocks are taken from; the first `open_count` places count, and may be null.
+    /// Slabs that blocks are taken from; the first `open_count` places count, and may be null. None count before the class
+    /// is first used.
     open: [*mut Slab; OPEN_SLABS],
     open_count: usize,
     turn: usize,
@@ -55,9 +56,6 @@ impl Segregated {
             (&raw mut (*base).chunks.shared).write(base.add(1).cast());
             (&raw mut (*base).chunks.random).write(Random::new(random.bits()));
             (&raw mut (*base).seed).write(random.bits());
-            for class in 0..CLASSES {
-                (&raw mut (*base).classes[class].open_count).write(1);
-            }
         }
         Some(base)
     }
@@ -139,6 +137,8 @@ impl Base for Segregated {
 
 impl Segregated {
     fn take_in_turn(&mut self, class: usize, out: &mut [*mut u8]) -> usize {
+        let slot = &mut self.classes[class];
+        slot.open_count = slot.open_count.max(1);
         let mut taken = 0;
         while taken < out.len() {
             let slot = &mut self.classes[class];
