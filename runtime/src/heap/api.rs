@@ -312,12 +312,16 @@ pub unsafe fn usable_size(pointer: *mut u8) -> usize {
     if pointer.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise.
-    match unsafe { own_usable(pointer) } {
-        Some(bytes) => bytes,
-        // SAFETY: as above.
-        None if server() == Server::Behind => unsafe { behind::usable_size(pointer) },
-        None => check::refuse(pointer),
+    // SAFETY: the caller's promise, in all that follows.
+    unsafe {
+        if is_behind(pointer) {
+            return behind::usable_size(pointer);
+        }
+        match own_usable(pointer) {
+            Some(bytes) => bytes,
+            None if server() == Server::Behind => behind::usable_size(pointer),
+            None => check::refuse(pointer),
+        }
     }
 }
 
