@@ -117,18 +117,12 @@ pub fn colour_period(class: usize, pool: usize) -> usize {
     if pool == LARGE_NURSERY { PAGE_PERIOD_BYTES } else { own_colour_period(class) }
 }
 
-/// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the size's lowest bit, at
-/// most those inside a page. At least a cache line.
+/// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the size's lowest bit. At least
+/// a cache line.
 const fn own_colour_period(class: usize) -> usize {
     let bytes = bytes_of(class);
     let lowest = bytes & bytes.wrapping_neg();
-    if lowest <= LINE_BYTES {
-        LINE_BYTES
-    } else if lowest > PAGE_PERIOD_BYTES {
-        PAGE_PERIOD_BYTES
-    } else {
-        lowest
-    }
+    if lowest <= LINE_BYTES { LINE_BYTES } else { lowest }
 }
 
 /// Room of a class's own group in which its first block begins: its colour is a multiple of a cache line up to this.
