@@ -6,6 +6,8 @@
 //! follow each other begin at every place of a cache line and a page, and there is room for a header in front of what is a
 //! power of two.
 
+use crate::os::PAGE_BYTES;
+
 /// Blocks begin at multiples of this many bytes in their chunk, so that one byte of state a grain
 /// is enough ([`super::chunk`]).
 pub const GRAIN_BYTES: usize = 32;
@@ -106,15 +108,13 @@ pub fn block_index(class: usize, distance: usize) -> usize {
 const LINE_BYTES: usize = 64;
 /// Bytes that the blocks of a group fill at least, about.
 const GROUP_BYTES: usize = 4096;
-/// Bytes after which the address bits inside a page repeat.
-const PAGE_PERIOD_BYTES: usize = 4096;
 /// Bytes of blocks for each byte of colour: what colours may cost.
 const BLOCKS_PER_COLOUR: usize = 16;
 
 /// Bytes after which the address bits repeat that a pool leaves constant for a class. In the nursery of the large
 /// classes, all of whose groups begin at one place of a page, these are all bits inside a page.
 pub fn colour_period(class: usize, pool: usize) -> usize {
-    if pool == LARGE_NURSERY { PAGE_PERIOD_BYTES } else { own_colour_period(class) }
+    if pool == LARGE_NURSERY { PAGE_BYTES } else { own_colour_period(class) }
 }
 
 /// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the size's lowest bit. At least
