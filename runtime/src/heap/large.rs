@@ -11,6 +11,7 @@ use super::large_blocks::Blocks;
 use super::large_mapping::{elsewhere, map, unmap};
 use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
+use crate::arch;
 use crate::os::{self, Lock, PAGE_BYTES};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -44,8 +45,15 @@ impl Entry {
     /// No block.
     pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
 
-    /// Bytes that the block may use.
+    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies behind them in the mapping is
+    /// not promised, so that a block that moves has nothing there.
     pub fn usable(&self) -> usize {
+        let end = (self.block + self.bytes).next_multiple_of(PAGE_BYTES);
+        (end - self.block).min(self.room())
+    }
+
+    /// Bytes from the block's beginning to the end of the mapping.
+    fn room(&self) -> usize {
         self.start + self.length - self.block
     }
 
@@ -54,9 +62,22 @@ impl Entry {
         self.bytes - self.asked
     }
 
+    /// Whether a block of so many bytes fits, wherever in its first page it begins.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        let room = self.start + self.length - (self.block & !(PAGE_BYTES - 1));
+        bytes.saturating_add(PAGE_BYTES) <= room
+    }
+
+    /// The same mapping for another block, so far into its first page. What was touched stays so, and counts as long as the
+    /// mapping lives.
+    pub fn serving(self, bytes: usize, into_page: usize) -> Self {
+        let block = (self.block & !(PAGE_BYTES - 1)) + into_page;
+        Self { block, asked: bytes, bytes: self.bytes.max(bytes), ..self }
+    }
+
     /// Whether a block of so many bytes may stay where this one is: there is room, and it needs at least half of the memory.
     pub fn suits(&self, bytes: usize) -> bool {
-        bytes <= self.usable() && self.bytes / 2 <= bytes
+        bytes <= self.room() && self.bytes / 2 <= bytes
     }
 }
 
@@ -80,6 +101,16 @@ enum Found {
     ToMove(Entry),
     /// One without memory, which is in the table again.
     Unparked(Entry),
+}
+
+/// What becomes of a block that is to have another size.
+enum Resized {
+    /// It is in the table again, in its mapping.
+    Stays,
+    /// It moves to another mapping, which waited. Neither is in the table.
+    MovesTo(Entry, Entry),
+    /// Its mapping has too little room, or too much memory. It is in no table.
+    NeedsKernel(Entry),
 }
 
 /// What became of a pointer that was to be freed.
@@ -190,15 +221,20 @@ impl Large {
         });
         match removed {
             Ok(gone) => {
-                if let Some(entry) = gone {
-                    self.retire(&entry, self.with(|blocks| blocks.are_many()));
-                }
-                self.drop_surplus(0);
+                self.drop_freed(gone);
                 self.unmap_parked();
                 Freed::Now
             }
             Err(freed) => freed,
         }
+    }
+
+    /// Lets go of the mapping of a block that was freed and may not wait, and of others that may not wait any longer.
+    fn drop_freed(&self, gone: Option<Entry>) {
+        if let Some(entry) = gone {
+            self.retire(&entry, self.with(|blocks| blocks.are_many()));
+        }
+        self.drop_surplus(0);
     }
 
     /// Lets go of mappings that wait, because there are too many or `more` bytes come into use.
@@ -266,25 +302,30 @@ impl Large {
         self.with(|blocks| blocks.find(pointer.addr()).map(|at| blocks.at(at).usable()))
     }
 
-    /// Makes a block longer or shorter: in its mapping, or if the kernel can, in a longer or shorter one, where it keeps its
-    /// colour. The block may move.
+    /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that this one would have to get; or
+    /// if the kernel can, in a longer or shorter one, where it keeps its colour. The block may move.
     pub fn resize(&self, pointer: *mut u8, bytes: usize) -> Option<*mut u8> {
-        // The entry leaves the table while the kernel works: the old address may become another thread's.
-        let entry = self.with(|blocks| {
+        // The entry leaves the table while it is worked on: the old address may become another thread's.
+        let resized = self.with(|blocks| {
             let entry = blocks.remove(pointer.addr())?;
+            let grows = bytes > entry.bytes;
+            if grows && let Some(larger) = blocks.take_for_growth(&entry, bytes) {
+                return Some(Resized::MovesTo(entry, larger));
+            }
             if !entry.suits(bytes) {
-                return Some(Err(entry));
+                return Some(Resized::NeedsKernel(entry));
             }
             blocks.enter(Entry { asked: bytes, bytes: entry.bytes.max(bytes), ..entry });
-            Some(Ok(()))
+            Some(Resized::Stays)
         })?;
-        let entry = match entry {
-            Ok(()) => return Some(pointer),
-            Err(entry) => entry,
+        let entry = match resized {
+            Resized::Stays => return Some(pointer),
+            Resized::MovesTo(entry, larger) => return Some(self.move_to(entry, larger)),
+            Resized::NeedsKernel(entry) => entry,
         };
         let colour = entry.block - entry.start;
         // An eighth more, so that a block that grows by little does not need the kernel each time.
-        let more = if bytes > entry.usable() { bytes / 8 } else { 0 };
+        let more = if bytes > entry.room() { bytes / 8 } else { 0 };
         let length_with = |more: usize| (colour + bytes + more).next_multiple_of(PAGE_BYTES);
         let start = core::ptr::with_exposed_provenance_mut::<u8>(entry.start);
         // SAFETY: the mapping is this block's; the program gave it up for the new one by calling realloc.
@@ -312,4 +353,25 @@ impl Large {
         });
         moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
     }
+
+    /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the table.
+    fn move_to(&self, entry: Entry, larger: Entry) -> *mut u8 {
+        let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
+        let from = core::ptr::with_exposed_provenance::<u8>(entry.block);
+        // The program may have asked how much it may use, and does. SAFETY: both mappings are this call's alone, and the larger
+        // has room for more than the other's block.
+        unsafe { arch::copy_words(block, from, entry.usable()) };
+        let gone = self.with(|blocks| {
+            // There is room: an entry left a moment ago.
+            if blocks.make_room_for_entry() || blocks.has_room() {
+                blocks.enter(larger);
+            }
+            (!blocks.keep(entry)).then_some(entry)
+        });
+        self.drop_freed(gone);
+        block
+    }
 }
+
+#[cfg(test)]
+mod tests;

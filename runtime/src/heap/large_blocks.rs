@@ -19,6 +19,9 @@ const KEPT_LEAST_BYTES: usize = 128 << 10;
 /// much, or one part in so many of what is in use.
 const SLACK_BYTES: usize = 256 << 10;
 const BYTES_PER_SLACK: usize = 16;
+/// Bytes that may be copied for each byte of memory that a block gains by that. A page fault costs several times what it
+/// costs to copy a page.
+const COPIED_PER_GAINED: usize = 2;
 /// Entries of the first table.
 const FIRST_ENTRIES: usize = 128;
 /// Blocks in use above which mappings are parked; below half of them parked ones are unmapped.
@@ -174,23 +177,35 @@ impl Blocks {
     /// another line of its page. One of about the block's size, or else a larger one: a block that grows then finds the memory
     /// that its predecessor had grown to.
     pub fn take_waiting(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
-        let page = |block: usize| block & !(PAGE_BYTES - 1);
-        let has_room = |kept: &Entry| {
-            let room = kept.start + kept.length - page(kept.block);
-            bytes + PAGE_BYTES <= room && bytes <= kept.bytes + kept.bytes / 4
-        };
-        let slack = SLACK_BYTES.max(self.live_bytes / BYTES_PER_SLACK);
-        let left = slack.saturating_sub(self.slack_bytes);
+        let has_room =
+            |kept: &Entry| kept.has_room_for(bytes) && bytes <= kept.bytes + kept.bytes / 4;
+        let left = self.slack_left();
         let is_near = |kept: &Entry| has_room(kept) && kept.bytes / 2 <= bytes;
         let is_larger = |kept: &Entry| has_room(kept) && kept.bytes.saturating_sub(bytes) <= left;
         let index = self.any_kept(is_near, random).or_else(|| self.any_kept(is_larger, random))?;
-        let mut entry = self.forget(index);
-        entry.block =
-            page(entry.block) + random.below((PAGE_BYTES / LINE_BYTES) as u32) * LINE_BYTES;
-        // What was touched stays so, and counts as long as the mapping lives.
-        entry.bytes = entry.bytes.max(bytes);
-        entry.asked = bytes;
-        Some(entry)
+        let line = random.below((PAGE_BYTES / LINE_BYTES) as u32) * LINE_BYTES;
+        Some(self.forget(index).serving(bytes, line))
+    }
+
+    /// The mapping for a block that grows beyond the memory it has, if one waits that has all of it already, and so much more
+    /// than it that to copy the block costs less than page faults would. The block keeps its place in a
+    /// page; it is not entered yet.
+    pub fn take_for_growth(&mut self, grows: &Entry, bytes: usize) -> Option<Entry> {
+        let left = self.slack_left();
+        let suits = |kept: &Entry| {
+            let gained = kept.bytes.saturating_sub(grows.bytes);
+            kept.has_room_for(bytes)
+                && (bytes..=bytes.saturating_add(left)).contains(&kept.bytes)
+                && gained >= grows.bytes / COPIED_PER_GAINED
+        };
+        let suitable = (0..self.kept_count).filter(|&index| suits(&self.kept[index]));
+        let index = suitable.min_by_key(|&index| self.kept[index].bytes)?;
+        Some(self.forget(index).serving(bytes, grows.block % PAGE_BYTES))
+    }
+
+    /// Bytes that blocks may have yet and not need.
+    fn slack_left(&self) -> usize {
+        SLACK_BYTES.max(self.live_bytes / BYTES_PER_SLACK).saturating_sub(self.slack_bytes)
     }
 
     /// A mapping that waits and suits, each with the same probability.
