@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What does a throw cost through moved frames? CPU time of 100,000 throws over that of the same
-# program built by clang, all randomizations; the median over interleaved pairs.
+# program built by clang, all randomizations; the median over interleaved pairs, with an interval of 95 %.
 #
 #   tests/campaign/throw-cost.sh [--pairs N] [--interval MS] [--unwinder libgcc|libunwind]
 #
-# Without options 11 pairs, 500 ms, and the unwinder that clang takes by itself (libgcc's).
+# Without options 11 pairs (6 or more), 500 ms, and the unwinder that clang takes by itself (libgcc's).
 #
 # Exit code 1 if the median is above 2.
 set -euo pipefail
@@ -15,7 +15,7 @@ LIMIT=2
 pairs=11 interval=500 libraries=()
 while [[ $# -gt 0 ]]; do
     case $1 in
-    --pairs) pairs=${2:?--pairs needs a number} ;;
+    --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
     --interval) interval=${2:?--interval needs milliseconds} ;;
     --unwinder)
         case ${2:?--unwinder needs a name} in
@@ -28,6 +28,7 @@ while [[ $# -gt 0 ]]; do
     esac
     shift 2
 done
+((pairs >= 6)) || die "--pairs $pairs: an interval with 95 % needs 6 or more"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/throw-cost
@@ -35,15 +36,15 @@ mkdir -p "$out"
 source=$PROJECT/tests/campaign/programs/throws.cpp
 clang++-22 -O2 "$source" "${libraries[@]}" -o "$out/plain"
 "$SZC++" -O2 "$source" "${libraries[@]}" -o "$out/szc"
-for ((pair = 1; pair <= pairs; pair++)); do
-    plain=$("$out/plain")
-    moved=$(SZC_SEED=$pair SZC_INTERVAL_MS=$interval "$out/szc")
-    say "$plain $moved"
-done | awk '{ print $2 / $1 }' | sort -n | awk -v limit="$LIMIT" '
-    { value[NR] = $1 }
-    END {
-        median = NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2
-        printf "a throw over one without szc: median %.2f, from %.2f to %.2f, %d pairs; limit %d\n",
-            median, value[1], value[NR], NR, limit
-        exit median > limit
-    }'
+ratios=$(
+    for ((pair = 1; pair <= pairs; pair++)); do
+        plain=$("$out/plain")
+        moved=$(SZC_SEED=$pair SZC_INTERVAL_MS=$interval "$out/szc")
+        awk -v plain="$plain" -v moved="$moved" 'BEGIN { print moved / plain }'
+    done
+)
+median=$(median <<<"$ratios")
+read -ra ends < <(median_interval <<<"$ratios")
+printf 'a throw over one without szc: median %.2f, 95 %%: %.2f to %.2f, %d pairs; limit %d\n' \
+    "$median" "${ends[@]}" "$pairs" "$LIMIT"
+awk -v median="$median" -v limit="$LIMIT" 'BEGIN { exit median > limit }'
