@@ -208,7 +208,9 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
                 return pointer;
             }
         } else if bytes > SMALL_MAX_BYTES {
-            if let Some(resized) = LARGE.resize(pointer, bytes) {
+            let resized = with_any_heap(|heap| LARGE.resize(pointer, bytes, heap.random()));
+            let alone = || LARGE.resize(pointer, bytes, &mut Random::new(os::monotonic_ns()));
+            if let Some(resized) = resized.unwrap_or_else(alone) {
                 return resized;
             }
             if bytes <= usable {

@@ -75,9 +75,10 @@ impl Entry {
         Self { block, asked: bytes, bytes: self.bytes.max(bytes), ..self }
     }
 
-    /// Whether a block of so many bytes may stay where this one is: there is room, and it needs at least half of the memory.
+    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes smaller, it needs at least half
+    /// of the memory.
     pub fn suits(&self, bytes: usize) -> bool {
-        bytes <= self.room() && self.bytes / 2 <= bytes
+        bytes <= self.room() && (bytes >= self.asked || self.bytes / 2 <= bytes)
     }
 }
 
@@ -304,12 +305,11 @@ impl Large {
 
     /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that this one would have to get; or
     /// if the kernel can, in a longer or shorter one, where it keeps its colour. The block may move.
-    pub fn resize(&self, pointer: *mut u8, bytes: usize) -> Option<*mut u8> {
+    pub fn resize(&self, pointer: *mut u8, bytes: usize, random: &mut Random) -> Option<*mut u8> {
         // The entry leaves the table while it is worked on: the old address may become another thread's.
         let resized = self.with(|blocks| {
             let entry = blocks.remove(pointer.addr())?;
-            let grows = bytes > entry.bytes;
-            if grows && let Some(larger) = blocks.take_for_growth(&entry, bytes) {
+            if let Some(larger) = blocks.take_for_growth(&entry, bytes, random) {
                 return Some(Resized::MovesTo(entry, larger));
             }
             if !entry.suits(bytes) {
@@ -320,7 +320,7 @@ impl Large {
         })?;
         let entry = match resized {
             Resized::Stays => return Some(pointer),
-            Resized::MovesTo(entry, larger) => return Some(self.move_to(entry, larger)),
+            Resized::MovesTo(entry, larger) => return Some(self.move_to(entry, larger, random)),
             Resized::NeedsKernel(entry) => entry,
         };
         let colour = entry.block - entry.start;
@@ -355,7 +355,9 @@ impl Large {
     }
 
     /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the table.
-    fn move_to(&self, entry: Entry, larger: Entry) -> *mut u8 {
+    fn move_to(&self, entry: Entry, larger: Entry, random: &mut Random) -> *mut u8 {
+        let moves = random.below(MOVED_ONE_IN) == 0;
+        let larger = if moves { elsewhere(larger, random) } else { larger };
         let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
         let from = core::ptr::with_exposed_provenance::<u8>(entry.block);
         // The program may have asked how much it may use, and does. SAFETY: both mappings are this call's alone, and the larger

@@ -22,6 +22,9 @@ const BYTES_PER_SLACK: usize = 16;
 /// Bytes that may be copied for each byte of memory that a block gains by that. A page fault costs several times what it
 /// costs to copy a page.
 const COPIED_PER_GAINED: usize = 2;
+/// Most bytes of a block that are copied. Of larger ones perhaps not all has memory, and the kernel moves the pages of those that
+/// have.
+const MOST_COPIED_BYTES: usize = 1 << 20;
 /// Entries of the first table.
 const FIRST_ENTRIES: usize = 128;
 /// Blocks in use above which mappings are parked; below half of them parked ones are unmapped.
@@ -187,19 +190,24 @@ impl Blocks {
         Some(self.forget(index).serving(bytes, line))
     }
 
-    /// The mapping for a block that grows beyond the memory it has, if one waits that has all of it already, and so much more
-    /// than it that to copy the block costs less than page faults would. The block keeps its place in a
-    /// page; it is not entered yet.
-    pub fn take_for_growth(&mut self, grows: &Entry, bytes: usize) -> Option<Entry> {
+    /// A mapping for a block that grows beyond the memory it has, if one waits that has all of it already, and the block is so
+    /// small that to copy it costs less than the page faults would. The block keeps its place in a page; it is not entered
+    /// yet.
+    pub fn take_for_growth(
+        &mut self,
+        grows: &Entry,
+        bytes: usize,
+        random: &mut Random,
+    ) -> Option<Entry> {
+        let least = grows.bytes + grows.bytes / COPIED_PER_GAINED;
+        if grows.bytes > MOST_COPIED_BYTES || bytes < least {
+            return None;
+        }
         let left = self.slack_left();
-        let suits = |kept: &Entry| {
-            let gained = kept.bytes.saturating_sub(grows.bytes);
-            kept.has_room_for(bytes)
-                && (bytes..=bytes.saturating_add(left)).contains(&kept.bytes)
-                && gained >= grows.bytes / COPIED_PER_GAINED
+        let has_memory = |kept: &Entry| {
+            kept.has_room_for(bytes) && (bytes..=bytes.saturating_add(left)).contains(&kept.bytes)
         };
-        let suitable = (0..self.kept_count).filter(|&index| suits(&self.kept[index]));
-        let index = suitable.min_by_key(|&index| self.kept[index].bytes)?;
+        let index = self.any_kept(has_memory, random)?;
         Some(self.forget(index).serving(bytes, grows.block % PAGE_BYTES))
     }
 
@@ -226,6 +234,13 @@ impl Blocks {
         self.kept_count -= 1;
         self.kept_bytes -= entry.bytes;
         entry
+    }
+
+    /// Whether no block is in use, and none is counted.
+    #[cfg(test)]
+    pub fn has_none_in_use(&self) -> bool {
+        let kept: usize = self.kept[..self.kept_count].iter().map(|kept| kept.bytes).sum();
+        (self.used, self.live_bytes, self.slack_bytes) == (0, 0, 0) && kept == self.kept_bytes
     }
 
     /// Whether the block of a mapping that waits begins here.

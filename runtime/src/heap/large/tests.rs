@@ -1,8 +1,9 @@
 //! Blocks of a table of the tests' own: they are apart from all others, and hold what was written to them wherever they move.
 
-use super::{Freed, Large};
+use super::{Entry, Freed, Large};
 use crate::heap::random::Random;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -74,7 +75,7 @@ fn run(seed: u64, steps: &[Step]) -> Result<(), TestCaseError> {
             }
             Step::Resize { which, bytes } => {
                 let block = blocks.swap_remove(index(which));
-                let at = large.resize(block.at, bytes).expect("memory");
+                let at = large.resize(block.at, bytes, &mut random).expect("memory");
                 prop_assert!(block.holds(at, block.usable.min(bytes)));
                 prop_assert!(at == block.at || large.usable(block.at).is_none());
                 (at, bytes)
@@ -97,6 +98,7 @@ fn run(seed: u64, steps: &[Step]) -> Result<(), TestCaseError> {
         prop_assert!(block.holds(block.at, block.usable));
         prop_assert_eq!(large.free(block.at), Freed::Now);
     }
+    prop_assert!(large.with(|blocks| blocks.has_none_in_use()));
     large.drop_waiting();
     Ok(())
 }
@@ -113,35 +115,53 @@ proptest! {
     }
 }
 
-/// Lets a block grow from 20 KiB to its double, over and over, to so many bytes.
-fn grown(large: &Large, bytes: usize, random: &mut Random) -> *mut u8 {
+/// Lets a block grow from 20 KiB by half, over and over, to so many bytes or more.
+fn grown(large: &Large, bytes: usize, random: &mut Random) -> Entry {
     let mut size = 20 << 10;
     let (mut block, _) = large.allocate(size, 16, random).expect("memory");
     while size < bytes {
-        size *= 2;
-        block = large.resize(block, size).expect("memory");
+        size += size / 2;
+        block = large.resize(block, size, random).expect("memory");
     }
-    block
+    large.with(|blocks| blocks.at(blocks.find(block.addr()).expect("a block")))
+}
+
+fn freed(large: &Large, entry: Entry) {
+    let block = core::ptr::with_exposed_provenance_mut(entry.block);
+    assert_eq!(large.free(block), Freed::Now);
 }
 
 #[test]
 fn a_block_that_grows_step_by_step_finds_the_memory_of_one_that_was_freed() {
     let (large, mut random) = (Large::new(), Random::new(3));
-    let mapping = |block: *mut u8| {
-        large.with(|blocks| blocks.at(blocks.find(block.addr()).expect("a block")))
-    };
-    // Two of them at a time, so that the first step of the next takes a mapping that is too small for all others.
-    let first = mapping(grown(&large, 320 << 10, &mut random));
+    let mut places = BTreeSet::new();
+    let first = grown(&large, 250 << 10, &mut random);
+    // What the next one begins in.
     let (small, _) = large.allocate(20 << 10, 16, &mut random).expect("memory");
-    for block in [first.block, small.addr()] {
-        assert_eq!(large.free(core::ptr::with_exposed_provenance_mut(block)), Freed::Now);
+    freed(&large, first);
+    assert_eq!(large.free(small), Freed::Now);
+    for _ in 0..200 {
+        let next = grown(&large, 250 << 10, &mut random);
+        assert_eq!((next.length, next.bytes), (first.length, first.bytes));
+        places.insert(next.start);
+        freed(&large, next);
     }
-    let second = mapping(grown(&large, 320 << 10, &mut random));
-    assert_eq!((second.start, second.length), (first.start, first.length));
-    assert_eq!(
-        second.usable(),
-        large.usable(core::ptr::with_exposed_provenance_mut(second.block)).expect("a block")
-    );
-    assert_eq!(large.free(core::ptr::with_exposed_provenance_mut(second.block)), Freed::Now);
+    // One in eight has moved since, so that the bits of its pages' addresses are others.
+    assert!((10..60).contains(&places.len()), "{}", places.len());
+    large.drop_waiting();
+}
+
+#[test]
+fn a_block_stays_where_it_is_rather_than_be_copied_for_little() {
+    let (large, mut random) = (Large::new(), Random::new(4));
+    let mut allocate = |bytes| large.allocate(bytes, 16, &mut random).expect("memory").0;
+    let (block, other) = (allocate(100_000), allocate(240_000));
+    assert_eq!(large.free(other), Freed::Now);
+    assert_eq!(large.resize(block, 110_000, &mut random), Some(block));
+    let moved = large.resize(block, 200_000, &mut random).expect("memory");
+    assert_ne!(moved, block);
+    // It has the memory of the other, all of which it may need yet.
+    assert_eq!(large.resize(moved, 201_000, &mut random), Some(moved));
+    assert_eq!(large.free(moved), Freed::Now);
     large.drop_waiting();
 }
