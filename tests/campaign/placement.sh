@@ -1,27 +1,31 @@
 #!/usr/bin/env bash
-# What does randomized placement cost SQLite where nothing of szc moves anything? CPU time over that of clang's program,
-# in blocks, each with another layout and by turns (as overhead.sh does); medians of the blocks' ratios, with intervals of 95 %, and quartiles.
+# What of SQLite's overhead is there where nothing of szc moves anything? In each of several link orders, CPU time over that of
+# clang's program in the same order, by turns (as overhead.sh does); medians of the blocks' ratios, with intervals of 95 %, and quartiles.
 #
 #   tests/campaign/placement.sh [--blocks N] [--layouts N]     default: 30 blocks, 6 layouts
 #
-#   order    functions in random order (lld's --shuffle-sections)
-#   pads     and constants for pads in about half of the frames (tests/src/bin/place-assembly.rs)
-#   heap     and szc's heap, the code left alone (-Rheap)
-#   entries  and pointers to functions lead to a jump, because their values cannot change when functions move
-#   szc      all of it by szc, as it is
+#   linked   clang's program as the linker orders it
+#   pads     constants for pads in about half of the frames (tests/src/bin/place-assembly.rs)
+#   entries  and pointers to functions lead to a jump by way of a word, because their values cannot change when functions move
+#   heap     and szc's heap
+#   off      szc's program, nothing randomized
+#   stack    the stack alone, by copies
+#   szc      all three
 #   again    clang's program once more
 #
-# The rows add up: what is above "entries" in "szc" is the mechanism's. There is no limit; exit code 1 if an output differs.
+# What is above "entries" in "stack", and above "heap" in "szc", is the mechanism's. There is no limit; exit code 1 if an output differs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 BUILDS=$CACHE/builds/placement
 RESULTS=$PROJECT/test-results/placement
-KINDS=(clang order pads heap entries szc again)
+KINDS=(order linked pads entries heap off stack szc again)
 # The linker that szc takes, which can shuffle.
 LINK=(-fuse-ld=lld -lm)
-FLAGS=(-O2 -ffunction-sections -DSQLITE_OMIT_LOAD_EXTENSION "-I$BUILDS/source")
+# Those that SQLite's own build takes.
+FLAGS=(-O2 -ffunction-sections "-I$BUILDS/source" -DSQLITE_THREADSAFE=1
+    "-DSQLITE_ENABLE_"{MATH_FUNCTIONS,FTS4,RTREE,EXPLAIN_COMMENTS,UNKNOWN_SQL_FUNCTION,STMTVTAB,DBPAGE_VTAB,DBSTAT_VTAB,BYTECODE_VTAB,OFFSET_SQL_FUNC})
 
 blocks=30 layouts=6
 while [[ $# -gt 0 ]]; do
@@ -52,30 +56,42 @@ link_by() {
 
 build() {
     local part layout
-    mkdir -p "$BUILDS/clang"
+    mkdir -p "$BUILDS"/{clang,szc}
     sqlite_amalgamation "$BUILDS/source"
     for part in sqlite3 shell; do
         clang-22 "${FLAGS[@]}" -S "$BUILDS/source/$part.c" -o "$BUILDS/$part.s"
         clang-22 -c "$BUILDS/$part.s" -o "$BUILDS/clang/$part.o"
+        SZC_BUILD=all "$SZC" "${FLAGS[@]}" -c "$BUILDS/source/$part.c" -o "$BUILDS/szc/$part.o"
     done
-    clang-22 "$BUILDS"/clang/*.o "${LINK[@]}" -o "$BUILDS/clang-1"
+    clang-22 "$BUILDS"/clang/*.o "${LINK[@]}" -o "$BUILDS/linked"
     for ((layout = 1; layout <= layouts; layout++)); do
         assemble pads --pads "$layout"
         assemble entries --pads "$layout" --entries
         link_by order "$layout" clang clang-22
         link_by pads "$layout" pads clang-22
-        SZC_BUILD=heap link_by heap "$layout" pads "$SZC"
-        SZC_BUILD=heap link_by entries "$layout" entries "$SZC"
+        link_by entries "$layout" entries clang-22
+        SZC_BUILD=heap link_by heap "$layout" entries "$SZC"
+        SZC_BUILD=all link_by szc "$layout" szc "$SZC"
     done
-    SZC_BUILD=all "$SZC" "${FLAGS[@]}" "$BUILDS"/source/{sqlite3,shell}.c "${LINK[@]}" -o "$BUILDS/szc-1"
 }
 
 # program KIND BLOCK: its file.
 program() {
+    local kind=$1
+    case $kind in
+    linked) say "$BUILDS/linked" && return ;;
+    again) kind=order ;;
+    off | stack) kind=szc ;;
+    esac
+    say "$BUILDS/$kind-$((($2 - 1) % layouts + 1))"
+}
+
+# switches KIND: what is switched off in its runs.
+switches() {
     case $1 in
-    clang | again) say "$BUILDS/clang-1" ;;
-    szc) say "$BUILDS/szc-1" ;;
-    *) say "$BUILDS/$1-$((($2 - 1) % layouts + 1))" ;;
+    off) say SZC_CODE=0 SZC_STACK=0 SZC_HEAP=0 ;;
+    stack) say SZC_CODE=0 SZC_HEAP=0 ;;
+    *) say '' ;;
     esac
 }
 
@@ -87,21 +103,22 @@ build
 suite build sqlite3 --cc clang-22 --flags=-O2 </dev/null
 mapfile -t words < <(suite words sqlite3 --cc clang-22 --flags=-O2)
 
-expected=$("$BUILDS/clang-1" "${words[@]:1}" | sha256sum)
+expected=$("$BUILDS/linked" "${words[@]:1}" | sha256sum)
 mapfile -t programs < <(
     for ((layout = 1; layout <= layouts; layout++)); do
-        for kind in "${KINDS[@]:1}"; do program "$kind" "$layout"; done
+        for kind in "${KINDS[@]}"; do program "$kind" "$layout"; done
     done | sort -u
 )
 for file in "${programs[@]}"; do
     [[ $("$file" "${words[@]:1}" | sha256sum) == "$expected" ]] || die "$file: the output is not that of clang's program"
 done
 
-heading "CPU time over that of clang's program, $blocks blocks, $layouts layouts"
+heading "CPU time over that of clang's program in the same order, $blocks blocks, $layouts layouts"
 commands=()
 for kind in "${KINDS[@]}"; do
     mkdir -p "$RESULTS/$kind"
-    printf '%s\n' "$RESULTS/$kind/sqlite3" "${words[@]:1}" >"$RESULTS/$kind.command"
+    read -ra switched < <(switches "$kind")
+    printf '%s\n' env "${switched[@]}" "$RESULTS/$kind/sqlite3" "${words[@]:1}" >"$RESULTS/$kind.command"
     commands+=("$RESULTS/$kind.command")
 done
 for ((block = 1; block <= blocks; block++)); do
@@ -113,7 +130,7 @@ for ((block = 1; block <= blocks; block++)); do
     for index in "${!KINDS[@]}"; do say "$block ${KINDS[index]} ${ms[index]}" >>"$RESULTS/ms"; done
 done
 # ratios KIND: of each block.
-ratios() { awk -v kind="$1" '$2 == "clang" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms"; }
+ratios() { awk -v kind="$1" '$2 == "order" { base[$1] = $3 } $2 == kind { this[$1] = $3 } END { for (block in this) print this[block] / base[block] }' "$RESULTS/ms"; }
 
 printf '%-8s %8s %17s %8s %8s\n' kind median "95 %" "25 %" "75 %"
 for kind in "${KINDS[@]:1}"; do

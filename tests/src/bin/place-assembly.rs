@@ -5,8 +5,8 @@
 //! are taken by pushes and one subtraction and given back by one addition and as many pops, in functions that call something
 //! and reach no argument on the stack: about half of all functions, where szc pads two in three.
 //!
-//! *Entries*: pointers to functions lead to a jump in a cache line of its own. A function's address must not change when it
-//! moves, so whatever moves functions has such a jump.
+//! *Entries*: pointers to functions lead to a jump in a cache line of its own, by way of a word. A function's address must not
+//! change when it moves, nor may text, so whatever moves functions has such a jump.
 //!
 //! Unwind rules stay as they were, so the program must not unwind.
 
@@ -223,7 +223,8 @@ fn with_entries(text: &str) -> (String, usize) {
     for name in &entered {
         out.push_str(&format!(
             "\t.section\t.text.entry.{name},\"ax\",@progbits\n\t.p2align\t6\n\
-             \t.type\t{name}.entry,@function\n{name}.entry:\n\t.byte\t0xe9\n\t.long\t{name}-.-4\n\t.text\n"
+             \t.type\t{name}.entry,@function\n{name}.entry:\n\tjmpq\t*.Lto.{name}(%rip)\n\
+             \t.section\t.data.entries,\"aw\",@progbits\n\t.p2align\t3\n.Lto.{name}:\n\t.quad\t{name}\n\t.text\n"
         ));
     }
     (out, entered.len())
@@ -317,7 +318,8 @@ mod tests {
         let expected = "\t.quad\tf.entry\n\t.quad\tother\n\tleaq\tf.entry(%rip), %rdi\n\
             \tmovq\tf.entry@GOTPCREL(%rip), %rax\n\tcallq\tf\n\tjmp\tf\n\tretq\n";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("f.entry:\n\t.byte\t0xe9\n\t.long\tf-.-4\n"), "{text}");
+        assert!(text.contains("f.entry:\n\tjmpq\t*.Lto.f(%rip)\n"), "{text}");
+        assert!(text.contains(".Lto.f:\n\t.quad\tf\n"), "{text}");
     }
 
     #[test]
