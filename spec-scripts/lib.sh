@@ -61,6 +61,12 @@ median_interval() {
         }'
 }
 
+# enough_for_interval OPTION N: ends the script if an interval of the median cannot be had from so many.
+enough_for_interval() { (($2 >= 6)) || die "$1 $2: an interval with 95 % needs 6 or more"; }
+
+# is_at_most NUMBER LIMIT: whether it is; either may have decimal places.
+is_at_most() { awk -v number="$1" -v limit="$2" 'BEGIN { exit number > limit }'; }
+
 # suite COMMAND...: the tool of the open suite, built if its sources have changed since.
 suite() {
     if [[ -z ${SUITE_TOOL:-} ]]; then

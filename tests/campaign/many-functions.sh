@@ -95,7 +95,7 @@ for kind in code all; do
     later=$(awk -v a="$(figures start "$kind" | median)" -v b="$(figures start clang | median)" 'BEGIN { printf "%.0f", a - b }')
     printf 'start, %s: main is done %d.%d ms later than without szc, median of %d starts\n' "$kind" \
         $((later / 1000)) $((later % 1000 / 100)) $((3 * rounds))
-    awk -v ratio="$ratio" -v most="$MOST_RATIO" 'BEGIN { exit ratio > most }' || { warn "$kind: the link takes $ratio times as long"; code=1; }
+    is_at_most "$ratio" "$MOST_RATIO" || { warn "$kind: the link takes $ratio times as long"; code=1; }
     ((later <= MOST_MS * 1000)) || { warn "$kind: the start takes more than $MOST_MS ms longer"; code=1; }
 done
 exit "$code"

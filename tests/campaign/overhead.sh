@@ -141,7 +141,7 @@ report() {
     read -ra ends < <(median_interval <<<"$ratios")
     printf '%-10s %6d %8.3f %17s %8.3f %8.3f %8.2f ' "$1" "$(wc -l <"$pairs")" "$median" \
         "$(printf '%.3f to %.3f' "${ends[@]}")" "$(quantile 0.25 <<<"$ratios")" "$(quantile 0.75 <<<"$ratios")" "$limit"
-    if awk -v median="$median" -v limit="$limit" 'BEGIN { exit median > limit }'; then
+    if is_at_most "$median" "$limit"; then
         printf '%-5s  %s\n' ok "$2"
     else
         printf '%-5s  %s\n' ABOVE "$2"
@@ -164,7 +164,7 @@ main() {
         shift 2
     done
     positive --interval "$interval"
-    ((blocks >= 6)) || die "--blocks $blocks: an interval with 95 % needs 6 or more"
+    enough_for_interval --blocks "$blocks"
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
     (cd "$PROJECT" && cargo build --quiet --release -p szc-tests --bin by-turns -j"$JOBS")
     mkdir -p "$RESULTS"

@@ -37,7 +37,7 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
-((blocks >= 6)) || die "--blocks $blocks: an interval with 95 % needs 6 or more"
+enough_for_interval --blocks "$blocks"
 
 # assemble FOLDER OPTION...: objects of the assembly with these options of place-assembly.
 assemble() {

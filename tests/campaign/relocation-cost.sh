@@ -16,7 +16,7 @@ case ${1:-} in
 --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
 *) die "unknown argument '$1'; usage: relocation-cost.sh [--pairs N]" ;;
 esac
-((pairs >= 6)) || die "--pairs $pairs: an interval with 95 % needs 6 or more"
+enough_for_interval --pairs "$pairs"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/relocation-cost
@@ -33,4 +33,4 @@ median=$(median <<<"$costs")
 read -ra ends < <(median_interval <<<"$costs")
 printf 'one relocation: median %.0f ns, 95 %%: %.0f to %.0f, %d pairs; limit %d ns\n' \
     "$median" "${ends[@]}" "$pairs" "$LIMIT_NS"
-awk -v median="$median" -v limit="$LIMIT_NS" 'BEGIN { exit median > limit }'
+is_at_most "$median" "$LIMIT_NS"

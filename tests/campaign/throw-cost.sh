@@ -28,7 +28,7 @@ while [[ $# -gt 0 ]]; do
     esac
     shift 2
 done
-((pairs >= 6)) || die "--pairs $pairs: an interval with 95 % needs 6 or more"
+enough_for_interval --pairs "$pairs"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/throw-cost
@@ -47,4 +47,4 @@ median=$(median <<<"$ratios")
 read -ra ends < <(median_interval <<<"$ratios")
 printf 'a throw over one without szc: median %.2f, 95 %%: %.2f to %.2f, %d pairs; limit %d\n' \
     "$median" "${ends[@]}" "$pairs" "$LIMIT"
-awk -v median="$median" -v limit="$LIMIT" 'BEGIN { exit median > limit }'
+is_at_most "$median" "$LIMIT"

@@ -62,17 +62,21 @@ impl Entry {
         self.bytes - self.asked
     }
 
+    /// Address of the page in which the block begins.
+    fn page(&self) -> usize {
+        self.block & !(PAGE_BYTES - 1)
+    }
+
     /// Whether a block of so many bytes fits, wherever in its first page it begins.
     pub fn has_room_for(&self, bytes: usize) -> bool {
-        let room = self.start + self.length - (self.block & !(PAGE_BYTES - 1));
+        let room = self.start + self.length - self.page();
         bytes.saturating_add(PAGE_BYTES) <= room
     }
 
     /// The same mapping for another block, so far into its first page. What was touched stays so, and counts as long as the
     /// mapping lives.
     pub fn serving(self, bytes: usize, into_page: usize) -> Self {
-        let block = (self.block & !(PAGE_BYTES - 1)) + into_page;
-        Self { block, asked: bytes, bytes: self.bytes.max(bytes), ..self }
+        Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
     }
 
     /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes smaller, it needs at least half
@@ -345,12 +349,7 @@ impl Large {
             }
             Err(_) => entry,
         };
-        // There is room: an entry left a moment ago.
-        self.with(|blocks| {
-            if blocks.make_room_for_entry() || blocks.has_room() {
-                blocks.enter(new);
-            }
-        });
+        self.with(|blocks| blocks.enter_again(new));
         moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
     }
 
@@ -364,10 +363,7 @@ impl Large {
         // has room for more than the other's block.
         unsafe { arch::copy_words(block, from, entry.usable()) };
         let gone = self.with(|blocks| {
-            // There is room: an entry left a moment ago.
-            if blocks.make_room_for_entry() || blocks.has_room() {
-                blocks.enter(larger);
-            }
+            blocks.enter_again(larger);
             (!blocks.keep(entry)).then_some(entry)
         });
         self.drop_freed(gone);

@@ -171,9 +171,12 @@ impl Blocks {
         true
     }
 
-    /// Whether an entry can be entered, though the table is fuller than it should be.
-    pub fn has_room(&self) -> bool {
-        self.used + 1 < self.entries
+    /// Enters a block after its entry, or another's, left the table a moment ago: there is room, though the table may be fuller
+    /// than it should be.
+    pub fn enter_again(&mut self, entry: Entry) {
+        if self.make_room_for_entry() || self.used + 1 < self.entries {
+            self.enter(entry);
+        }
     }
 
     /// A mapping that waits and suits, chosen at random among those that do, for a block that is not entered yet; it gets
