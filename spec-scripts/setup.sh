@@ -36,6 +36,7 @@ NEEDED_BY_TESTS=(
     "gdb=gdb"
     "gfortran=gfortran"
     "git=git"
+    "golang-go=go"
     "libc++-$LLVM-dev=/usr/lib/llvm-$LLVM/include/c++/v1/vector"
     "libc++abi-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libc++abi.so"
     "libunwind-$LLVM-dev=/usr/lib/llvm-$LLVM/lib/libunwind.so"

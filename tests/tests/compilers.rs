@@ -1,6 +1,9 @@
 //! Programs of other compilers, and in other languages, through the link step of szc.
 
+use std::path::Path;
 use std::process::Command;
+use szc::table::inspect;
+use szc_abi::Reason;
 use szc_tests::tools::{Place, succeed, szc};
 
 const FORTRAN: &str = "\
@@ -147,4 +150,61 @@ fn rust_names_moved_functions_in_its_backtraces() {
     );
     succeed(place.command("rustc").arg(linker).args(["-O", "-g", "x.rs", "-o", "x"]));
     runs(&place, &expected);
+}
+
+/// Goroutines that call C and are called back, panics across C, garbage collection, children.
+const GO: &str = include_str!("../campaign/languages/calls.go");
+
+#[test]
+fn go_stays_and_its_c_moves() {
+    let place = Place::with("x.go", GO);
+    let build = |compiler: &Path, words: &[&str]| {
+        let mut go = place.command("go");
+        go.env("CC", compiler).env("GOCACHE", place.path.join("cache")).env("GO111MODULE", "off");
+        succeed(go.arg("build").args(words).arg("x.go"))
+    };
+    build(Path::new("clang-22"), &["-o", "plain"]);
+    let expected = succeed(&mut place.command(place.path.join("plain")));
+    for words in [&[][..], &["-buildmode=pie", "-ldflags=-s"]] {
+        build(&szc(), &[&["-o", "x"], words].concat());
+        let log = runs(&place, &expected);
+        assert!(log.contains("\"code\":true,\"stack\":false,\"heap\":true"), "{log}");
+        assert!(log.contains("\"relocations\":") && !log.contains("\"relocations\":0,"), "{log}");
+        let report = inspect::inspect(&place.path.join("x")).expect("a table");
+        let stays = |ending: &str| {
+            let is = |function: &&inspect::FunctionReport| function.name.ends_with(ending);
+            report.functions.iter().find(is).expect(ending).pinned
+        };
+        assert_eq!(stays("_Cfunc_median"), None);
+        assert_eq!(stays("x_cgo_thread_start"), None);
+        for name in ["main.main", "runtime.mallocgc", "runtime.asmcgocall.abi0"] {
+            assert_eq!(stays(name), Some(Reason::PcTable.text()), "{name}");
+        }
+    }
+}
+
+/// Go links this by itself: all of its C is in Go's own packages.
+const GO_WITHOUT_OWN_C: &str = r#"package main
+
+import (
+	"fmt"
+	"net"
+	"os/user"
+)
+
+func main() {
+	me, err := user.Current()
+	fmt.Println(net.ParseIP("127.0.0.1"), me != nil, err)
+	fmt.Println(net.LookupPort("tcp", "80"))
+}
+"#;
+
+#[test]
+fn go_that_needs_no_linker_beside_its_own_is_built_as_ever() {
+    let place = Place::with("x.go", GO_WITHOUT_OWN_C);
+    let mut go = place.command("go");
+    go.env("CC", szc()).env("GOCACHE", place.path.join("cache")).env("GO111MODULE", "off");
+    succeed(go.args(["build", "-o", "x", "x.go"]));
+    let mut program = place.command(place.path.join("x"));
+    assert_eq!(succeed(&mut program), "127.0.0.1 true <nil>\n80 <nil>\n");
 }

@@ -77,6 +77,8 @@ reasons! {
     Interrupt = 22, "is an interrupt handler";
     /// Its inline assembly reaches outside of it.
     Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
+    /// Its language's runtime looks return addresses up in a table of its own, which knows no copies.
+    PcTable = 25, "is in Go's table of return addresses (.gopclntab), which knows no copies";
 }
 
 reasons! {
@@ -98,6 +100,8 @@ reasons! {
     Parts = 7, "it is a part of a function of several parts";
     /// The program may jump to one of its labels from another copy.
     Labels = 8, "the program can read addresses of its labels";
+    /// Go takes 32 KiB below the frame in which C calls it for the stack, and pads could lead out of them.
+    StackBounds = 11, "Go assumes bounds of the stack in which C calls it";
 }
 
 impl From<Stay> for Reason {

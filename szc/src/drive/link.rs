@@ -57,6 +57,10 @@ impl Plain {
         if facts.offload {
             return other("code for an accelerator is linked too");
         }
+        let output = facts.output.as_deref().and_then(Path::file_name);
+        if facts.links() && output.is_some_and(|name| name == CGO_IMPORTS) {
+            return other("cgo reads from this image what programs import from libraries");
+        }
         let untested: Vec<_> = SANITIZERS_WITH_RUNTIME
             .iter()
             .filter(|name| facts.sanitizers.contains(**name))
@@ -78,6 +82,10 @@ impl Plain {
         }
     }
 }
+
+/// What cgo links to learn which symbols its C code imports. It is never run, and the runtime, which defines
+/// some of them (`malloc`), would hide those.
+const CGO_IMPORTS: &str = "_cgo_.o";
 
 /// Sanitizers whose runtime libraries take over memory, signals or calls.
 const SANITIZERS_WITH_RUNTIME: [&str; 11] = [

@@ -9,6 +9,7 @@ use super::compiler;
 use super::emit::Emitter;
 use super::frame::{PreparedFrames, Resizable};
 use super::jump_tables::{self, Table};
+use super::pc_tables::{self, Covered};
 use super::read::{Image, Kind};
 use super::stack_switch;
 use super::survey::{Function, Survey};
@@ -108,6 +109,7 @@ pub fn decide(image: &Image<'_>, frames: PreparedFrames, policy: &Policy) -> Dec
     let mut pins = Pins::new(&survey);
     pins.by_policy(image, &survey, policy);
     pins.by_runtime(&survey);
+    pins.by_pc_tables(image, &survey);
     for &(index, reason) in &found.pinned {
         pins.pin(index, reason);
     }
@@ -202,6 +204,24 @@ impl Pins {
                 {
                     queue.push(next);
                 }
+            }
+        }
+    }
+
+    /// Pins what a table of return addresses covers; where that cannot be read, whatever the pass
+    /// has not recorded.
+    fn by_pc_tables(&mut self, image: &Image<'_>, survey: &Survey<'_>) {
+        let Some(covered) = pc_tables::covered(image) else { return };
+        let recorded: HashSet<u64> = compiler::records(image).map(|known| known.entry).collect();
+        let is_covered = |function: &Function<'_>| match &covered {
+            Covered::Ranges(ranges) => {
+                ranges.iter().any(|&(from, to)| function.start < to && from < function.end)
+            }
+            Covered::Unknown => !recorded.contains(&function.start),
+        };
+        for (index, function) in survey.functions.iter().enumerate() {
+            if is_covered(function) {
+                self.pin(index, Reason::PcTable);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! All addresses are link-time virtual addresses. Nothing is decided here; foreign or damaged input
 //! gives an error, never a panic.
 
+use super::pc_tables;
 use anyhow::{Context, Result, bail, ensure};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::{Endianness, SectionIndex, elf};
@@ -26,6 +27,8 @@ pub struct Image<'data> {
     pub functions: Vec<Symbol<'data>>,
     /// Data objects with a size, by address.
     pub objects: Vec<Symbol<'data>>,
+    /// The symbols that say where Go has its code and its table, with or without a size.
+    pub marks: Vec<Symbol<'data>>,
     /// Addresses that other images can reach by name.
     pub exported: Vec<u64>,
     /// Retained relocations of loaded sections, by place.
@@ -165,6 +168,7 @@ impl<'data> Image<'data> {
             sections: Vec::new(),
             functions: Vec::new(),
             objects: Vec::new(),
+            marks: Vec::new(),
             exported: Vec::new(),
             relocations: Vec::new(),
             retained_sections: Vec::new(),
@@ -254,7 +258,7 @@ impl<'data> Image<'data> {
         let symbols = file.elf_symbol_table();
         for symbol in symbols.iter() {
             let kind = symbol.st_type();
-            if symbol.is_undefined(endian) || symbol.st_size(endian) == 0 {
+            if symbol.is_undefined(endian) {
                 continue;
             }
             let entry = Symbol {
@@ -263,6 +267,12 @@ impl<'data> Image<'data> {
                 size: symbol.st_size(endian),
                 ifunc: kind == elf::STT_GNU_IFUNC,
             };
+            if pc_tables::is_mark(entry.name) {
+                self.marks.push(entry.clone());
+            }
+            if entry.size == 0 {
+                continue;
+            }
             match kind {
                 elf::STT_FUNC | elf::STT_GNU_IFUNC => self.functions.push(entry),
                 elf::STT_OBJECT => self.objects.push(entry),

@@ -304,6 +304,30 @@ FUNCTION moves__recorded
 END moves__recorded
         RECORD moves__recorded, 0
 
+        # What Go's table of return addresses covers, as its linker writes it.
+        .type runtime.text, @function
+runtime.text:
+FUNCTION PcTable__first
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END PcTable__first
+FUNCTION PcTable__last
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END PcTable__last
+        .type runtime.etext, @function
+runtime.etext:
+FUNCTION moves__behind_the_table
+        leaq 1(%rdi,%rdi), %rax
+        ret
+END moves__behind_the_table
+        .section .gopclntab, "a", @progbits
+        .p2align 5
+        .long 0xfffffff1, 8 << 24 | 1 << 16
+        .quad 2, 1, runtime.text, 72, 72, 72, 72, 72
+        .long PcTable__first - runtime.text, 0, PcTable__last - runtime.text, 0
+        .long runtime.etext - runtime.text
+
         .section .init, "ax", @progbits
 FUNCTION StartupSection__
         leaq 1(%rdi,%rdi), %rax

@@ -5,12 +5,12 @@ use super::flow::{StackFlow, is_marker};
 use super::growth;
 use super::rules::Rewrite;
 use super::{PreparedFrames, Resizable};
-use crate::table::compiler;
 use crate::table::read::Image;
+use crate::table::{compiler, pc_tables};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;
-use szc_abi::stack::Growth;
+use szc_abi::stack::{FunctionRecord, Growth};
 use szc_abi::unwind::Frames;
 
 /// What one change puts in place: a constant, an offset in unwind rules, or an instruction. There are several of them for
@@ -40,6 +40,7 @@ pub struct Fitted {
 #[must_use]
 pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
     let mut fitted = Fitted::default();
+    let without_pads = pc_tables::covered(image).is_some();
     for known in compiler::records(image).filter(|known| known.resizable || known.padded) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
         let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
@@ -56,6 +57,7 @@ pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
                 has_room &= !fit.is_exact;
                 fit.frame
             });
+            let frame = if without_pads { Err(FixedFrame::StackBounds) } else { frame };
             fitted.frames.insert(function.address, frame);
         }
         let growth = if has_room {
@@ -65,8 +67,13 @@ pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
         } else {
             Growth::Half
         };
-        if let Some(flag) = growth::flag(growth) {
-            let bytes = NewBytes::from_slice(&(known.flags | flag).to_le_bytes());
+        let mut flags = known.flags | growth::flag(growth).unwrap_or(0);
+        if without_pads {
+            // No frame of the image counts as one with a pad, and so the runtime gives none.
+            flags &= !(FunctionRecord::FLAG_PADDED | FunctionRecord::FLAG_RESIZABLE);
+        }
+        if flags != known.flags {
+            let bytes = NewBytes::from_slice(&flags.to_le_bytes());
             fitted.changes.push(Change { address: known.flags_at, bytes });
         }
     }
