@@ -2,9 +2,9 @@
 //!
 //! Go finds out from a return address which function it belongs to, how large its frame is and
 //! where pointers lie in it, whenever it grows a stack, collects garbage or unwinds a panic. It
-//! asks no unwinder, and takes an address that the table does not cover for damage. So what the table
-//! covers stays. Other runtimes keep such addresses one by one, as pointers into the middle of
-//! functions (OCaml's frame table, the info tables of GHC): those stay without being known here.
+//! asks no unwinder, and takes an address that the table does not cover for damage. So what the
+//! table covers stays. Other runtimes keep such addresses one by one, as pointers into the middle
+//! of functions (OCaml's frame table, the info tables of GHC): those stay without being known here.
 //!
 //! Sources: Go's `src/runtime/symtab.go` (`pcHeader`, `moduledata`), `src/debug/gosym/pclntab.go`
 //! and `src/cmd/link/internal/ld/pcln.go`, versions 1.2 to 1.24.
