@@ -53,6 +53,8 @@ pub(crate) struct FunctionPlan {
     pub pad: Result<Vec<Site>, Unpadded>,
     /// The pad is left to the function's copies.
     pub resizable: bool,
+    /// It compares where the stack is with addresses from elsewhere.
+    pub bounds_stack: bool,
     /// Why the function must not move, if the compiler knows a reason.
     pub stay: Option<Stay>,
     /// Calls whose return address the loader looks at.
@@ -109,7 +111,14 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
             _ => body.pad(),
         };
         let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
-        FunctionPlan { function, pad, resizable, stay: body.stay(), asking: body.asking() }
+        FunctionPlan {
+            function,
+            pad,
+            resizable,
+            bounds_stack: function.bounds_its_stack(),
+            stay: body.stay(),
+            asking: body.asking(),
+        }
     });
     Some(Plan {
         functions: functions.collect(),

@@ -10,11 +10,12 @@ use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord};
 
 /// Leaves the record of a function.
 pub(crate) fn record(plan: &FunctionPlan) {
+    let bound = if plan.bounds_stack { FunctionRecord::FLAG_BOUNDS_STACK } else { 0 };
     let flags = match (&plan.pad, plan.resizable) {
         (Err(_), _) => 0,
         (Ok(_), true) => FunctionRecord::FLAG_RESIZABLE,
         (Ok(_), false) => FunctionRecord::FLAG_PADDED,
     };
     let stay = plan.stay.map_or(0, |stay| stay as u8);
-    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags, stay));
+    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags | bound, stay));
 }

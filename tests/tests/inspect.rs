@@ -104,6 +104,25 @@ int main(void) { kept = around(9) + middle(1); return 0; }
 }
 
 #[test]
+fn a_function_that_bounds_its_stack_by_addresses_is_named() {
+    let source = "\
+char *base;
+__attribute__((noinline)) int deeper(int x) {
+    char here; if (base - &here > 100 * 1024) return -1; return x == 0 ? 0 : deeper(x - 1) + 1; }
+int main(int count, char **arguments) { (void)arguments;
+    char here; base = &here; return deeper(count * 9) != 9; }
+";
+    let place = Place::with("x.c", source);
+    for words in [&["-O2"][..], &["-O0"], &["-O2", "-flto"], &["-O2", "-shared", "-fPIC"]] {
+        place.run(szc(), &[&["x.c", "-o", "x"], words].concat());
+        assert_eq!(json(&place)["stack_bounds"], serde_json::json!(["deeper"]), "{words:?}");
+        let shown = text(&inspect(&place, &["x"]).stdout);
+        assert!(shown.contains("  bounds its stack by addresses deeper ("), "{shown}");
+    }
+    assert_eq!(json(&built(&[]))["stack_bounds"], serde_json::json!([]));
+}
+
+#[test]
 fn functions_are_listed_when_asked_for() {
     let place = built(&[]);
     let shown = text(&inspect(&place, &["--functions", "x"]).stdout);

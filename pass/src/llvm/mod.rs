@@ -11,6 +11,7 @@ mod global;
 mod instruction;
 mod metadata;
 mod module;
+mod stack_bound;
 
 pub(crate) use block::Block;
 pub(crate) use builder::{Builder, Integer, RoomShape, Value};

@@ -42,6 +42,9 @@ fn line(plan: &FunctionPlan) -> String {
             let _ = write!(line, "not padded: {}", reason.text());
         }
     }
+    if plan.bounds_stack {
+        line.push_str("; bounds its stack by addresses");
+    }
     if let Some(stay) = plan.stay {
         let _ = write!(line, "; stays: {}", stay_text(stay));
     }

@@ -159,6 +159,10 @@ impl FunctionRecord {
     /// Set by the link step in records of resizable frames: it takes at most twice as much.
     pub const FLAG_TWICE: u16 = 8;
 
+    /// The function compares where the stack is with addresses from elsewhere, as far as the
+    /// compiler sees: a program that bounds its own recursion.
+    pub const FLAG_BOUNDS_STACK: u16 = 0x100;
+
     /// Offset of the flags in the encoded record.
     pub const FLAGS_AT: u64 = 8;
 

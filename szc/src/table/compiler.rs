@@ -17,6 +17,8 @@ pub struct Known {
     pub padded: bool,
     /// Its frame may have another size in copies, as far as the compiler knows.
     pub resizable: bool,
+    /// It seems to bound the stack by addresses.
+    pub bounds_stack: bool,
     /// Why it must stay, if it must.
     pub stays: Option<Reason>,
 }
@@ -38,6 +40,7 @@ fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
         entry: address.wrapping_add_signed(i64::from(record.entry)),
         padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
         resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
+        bounds_stack: record.flags & FunctionRecord::FLAG_BOUNDS_STACK != 0,
         stays: Stay::from_code(record.stay).map(Reason::from),
     })
 }
@@ -57,6 +60,7 @@ mod tests {
                 entry: 0x1f00,
                 padded: true,
                 resizable: false,
+                bounds_stack: false,
                 stays: Some(Reason::Naked)
             })
         );

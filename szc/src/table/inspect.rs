@@ -1,6 +1,6 @@
 //! `szc inspect FILE`: shows the relocation table of an image, for people and as JSON.
 
-use super::compiler;
+use super::compiler::{self, Known};
 use super::read::Image;
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -60,6 +60,8 @@ pub struct Report {
     pub fixed_frames_by_reason: BTreeMap<String, usize>,
     /// Calls between functions with pads from their copies that need no check for room on the stack.
     pub unchecked_calls: usize,
+    /// Names of functions that seem to bound the stack by addresses: pads count there.
+    pub stack_bounds: Vec<String>,
     /// Names of movable functions that go on on other stacks: once one is entered, no copies are freed.
     pub stack_switches: Vec<String>,
     /// Code that stays does so: no copies are freed.
@@ -157,16 +159,21 @@ pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
     let bytes = section.data().context("its relocation table lies outside the file")?;
     let table = Table::parse(bytes)?;
     table.validate().context("its relocation table is damaged")?;
-    Ok(summarize(path, &file, &table, &padded(data)))
+    let padded = offsets_of(data, |known| known.padded);
+    let bounds = offsets_of(data, |known| known.bounds_stack);
+    let report = summarize(path, &file, &table, &padded);
+    let bounding = report.functions.iter().filter(|it| bounds.contains(&u64::from(it.offset)));
+    let stack_bounds = bounding.map(|function| function.name.clone()).collect();
+    Ok(Report { stack_bounds, ..report })
 }
 
-/// Offsets in the image of the functions whose frames get pads.
-fn padded(data: &[u8]) -> HashSet<u64> {
+/// Offsets in the image of the functions that the compiler knows something about.
+fn offsets_of(data: &[u8], is_meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
     Image::parse(data).map_or_else(
         |_| HashSet::new(),
         |image| {
             compiler::records(&image)
-                .filter(|known| known.padded)
+                .filter(is_meant)
                 .map(|known| known.entry.wrapping_sub(image.link_base))
                 .collect()
         },
@@ -236,6 +243,7 @@ fn summarize(
         padded_by_copies,
         fixed_frames_by_reason,
         unchecked_calls,
+        stack_bounds: Vec::new(),
         stack_switches,
         stack_switches_in_place: table.header().flags & Header::FLAG_SWITCHES_STACKS != 0,
         fields: table.header().field_count,
@@ -308,6 +316,12 @@ fn text(report: &Report, list: bool) -> String {
     if report.padded_by_copies > 0 {
         let _ =
             writeln!(out, "    {:>6}  calls between them need no check", report.unchecked_calls);
+    }
+    for name in &report.stack_bounds {
+        let _ = writeln!(
+            out,
+            "  bounds its stack by addresses {name} (pads count: SZC_STACK_ROOM_KIB)"
+        );
     }
     for name in &report.stack_switches {
         let _ = writeln!(out, "  switches stacks {name}");
