@@ -71,6 +71,9 @@ impl Symbols {
 /// Largest `SZC_HEAP_SHUFFLE`.
 pub const MAX_SHUFFLE: u32 = 1024;
 
+/// Largest `SZC_STACK_ROOM_KIB`.
+pub const MAX_ROOM_KIB: u32 = 64 << 10;
+
 /// What the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
@@ -84,6 +87,9 @@ pub struct Settings<'a> {
     pub code: bool,
     /// `SZC_STACK`: randomize the stack.
     pub stack: bool,
+    /// `SZC_STACK_ROOM_KIB`: the part of each stack in which frames get pads; 0: none. `None`: as
+    /// the program needs it.
+    pub stack_room_kib: Option<u32>,
     /// `SZC_HEAP`: randomize the heap.
     pub heap: bool,
     /// `SZC_HEAP_SHUFFLE`: blocks that wait in each shuffle array.
@@ -110,6 +116,7 @@ impl Default for Settings<'_> {
             once: false,
             code: true,
             stack: true,
+            stack_room_kib: None,
             heap: true,
             heap_shuffle: 256,
             heap_base: HeapBase::Segregated,
@@ -173,6 +180,11 @@ pub fn read<'a>(
             b"ONCE" => settings.once = switch(value).ok_or(bad("0 or 1"))?,
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
+            b"STACK_ROOM_KIB" => {
+                let needed = "kibibytes from 0 (no pads) to 65536";
+                let value = number(value, u64::from(MAX_ROOM_KIB)).ok_or(bad(needed))?;
+                settings.stack_room_kib = Some(value as u32);
+            }
             b"HEAP" => settings.heap = switch(value).ok_or(bad("0 or 1"))?,
             b"HEAP_SHUFFLE" => {
                 let needed = "a number of blocks from 1 to 1024";
@@ -246,6 +258,7 @@ mod tests {
                 c"SZC_CODE_BUDGET_MIB=64",
                 c"SZC_CODE_RECLAIM=stress",
                 c"SZC_STACK=0",
+                c"SZC_STACK_ROOM_KIB=65536",
                 c"SZC_HEAP=0",
                 c"SZC_HEAP_SHUFFLE=16",
                 c"SZC_HEAP_BASE=diehard",
@@ -259,6 +272,7 @@ mod tests {
         assert_eq!((settings.interval_ms, settings.once, settings.code), (0, true, false));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, Reclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
+        assert_eq!(settings.stack_room_kib, Some(65_536));
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
         assert_eq!(settings.symbols, Symbols::Debugger);
@@ -280,6 +294,9 @@ mod tests {
             c"SZC_CODE_RECLAIM=2",
             c"SZC_LOG=",
             c"SZC_STACK=2",
+            c"SZC_STACK_ROOM_KIB=",
+            c"SZC_STACK_ROOM_KIB=65537",
+            c"SZC_STACK_ROOM_KIB=64K",
             c"SZC_HEAP=on",
             c"SZC_HEAP_SHUFFLE=0",
             c"SZC_HEAP_SHUFFLE=1025",

@@ -7,6 +7,7 @@ use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
+use crate::stack::room::AboveFrames;
 use crate::state::CODE;
 use crate::{arch, code, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -39,13 +40,16 @@ static PREINIT: unsafe extern "C" fn(c_int, *const *const c_char, *const *const 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_start(
     _count: c_int,
-    _arguments: *const *const c_char,
+    arguments: *const *const c_char,
     environment: *const *const c_char,
 ) {
     // SAFETY: the loader's vector: strings up to a null, and behind it the auxiliary vector.
     let environment = unsafe { Environment::new(environment) };
-    let above_frames =
-        (environment.next as usize, environment.auxiliary(AT_EXECFN).unwrap_or_default());
+    let above_frames = AboveFrames {
+        arguments: arguments as usize,
+        environment: environment.next as usize,
+        file: environment.auxiliary(AT_EXECFN).unwrap_or_default(),
+    };
     if environment.auxiliary(AT_SECURE).is_some_and(|secure| secure != 0) {
         // Whoever starts a program with more rights than their own must not choose its layout or
         // make it write files.
@@ -60,9 +64,7 @@ unsafe extern "C" fn szc_rt_start(
     }
 }
 
-/// `above_frames`: the environment and the program's path, both in the memory of the main thread's
-/// stack.
-fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
+fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     let log = settings.log.map(|path| writable(path, b"SZC_LOG"));
     let map = settings.map.map(|path| writable(path, b"SZC_MAP"));
     // Without the kernel's random numbers the clock is the only source left.
@@ -77,7 +79,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
         code: false,
         refused: None,
         libraries_move: settings.code,
-        stack: stack::start(settings.stack, seed, above_frames.0, above_frames.1),
+        stack: stack::start(settings.stack, settings.stack_room_kib, seed, above_frames),
         heap: false,
         heap_refused: None,
         movable: 0,
@@ -116,7 +118,7 @@ fn begin(settings: &Settings<'_>, above_frames: (usize, usize)) {
             unwind::find_unwinder();
         }
         symbols::start(settings.symbols);
-        stacks::remember_main(above_frames.0);
+        stacks::remember_main(above_frames.environment);
         match start_code(seed, budget, shape) {
             Ok((movable, pinned)) => {
                 has_copies = true;

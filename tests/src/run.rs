@@ -22,6 +22,7 @@ const VARIABLES: &[&str] = &[
     "SZC_CODE_BUDGET_MIB",
     "SZC_CODE_RECLAIM",
     "SZC_STACK",
+    "SZC_STACK_ROOM_KIB",
     "SZC_HEAP",
     "SZC_HEAP_SHUFFLE",
     "SZC_HEAP_BASE",

@@ -1,8 +1,10 @@
 //! Any recursion that fits without szc fits with it: in builds with every option that makes frames look
 //! differently, at the depth where the plain program has used 7.5 of its 8 MiB, on the main thread and on others.
+//! And all pads of a stack together take little, for programs that end a recursion by themselves.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use szc_abi::stack::{PADS_OF_A_CHECK, UNCHECKED_BYTES};
 use szc_tests::build::{moving, plain};
 use szc_tests::directives::Ending;
 use szc_tests::run::{Outcome, run};
@@ -88,7 +90,13 @@ fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
         for seed in 1..=seeds {
             let interval = ["500", "1", "20"][seed as usize % 3];
             let seed = seed.to_string();
-            let settings = [("SZC_SEED", seed.as_str()), ("SZC_INTERVAL_MS", interval)];
+            // The default room, and the largest.
+            let room = if seed.ends_with(['2', '5']) { "65536" } else { "64" };
+            let settings = [
+                ("SZC_SEED", seed.as_str()),
+                ("SZC_INTERVAL_MS", interval),
+                ("SZC_STACK_ROOM_KIB", room),
+            ];
             let found = after(limit, &builds.moving, &settings, &words);
             if found.ending != expected.ending || found.stdout != expected.stdout {
                 let last = found.text().lines().last().unwrap_or_default().to_owned();
@@ -162,5 +170,80 @@ fn frames_of_originals_are_as_large_as_without_szc() {
                 assert!(found <= plain || larger, "{words:?} {shape}: {plain}, with szc {found}");
             }
         }
+    }
+}
+
+fn frames(words: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack/frames.c");
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let image = moving(&source, words, place.path());
+    (place, image)
+}
+
+fn lines(outcome: &Outcome) -> Vec<Vec<u64>> {
+    assert_eq!(outcome.ending, Ending::Code(0), "{}\n{}", outcome.text(), outcome.stderr);
+    let number = |word: &str| word.parse().expect("a number");
+    outcome.text().lines().map(|line| line.split_whitespace().map(number).collect()).collect()
+}
+
+/// How far down a recursion of so many calls goes, on the main thread and on another.
+fn spans(image: &Path, settings: &[(&str, &str)]) -> [u64; 2] {
+    let spans = lines(&run(image, settings, &["span", "400"])).concat();
+    spans.try_into().expect("two numbers")
+}
+
+/// Without pads and copies.
+const STILL: [(&str, &str); 2] = [("SZC_STACK", "0"), ("SZC_CODE", "0")];
+
+#[test]
+fn all_pads_of_a_stack_together_take_little_more_than_the_room() {
+    for words in [&["-O2", "-pthread", "-Rall", "-Rstack=per-call"][..], &["-O2", "-pthread"]] {
+        let (_place, image) = frames(words);
+        let plain = spans(&image, &STILL);
+        for (room_kib, seeds) in [("64", 12), ("16", 4), ("0", 1)] {
+            let bytes = room_kib.parse::<u64>().expect("a number") << 10;
+            let most = if bytes == 0 { 0 } else { bytes + u64::from(PADS_OF_A_CHECK) * 4080 };
+            let mut largest = 0;
+            for seed in 1..=seeds {
+                let seed = format!("{seed}");
+                let room = ("SZC_STACK_ROOM_KIB", room_kib);
+                let found = spans(&image, &[("SZC_SEED", &seed), ("SZC_INTERVAL_MS", "1"), room]);
+                for (found, plain) in found.iter().zip(plain) {
+                    let more = found.checked_sub(plain).expect("no less than without pads");
+                    assert!(more <= most, "room {room_kib}, seed {seed}: {more} bytes of pads");
+                    largest = largest.max(more);
+                }
+            }
+            assert!(largest >= bytes / 2, "room {room_kib}: at most {largest} bytes of pads");
+        }
+    }
+}
+
+#[test]
+fn frames_below_a_large_array_in_main_have_pads() {
+    let large = ["-pthread", "-DLARGE=1048576"];
+    for words in [&["-O2", "-Rstack"][..], &["-O2"], &["-O0"]] {
+        let (_place, image) = frames(&[&large, words].concat());
+        let of_seed = |seed| [("SZC_SEED", seed), ("SZC_ONCE", "1")];
+        let pads = |seed| lines(&run(&image, &of_seed(seed), &["layouts", "1"])).concat();
+        let (one, other) = (pads("3"), pads("4"));
+        assert!(one[0] != other[0] && one[1] != other[1], "{words:?}: {one:?} {other:?}");
+        let (still, found) = (spans(&image, &STILL), spans(&image, &of_seed("3")));
+        assert!(found[0] > still[0] && found[0] < still[0] + (128 << 10), "{still:?} {found:?}");
+    }
+}
+
+#[test]
+fn a_program_that_bounds_its_stack_by_addresses_has_less_room_unless_told_otherwise() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack/bounded_depth.c");
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let image = moving(&source, &["-O2", "-pthread"], place.path());
+    // What follows a check, and main's frame and arguments.
+    let more = u64::from(UNCHECKED_BYTES) + 8192;
+    for (room, kib) in [(None, 16), (Some("64"), 64), (Some("1"), 1)] {
+        let room = room.map(|kib| ("SZC_STACK_ROOM_KIB", kib));
+        let outcome = run(&image, room.as_slice(), &[]);
+        let log = outcome.log_of_success().stack.as_ref().expect("pads");
+        assert!((kib << 10..=(kib << 10) + more).contains(&log.room_bytes), "{room:?}: {log:?}");
     }
 }

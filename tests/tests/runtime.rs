@@ -84,6 +84,8 @@ fn a_malformed_setting_stops_the_program_before_it_runs() {
         ("SZC_CODE_BUDGET_MIB", "0"),
         ("SZC_CODE_BUDGET_MIB", "1025"),
         ("SZC_CODE_RECLAIM", "yes"),
+        ("SZC_STACK_ROOM_KIB", "64k"),
+        ("SZC_STACK_ROOM_KIB", "65537"),
         ("SZC_MAP", ""),
     ] {
         let outcome = run(worker(), &[(name, value)], &[]);

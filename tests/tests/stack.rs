@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use szc_abi::stack::UNCHECKED_BYTES;
 use szc_tests::build::moving;
 use szc_tests::directives::Ending;
 use szc_tests::run::{Outcome, run};
@@ -15,7 +16,10 @@ const CHI_SQUARE_255: f64 = 330.52;
 /// The 0.9995 quantile of the normal distribution, for two sides; in R: qnorm(0.9995).
 const NORMAL_TWO_SIDED: f64 = 3.29;
 
-const ROOM_BYTES: u64 = 64 << 20;
+/// The room in which a check gives pads, by default and at most.
+const ROOM_BYTES: u64 = 64 << 10;
+const MAX_ROOM: (&str, &str) = ("SZC_STACK_ROOM_KIB", "65536");
+const MAX_ROOM_BYTES: u64 = 64 << 20;
 
 fn built(name: &str, words: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack").join(name);
@@ -210,24 +214,31 @@ fn a_table_for_each_function_gives_all_offsets_too() {
 }
 
 /// Runs the program after commands of the shell.
-fn after(commands: &str, words: &str) -> Outcome {
+fn after(commands: &str, settings: &[(&str, &str)], words: &str) -> Outcome {
     let script = format!("{commands}; exec \"$0\" {words}");
     let image = frames().display().to_string();
-    run(Path::new("/bin/sh"), &[("SZC_INTERVAL_MS", "0")], &["-c", &script, &image])
+    let settings = [&[("SZC_INTERVAL_MS", "0")], settings].concat();
+    run(Path::new("/bin/sh"), &settings, &["-c", &script, &image])
 }
 
 #[test]
 fn room_for_pads_depends_on_the_limits_of_the_process() {
-    for (limits, least, most) in [
-        ("ulimit -Ss 8192", ROOM_BYTES, ROOM_BYTES + 8192),
-        ("ulimit -Ss 256", ROOM_BYTES, ROOM_BYTES + 8192),
-        ("ulimit -s 8192", ROOM_BYTES, ROOM_BYTES + 8192),
-        ("ulimit -s 256", ROOM_BYTES, ROOM_BYTES + 8192),
-        ("ulimit -Ss 2000000", ROOM_BYTES, ROOM_BYTES + 8192),
-        ("ulimit -Ss 8192; ulimit -v 800000", 1 << 20, 32 << 20),
-        ("ulimit -Ss 8192; ulimit -v 300000", 0, 0),
+    let (default, large): (&[_], &[_]) = (&[], &[MAX_ROOM]);
+    // What follows a check, and the arguments.
+    let more = u64::from(UNCHECKED_BYTES) + 8192;
+    for (limits, settings, least, most) in [
+        ("ulimit -Ss 8192", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -Ss 8192", large, MAX_ROOM_BYTES, MAX_ROOM_BYTES + more),
+        ("ulimit -Ss 256", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -s 8192", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -s 8192", large, MAX_ROOM_BYTES, MAX_ROOM_BYTES + more),
+        ("ulimit -s 256", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -Ss 2000000", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -Ss 8192; ulimit -v 800000", default, ROOM_BYTES, ROOM_BYTES + more),
+        ("ulimit -Ss 8192; ulimit -v 800000", large, 1 << 20, 33 << 20),
+        ("ulimit -Ss 8192; ulimit -v 300000", default, 0, 0),
     ] {
-        let outcome = after(limits, "turns 1");
+        let outcome = after(limits, settings, "turns 1");
         let log = outcome.log_of_success().stack.as_ref().expect("pads");
         assert!((least..=most).contains(&log.room_bytes), "{limits}: {log:?}");
         let turn = &turns(&outcome)[0];
@@ -238,15 +249,18 @@ fn room_for_pads_depends_on_the_limits_of_the_process() {
 
 #[test]
 fn a_recursion_uses_at_most_the_room_beyond_what_it_used() {
-    for (limits, mib) in [("ulimit -Ss 8192", 7), ("ulimit -s 8192", 7), ("ulimit -Ss 65536", 60)] {
-        let outcome = after(limits, &format!("deep {mib}"));
+    let cases = [("ulimit -Ss 8192", 7), ("ulimit -s 8192", 7), ("ulimit -Ss 65536", 60)];
+    for ((limits, mib), is_large) in cases.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let settings = if is_large { &[MAX_ROOM][..] } else { &[] };
+        let room_kib = if is_large { MAX_ROOM_BYTES } else { ROOM_BYTES } >> 10;
+        let outcome = after(limits, settings, &format!("deep {mib}"));
         assert_eq!(outcome.ending, Ending::Code(0), "{limits}\n{}", outcome.stderr);
         let peak_kib: u64 = outcome.text().trim().parse().expect("a number");
         let own_kib = mib * 1024;
         // Frames without pads grow by a frame pointer; code, data and libraries take some
         // megabytes.
-        let most_kib = own_kib * 3 / 2 + (ROOM_BYTES >> 10) + 16 * 1024;
-        assert!(peak_kib > ROOM_BYTES >> 10, "{limits}: {peak_kib} KiB");
+        let most_kib = own_kib * 3 / 2 + room_kib + 16 * 1024;
+        assert!(peak_kib > room_kib, "{limits}: {peak_kib} KiB");
         assert!(peak_kib < most_kib, "{limits}: {peak_kib} KiB");
     }
 }
@@ -342,7 +356,7 @@ fn a_body_without_a_pad_is_written_when_the_room_first_ends() {
     let image = frames_of_copies().display().to_string();
     let bytes_of = |seed: &str, mib: &str| {
         let script = format!("ulimit -Ss 8192; exec \"$0\" deep {mib}");
-        let settings = [("SZC_ONCE", "1"), ("SZC_SEED", seed)];
+        let settings = [("SZC_ONCE", "1"), ("SZC_SEED", seed), MAX_ROOM];
         let outcome = run(Path::new("/bin/sh"), &settings, &["-c", &script, &image]);
         let log = outcome.log_of_success();
         (log.relocations, log.code_bytes_live)

@@ -44,7 +44,7 @@ pub const PADS: u32 = 256;
 
 /// Pads that frames may take one below the other after one check for room: the checked one's, and those of frames that
 /// are entered without a check ([`FieldKind::Inner`](crate::FieldKind::Inner)).
-pub const PADS_OF_A_CHECK: u32 = 48;
+pub const PADS_OF_A_CHECK: u32 = 16;
 
 /// Bytes of the pads without a check.
 pub const UNCHECKED_BYTES: u32 = (PADS_OF_A_CHECK - 1) * (PADS - 1) * PAD_GRAIN_BYTES;

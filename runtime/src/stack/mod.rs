@@ -9,13 +9,14 @@ pub mod region;
 pub mod room;
 pub mod threads;
 
-use crate::arch::pads::sections;
+use crate::arch::{pads::sections, prologue, weak_main};
 use crate::library;
 use crate::os;
 use crate::rng::{Purpose, Stream};
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use pads::Tables;
 use region::Above;
+use room::AboveFrames;
 use szc_abi::stack::{FunctionRecord, Growth};
 
 /// What the log says about the stack.
@@ -30,6 +31,19 @@ pub struct Counts {
     /// Bytes of the main thread's stack in which frames get pads.
     pub room_bytes: u64,
 }
+
+/// A larger frame of `main` counts as one of so many bytes, which a stack seldom has.
+const MAX_MAIN_FRAME_BYTES: usize = 64 << 20;
+
+/// The room for pads, if nothing was said: about 30 frames.
+const ROOM_KIB: u32 = 64;
+
+/// The same in programs that seem to bound their stack by addresses: what they may use is theirs.
+const ROOM_KIB_OF_BOUNDED_STACKS: u32 = 16;
+
+/// A library that seems to bound the stack by addresses may make the room smaller. Written at start,
+/// and by whoever adopts that library.
+static MAY_NARROW: AtomicBool = AtomicBool::new(false);
 
 /// The epoch whose tables are in place. Written by the maintenance task alone.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
@@ -50,28 +64,33 @@ fn first_pad(number: u64) -> u8 {
 }
 
 /// Starts stack randomization: fills the tables of epoch 0 and makes room on the main thread's
-/// stack, which calls this. `environment` is the loader's vector, which lies above all frames;
-/// `file` the loader's copy of the program's path, the highest thing on the stack, or 0.
+/// stack, which calls this: so many KiB, of which 0 are as good as no `pads`, or as many as the
+/// program bears.
 ///
 /// Without `pads` the tables stay as they are linked, all zero, and frames lie where they would; room is
 /// made all the same, because a frame that could get a pad takes more than a plain one.
 ///
 /// Whether the stack is randomized: false also if no function of the program is padded.
-pub fn start(pads: bool, seed: u64, environment: usize, file: usize) -> bool {
+pub fn start(pads: bool, room_kib: Option<u32>, seed: u64, above_frames: AboveFrames) -> bool {
     if padded_functions() == 0 {
         return false;
     }
+    let of_program = default_room_kib(records());
+    MAY_NARROW.store(room_kib.is_none() && of_program == ROOM_KIB, Ordering::Relaxed);
+    let room_kib = room_kib.unwrap_or(of_program);
+    let pads = pads && room_kib > 0;
+    let room_bytes = (room_kib as usize) << 10;
     os::look_at_memory_limits();
     SEED.store(seed, Ordering::Relaxed);
     GROWTH.store(growth_of(records()) as u8, Ordering::Relaxed);
     if pads {
         Tables::of_image().fill(seed, 0);
     }
-    if let Some(room) = room::make(environment, file) {
+    if let Some(room) = room::make(room_bytes + frame_bytes_of(weak_main()), above_frames) {
         region::enter(room.for_checks(), Above::Nothing, first_pad(0));
         room::remember_main_state();
     }
-    threads::start();
+    threads::start(room_bytes);
     pads
 }
 
@@ -145,6 +164,11 @@ pub fn expect_frames_of(functions: usize, functions_end: usize) {
     if GROWTH.fetch_max(growth, Ordering::Relaxed) < growth {
         room::reserve_was_raised();
     }
+    let bounds = count(records, FunctionRecord::FLAG_BOUNDS_STACK) > 0;
+    if bounds && MAY_NARROW.swap(false, Ordering::Relaxed) {
+        room::narrow(((ROOM_KIB - ROOM_KIB_OF_BOUNDED_STACKS) as usize) << 10);
+        threads::start((ROOM_KIB_OF_BOUNDED_STACKS as usize) << 10);
+    }
 }
 
 /// The program's records.
@@ -158,6 +182,23 @@ fn records() -> &'static [u8] {
     unsafe { core::slice::from_raw_parts(sections.functions, bytes) }
 }
 
+/// What a function of the program takes of the stack for its variables, if that is much. Nothing of
+/// it may have been written yet.
+fn frame_bytes_of(function: usize) -> usize {
+    let first = sections().functions as usize;
+    let record =
+        records().chunks_exact(FunctionRecord::BYTES).enumerate().find_map(|(at, bytes)| {
+            let record = FunctionRecord::read(bytes)?;
+            let entry =
+                (first + at * FunctionRecord::BYTES).wrapping_add_signed(record.entry as isize);
+            (entry == function).then_some(record)
+        });
+    let Some(record) = record else { return 0 };
+    // SAFETY: code generation wrote the record beside the function, whose size it holds.
+    let code = unsafe { core::slice::from_raw_parts(function as *const u8, record.size as usize) };
+    prologue::frame_bytes(code).min(MAX_MAIN_FRAME_BYTES)
+}
+
 /// Number of functions of the program with any of these flags.
 fn with_flags(flags: u16) -> u64 {
     count(records(), flags)
@@ -166,6 +207,14 @@ fn with_flags(flags: u16) -> u64 {
 /// Number of encoded records with any of these flags.
 fn count(records: &[u8], flags: u16) -> u64 {
     decode(records).filter(|record| record.flags & flags != 0).count() as u64
+}
+
+/// The room for pads in a program with these records.
+fn default_room_kib(records: &[u8]) -> u32 {
+    match count(records, FunctionRecord::FLAG_BOUNDS_STACK) {
+        0 => ROOM_KIB,
+        _ => ROOM_KIB_OF_BOUNDED_STACKS,
+    }
 }
 
 /// The largest growth of a frame.
@@ -198,6 +247,14 @@ mod tests {
         assert_eq!(growth_of(&[record(1), record(6)].concat()), Growth::Twice);
         assert_eq!(growth_of(&[record(10), record(6)].concat()), Growth::Twice);
         assert_eq!(growth_of(&[record(1), record(2), record(6)].concat()), Growth::Tenfold);
+    }
+
+    #[test]
+    fn a_program_that_bounds_its_stack_has_less_room() {
+        let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
+        let bounds = FunctionRecord::FLAG_BOUNDS_STACK;
+        assert_eq!(default_room_kib(&[record(1), record(6)].concat()), 64);
+        assert_eq!(default_room_kib(&[record(1), record(6 | bounds)].concat()), 16);
     }
 
     #[test]

@@ -119,6 +119,16 @@ pub fn exclude(other: Region) {
     }
 }
 
+/// Gives no pads in the lowest bytes of the calling thread's region.
+pub fn narrow(bytes: usize) {
+    let region = current();
+    // SAFETY: the calling thread's own state.
+    let state = unsafe { words(pad_state()) };
+    let had_floor = state.floor.load(Ordering::Relaxed) != PadState::NO_FLOOR;
+    let left = Region { low: (region.low + bytes).min(region.end), end: region.end };
+    set(&state, left, if had_floor { Above::Nothing } else { Above::Anything });
+}
+
 /// Gives no further pads to a thread.
 ///
 /// # Safety
@@ -143,7 +153,7 @@ mod tests {
     #[test]
     fn below_the_last_check_there_is_room_for_pads_without_one() {
         let region = Region { low: 1 << 20, end: 2 << 20 };
-        assert_eq!(region.for_checks(), Region { low: (1 << 20) + 47 * 4080, end: 2 << 20 });
+        assert_eq!(region.for_checks(), Region { low: (1 << 20) + 15 * 4080, end: 2 << 20 });
         assert_eq!(REGION.for_checks(), Region { low: 9000, end: 9000 });
     }
 

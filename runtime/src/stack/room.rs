@@ -1,9 +1,12 @@
-//! Room for pads on the main thread's stack: any recursion that fits without szc must fit with it.
+//! Room for pads on the main thread's stack: any recursion that fits without szc must fit with it,
+//! also one that ends itself by the distance of addresses. So the room is small: it bounds what all
+//! pads together take.
 //!
 //! ```text
 //! end of the stack ─┬─ arguments, environment
-//!                   │  room: frames get pads (up to 64 MiB)
-//!              low ─┤
+//!                   │  what `main` takes, and the room: here checked frames get pads (64 KiB)
+//!       low, floor ─┤
+//!                   │  pads of frames that follow a checked one without a check
 //!                   │  reserve: three times the limit or more, for frames without pads
 //!           lowest ─┴─ the kernel extended the mapping down to here
 //! ```
@@ -38,11 +41,8 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use szc_abi::stack::{Growth, PadState, UNCHECKED_BYTES};
 
-/// Most bytes in which frames get pads: about 32,000 frames.
-const MAX_ROOM_BYTES: usize = 64 << 20;
-
-/// Less room than this is not worth having: about 500 frames.
-const MIN_ROOM_BYTES: usize = 1 << 20;
+/// Less room than this is not worth having, unless it was asked for.
+const MIN_ROOM_BYTES: usize = 64 << 10;
 
 /// The reserve in units of the stack limit: more than frames grow.
 const RESERVE_LIMITS: usize = 3;
@@ -87,25 +87,36 @@ pub fn bytes() -> u64 {
     (END.load(Ordering::Relaxed) - LOW.load(Ordering::Relaxed)) as u64
 }
 
-/// Makes room on the stack of the calling thread, the main one. `environment` lies above all
-/// frames; `file` is the string that ends the stack, or 0.
-pub fn make(environment: usize, file: usize) -> Option<Region> {
+/// What the kernel and the loader have put above all frames of the main thread's stack.
+#[derive(Clone, Copy, Debug)]
+pub struct AboveFrames {
+    /// The vector of arguments, the lowest of it.
+    pub arguments: usize,
+    /// The vector of the environment.
+    pub environment: usize,
+    /// The program's path, which ends the stack, or 0.
+    pub file: usize,
+}
+
+/// Makes room on the stack of the calling thread, the main one: so many bytes in which a check
+/// gives pads, or fewer.
+pub fn make(checked_bytes: usize, above: AboveFrames) -> Option<Region> {
     // Valgrind has a stack of its own making, which does not grow for the kernel.
     if arch::is_simulated() {
         return None;
     }
     let limits = exchange_limits(0, LIMIT_STACK_BYTES, None).ok()?;
-    let end = environment & !(PAGE_BYTES - 1);
+    let wanted = checked_bytes + UNCHECKED_BYTES as usize;
     let room_bytes = if limits.soft >= AMPLE_LIMIT_BYTES as u64 {
-        MAX_ROOM_BYTES
+        wanted
     } else {
-        find_room(end, file, limits)?
+        find_room(wanted, above, limits)?
     };
-    let region = Region { low: end - room_bytes, end: environment };
+    let region = Region { low: above.arguments - room_bytes, end: above.environment };
     LOW.store(region.low, Ordering::Relaxed);
     END.store(region.end, Ordering::Relaxed);
     if let Some(lowest) = lowest() {
-        keep_small_pages(lowest, file);
+        keep_small_pages(lowest, above.file);
     }
     Some(region)
 }
@@ -132,6 +143,15 @@ pub fn is_of_main(thread: usize) -> bool {
     let main = MAIN_STATE.load(Ordering::Relaxed);
     let distance = (pad_state() as usize).wrapping_sub(thread_pointer());
     !main.is_null() && thread.wrapping_add(distance) == main as usize
+}
+
+/// Takes the lowest bytes of the room away, if the main thread calls: nobody else may change where
+/// its frames get pads.
+pub fn narrow(bytes: usize) {
+    if is_main() {
+        LOW.fetch_add(bytes, Ordering::Relaxed);
+        region::narrow(bytes);
+    }
 }
 
 /// The lowest address of the main thread's stack, if it was made longer.
@@ -163,12 +183,13 @@ pub fn give_up() {
     }
 }
 
-/// Sizes of room to try, the largest first, that leave the address space to the program.
-fn sizes(reserve_bytes: usize, address_space_bytes: usize) -> impl Iterator<Item = usize> {
-    let most = (address_space_bytes / ADDRESS_SPACE_SHARE).saturating_sub(reserve_bytes);
+/// Sizes of room to try, from the wanted one down, that leave the address space to the program.
+fn sizes(wanted: usize, reserve: usize, address_space: usize) -> impl Iterator<Item = usize> {
+    let most = (address_space / ADDRESS_SPACE_SHARE).saturating_sub(reserve);
+    let least = wanted.min(MIN_ROOM_BYTES);
     (0..usize::BITS)
-        .map(|halvings| MAX_ROOM_BYTES >> halvings)
-        .take_while(|&bytes| bytes >= MIN_ROOM_BYTES)
+        .map(move |halvings| wanted >> halvings)
+        .take_while(move |&bytes| bytes >= least)
         .filter(move |&bytes| bytes <= most)
 }
 
@@ -181,14 +202,15 @@ fn reserve_bytes(limits: Limits) -> usize {
     (limits.soft as usize).next_multiple_of(PAGE_BYTES) * times
 }
 
-/// Makes room below `end` and says how much.
-fn find_room(end: usize, file: usize, limits: Limits) -> Option<usize> {
+/// Makes room for frames and says how much.
+fn find_room(wanted: usize, above: AboveFrames, limits: Limits) -> Option<usize> {
     let reserve = reserve_bytes(limits);
-    let sizes = || sizes(reserve, limit(LIMIT_ADDRESS_BYTES));
-    if let Some(room) = sizes().find(|room| extend(end - room - reserve, limits)) {
+    let sizes = || sizes(wanted, reserve, limit(LIMIT_ADDRESS_BYTES));
+    let lowest = |room: usize| ((above.arguments - room) & !(PAGE_BYTES - 1)) - reserve;
+    if let Some(room) = sizes().find(|&room| extend(lowest(room), limits)) {
         return Some(room);
     }
-    let stack_end = mapping_end(file)?;
+    let stack_end = mapping_end(above.file)?;
     // The kernel takes a part of a page for a whole one.
     let grown = stack_end - (limits.soft as usize & !(PAGE_BYTES - 1));
     // SAFETY: as in `extend`; what is already part of the stack is left alone.
@@ -196,7 +218,7 @@ fn find_room(end: usize, file: usize, limits: Limits) -> Option<usize> {
     if !reached {
         return None;
     }
-    sizes().find(|room| map_below(grown, end - room - reserve))
+    sizes().find(|&room| map_below(grown, lowest(room)))
 }
 
 /// Maps what lies between `lowest` and the start of a stack that grows no further, and a guard
@@ -300,11 +322,12 @@ mod tests {
 
     #[test]
     fn room_is_as_large_as_a_limited_address_space_allows() {
-        let first = |reserve, space| sizes(reserve * MIB, space).next();
+        let first = |reserve, space| sizes(64 * MIB, reserve * MIB, space).next();
         assert_eq!(first(24, usize::MAX), Some(64 * MIB));
         assert_eq!(first(24, 1024 * MIB), Some(32 * MIB));
         assert_eq!(first(24, 400 * MIB), Some(MIB));
         assert_eq!(first(24, 384 * MIB), None);
-        assert_eq!(sizes(0, usize::MAX).last(), Some(MIB));
+        assert_eq!(sizes(64 * MIB, 0, usize::MAX).last(), Some(MIN_ROOM_BYTES));
+        assert_eq!(sizes(1000, 0, usize::MAX).collect::<Vec<_>>(), [1000]);
     }
 }

@@ -16,10 +16,7 @@ use crate::arch::pads::{stack_pointer, thread_start};
 use crate::os::{self, PAGE_BYTES, null};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use szc_abi::stack::Growth;
-
-/// Bytes of a thread's stack in which frames get pads: about 550 frames and those that follow a check.
-const ROOM_BYTES: usize = 1280 << 10;
+use szc_abi::stack::{Growth, UNCHECKED_BYTES};
 
 /// What one pad, the resolver and a signal handler need below the deepest frame.
 const MARGIN_BYTES: usize = 64 << 10;
@@ -56,6 +53,10 @@ use crate::next::PTHREAD_GETATTR_DEFAULT_NP as DEFAULT;
 /// The program's frames have pads. Set at start.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
+/// Bytes of a thread's stack in which frames get pads, those that follow a check among them. Set at
+/// start.
+static ROOM_BYTES: AtomicUsize = AtomicUsize::new(0);
+
 /// Threads created so far; the main one is number 0.
 static CREATED: AtomicU64 = AtomicU64::new(0);
 
@@ -87,8 +88,9 @@ impl Slot {
 
 static POOL: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
 
-/// From now on new threads get pads.
-pub fn start() {
+/// From now on new threads get pads, in so many bytes of their stacks.
+pub fn start(room_bytes: usize) {
+    ROOM_BYTES.store(room_bytes + UNCHECKED_BYTES as usize, Ordering::Relaxed);
     WANTED.store(true, Ordering::Relaxed);
 }
 
@@ -195,7 +197,7 @@ impl Larger {
             if get_size(&raw const larger.attributes, &raw mut bytes) != 0 {
                 return None;
             }
-            let wanted = larger_bytes(bytes, growth())?;
+            let wanted = larger_bytes(bytes, growth(), ROOM_BYTES.load(Ordering::Relaxed))?;
             (set_size(&raw mut larger.attributes, wanted) == 0).then_some(larger)
         }
     }
@@ -214,14 +216,15 @@ impl Drop for Larger {
     }
 }
 
-/// Bytes of the stack of a thread that asked for this many, if frames may grow so much.
-fn larger_bytes(own: usize, growth: Growth) -> Option<usize> {
+/// Bytes of the stack of a thread that asked for this many, if frames may grow so much and have
+/// this room for pads.
+fn larger_bytes(own: usize, growth: Growth, room: usize) -> Option<usize> {
     let reserve = match growth {
         Growth::Half => (own / 2).max(own.min(DOUBLED_BYTES)),
         Growth::Twice => own,
         Growth::Tenfold => own.checked_mul(9)?,
     };
-    let added = reserve.checked_add(ROOM_BYTES + MARGIN_BYTES)?;
+    let added = reserve.checked_add(room + MARGIN_BYTES)?;
     own.checked_add(added)?.checked_next_multiple_of(PAGE_BYTES)
 }
 
@@ -243,7 +246,8 @@ pub extern "C" fn szc_rt_thread_enter(index: usize) -> Begin {
     let number = slot.number.load(Ordering::Relaxed);
     give_back(index);
     let here = stack_pointer();
-    let room = Region { low: here - ROOM_BYTES, end: here + PAGE_BYTES };
+    let room_bytes = ROOM_BYTES.load(Ordering::Relaxed);
+    let room = Region { low: here - room_bytes, end: here + PAGE_BYTES };
     region::enter(room.for_checks(), Above::Anything, first_pad(number));
     begin
 }
@@ -254,16 +258,17 @@ mod tests {
 
     #[test]
     fn a_larger_stack_has_the_room_and_a_reserve_and_three_of_the_default_size_fit_into_40_mib() {
-        const MORE: usize = ROOM_BYTES + MARGIN_BYTES;
-        let by_half = |own| larger_bytes(own, Growth::Half);
+        const ROOM: usize = 128 << 10;
+        const MORE: usize = ROOM + MARGIN_BYTES;
+        let by_half = |own| larger_bytes(own, Growth::Half, ROOM);
         assert_eq!(by_half(16_384), Some(MORE + 32_768));
         assert_eq!(by_half(16_385), Some(MORE + 36_864));
         assert_eq!(by_half(3 << 20), Some(MORE + (5 << 20)));
         assert_eq!(by_half(8 << 20), Some(MORE + (12 << 20)));
         assert!(3 * by_half(8 << 20).unwrap() <= 40 << 20);
-        assert_eq!(larger_bytes(8 << 20, Growth::Twice), Some(MORE + (16 << 20)));
-        assert_eq!(larger_bytes(8 << 20, Growth::Tenfold), Some(MORE + (80 << 20)));
-        assert_eq!(larger_bytes(usize::MAX / 5, Growth::Tenfold), None);
+        assert_eq!(larger_bytes(8 << 20, Growth::Twice, ROOM), Some(MORE + (16 << 20)));
+        assert_eq!(larger_bytes(8 << 20, Growth::Tenfold, ROOM), Some(MORE + (80 << 20)));
+        assert_eq!(larger_bytes(usize::MAX / 5, Growth::Tenfold, ROOM), None);
         assert_eq!(by_half(usize::MAX - 4096), None);
     }
 

@@ -6,7 +6,11 @@
  *   layouts MS        the distances of two functions, "one other", a line each time that one of them changes
  *   threads PAIRS     the first distance in each of two threads that run at once, a line for each pair
  *   fork MS           like "turns MS", and after half the time a child does the same for a fourth of it
- *   deep MIB          a recursion that takes so much without pads; prints the peak memory in KiB */
+ *   deep MIB          a recursion that takes so much without pads; prints the peak memory in KiB
+ *   span DEPTH        how far below the frame of main a recursion of so many calls ends, on the main
+ *                     thread and on another one
+ *
+ * LARGE: bytes of an array in main. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -25,6 +29,8 @@ NOINLINE static uint64_t frame(void)
 {
     uint64_t here;
     __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+    /* Not to be taken for a function that bounds the stack: the room is that of most programs. */
+    __asm__ volatile("" : "+r"(here));
     return here;
 }
 
@@ -53,6 +59,7 @@ __attribute__((always_inline)) static inline uint64_t stack_pointer(void)
 {
     uint64_t here;
     __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+    __asm__ volatile("" : "+r"(here)); /* as above */
     return here;
 }
 
@@ -138,8 +145,38 @@ NOINLINE static uint64_t down(uint64_t depth)
     return depth == 0 ? 0 : down(depth - 1) + (unsigned char)own[depth % 100];
 }
 
+static uint64_t lowest;
+NOINLINE static uint64_t bottom(uint64_t depth)
+{
+    volatile char own[100];
+    own[depth % 100] = 1;
+    if (depth == 0)
+        lowest = frame();
+    return depth == 0 ? 0 : bottom(depth - 1) + (unsigned char)own[depth % 100];
+}
+static void *span(void *depth)
+{
+    uint64_t here = stack_pointer();
+    if (bottom((uint64_t)depth) > (uint64_t)depth)
+        abort();
+    printf("%llu\n", (unsigned long long)(here - lowest));
+    return NULL;
+}
+NOINLINE static void spans(long depth)
+{
+    pthread_t thread;
+    span((void *)depth);
+    if (pthread_create(&thread, NULL, span, (void *)depth) != 0)
+        abort();
+    pthread_join(thread, NULL);
+}
+
 int main(int count, char **words)
 {
+#ifdef LARGE
+    volatile char large[LARGE];
+    large[count] = 1;
+#endif
     if (count < 3)
         return 2;
     long number = atol(words[2]);
@@ -158,6 +195,8 @@ int main(int count, char **words)
         int status = 0;
         if (child != 0 && (waitpid(child, &status, 0) != child || status != 0))
             return 3;
+    } else if (strcmp(words[1], "span") == 0) {
+        spans(number);
     } else if (strcmp(words[1], "deep") == 0) {
         if (down(((uint64_t)number << 20) / 144) == 0)
             return 4;

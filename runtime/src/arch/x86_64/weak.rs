@@ -5,6 +5,22 @@
 
 use core::arch::global_asm;
 
+/// The name of the program's first function.
+#[cfg(not(test))]
+macro_rules! main_symbol {
+    () => {
+        "main"
+    };
+}
+
+/// None in unit tests: their own is in this very object, and must not become weak.
+#[cfg(test)]
+macro_rules! main_symbol {
+    () => {
+        "szc_rt_no_main"
+    };
+}
+
 global_asm!(
     ".section .data.rel.ro.szc_rt_weak, \"aw\", @progbits",
     ".p2align 3",
@@ -38,6 +54,11 @@ global_asm!(
     ".weak szc_keeps_code",
     "szc_rt_weak_keeps_code:",
     ".quad szc_keeps_code",
+    ".globl szc_rt_weak_main",
+    ".hidden szc_rt_weak_main",
+    concat!(".weak ", main_symbol!()),
+    "szc_rt_weak_main:",
+    concat!(".quad ", main_symbol!()),
     ".globl szc_rt_weak_allocator",
     ".hidden szc_rt_weak_allocator",
     ".weak malloc",
@@ -76,6 +97,7 @@ unsafe extern "C" {
     static szc_rt_weak_iterate_images: usize;
     static szc_rt_weak_find_fde: usize;
     static szc_rt_weak_keeps_code: usize;
+    static szc_rt_weak_main: usize;
     static szc_rt_weak_allocator: [usize; 8];
     static szc_rt_weak_streams: [Option<unsafe extern "C" fn()>; 3];
 }
@@ -162,6 +184,13 @@ pub fn weak_iterate_images() -> usize {
 pub fn weak_find_fde() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_find_fde }
+}
+
+/// Address of `main`, 0 in programs without it.
+#[must_use]
+pub fn weak_main() -> usize {
+    // SAFETY: a constant that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_main }
 }
 
 /// Whether the program was built to keep its code where it is.
