@@ -140,11 +140,16 @@ fn functions_are_listed_when_asked_for() {
 }
 
 #[test]
-fn a_table_survives_strip() {
+fn a_table_survives_strippers() {
     let place = built(&[]);
     let before = json(&place);
-    place.run("strip", &["-s", "x"]);
-    assert_eq!(json(&place), before);
+    place.run("cp", &["x", "whole"]);
+    for command in
+        ["strip -s", "objcopy -S", "llvm-strip-22", "llvm-strip-22 -s", "llvm-objcopy-22 -S"]
+    {
+        place.run("sh", &["-c", &format!("cp whole x && {command} x")]);
+        assert_eq!(json(&place), before, "{command}");
+    }
 }
 
 #[test]

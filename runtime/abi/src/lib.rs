@@ -33,7 +33,10 @@ pub use table_offsets::TableOffsets;
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
 /// Name of the section that holds the table.
-pub const TABLE_SECTION: &str = ".szc.table";
+///
+/// Strippers take out what is not loaded, but all keep what a linker shows as a warning (`.gnu.warning.SYMBOL`) to whoever uses a
+/// symbol: llvm-strip and eu-strip, too, which drop other sections. Nothing can use a symbol of this name.
+pub const TABLE_SECTION: &str = ".gnu.warning.szc.table";
 
 /// First bytes of every table.
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";

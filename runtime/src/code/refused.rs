@@ -33,7 +33,9 @@ impl Refused {
     pub fn text(self) -> &'static str {
         match self {
             Self::Table(table::Missing::File) => "the program's file cannot be read",
-            Self::Table(table::Missing::Section) => "the program has no relocation table",
+            Self::Table(table::Missing::Section) => {
+                "its relocation table was stripped, by --strip-sections or sstrip perhaps (strip and llvm-strip keep it)"
+            }
             Self::Table(table::Missing::Malformed) => "the relocation table cannot be read",
             Self::Table(table::Missing::Foreign) => "the relocation table belongs to another image",
             Self::NothingMovable => "no function of the program may move",

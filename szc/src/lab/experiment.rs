@@ -224,6 +224,7 @@ fn state_of(record: &ProgramRecord) -> ProgramState {
     ProgramState {
         last_log: record.randomization.clone(),
         not_randomized: record.not_randomized_reason.clone(),
+        stays: record.stays(),
         exhausted: record.randomization.as_ref().is_some_and(|log| log.exhausted),
     }
 }

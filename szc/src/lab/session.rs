@@ -63,6 +63,8 @@ pub struct ProgramState {
     pub last_log: Option<RuntimeLog>,
     /// Why a run of it had no random layout; `None` as long as all had one.
     pub not_randomized: Option<String>,
+    /// What of it does not move although it was built for it, and why.
+    pub stays: Option<String>,
     /// Whether its code budget ran out.
     pub exhausted: bool,
 }
@@ -363,6 +365,11 @@ impl Session<'_> {
                 program.title()
             ));
             state.not_randomized = Some(reason);
+        } else if state.stays.is_none()
+            && let Some(reason) = log.stays()
+        {
+            self.observer.warning(&refusal::in_part(program, &reason));
+            state.stays = Some(reason);
         }
         if !state.exhausted && log.exhausted() {
             state.exhausted = true;

@@ -33,6 +33,29 @@ pub struct RuntimeLog {
     pub other: Map<String, Value>,
 }
 
+impl RuntimeLog {
+    /// What of the process or of its libraries does not move although it was built for it, and why.
+    #[must_use]
+    pub fn stays(&self) -> Option<String> {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let own = text(self.other.get("code_refused"));
+        let libraries = self.other.get("libraries");
+        let library = || text(libraries.and_then(|found| found.get("refused")));
+        let passed_over = || libraries.and_then(|found| found.get("passed_over")?.as_u64());
+        own.map(|reason| format!("its code stays where it is: {reason}"))
+            .or_else(|| {
+                library().map(|reason| format!("code of a library stays where it is: {reason}"))
+            })
+            .or_else(|| {
+                passed_over().map(|count| {
+                    format!(
+                        "more libraries were open than the runtime has slots for, so {count} stay"
+                    )
+                })
+            })
+    }
+}
+
 /// What a process randomized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -115,7 +138,9 @@ impl RunLog {
         };
         let Some(process) = self.processes.iter().find(random) else {
             let any_code = self.processes.iter().any(|process| process.randomize.code);
-            return Some(if any_code {
+            return Some(if let Some(reason) = self.stays() {
+                reason
+            } else if any_code {
                 "its log says that no function was relocated".to_owned()
             } else {
                 "its log says that code, stack and heap randomization are all off".to_owned()
@@ -127,6 +152,12 @@ impl RunLog {
                 process.seed
             )
         })
+    }
+
+    /// What of a process or of its libraries does not move although it was built for it, and why.
+    #[must_use]
+    pub fn stays(&self) -> Option<String> {
+        self.processes.iter().find_map(RuntimeLog::stays)
     }
 
     /// Whether a process ran out of code budget.
@@ -183,6 +214,25 @@ mod tests {
         assert!(off.why_not_randomized(7).unwrap().contains("all off"));
         let idle = taken(&[("1", &LINE.replace("\"relocations\":20", "\"relocations\":0"))]);
         assert!(idle.why_not_randomized(7).unwrap().contains("no function"));
+    }
+
+    #[test]
+    fn code_that_should_move_and_does_not_is_told_with_the_reason() {
+        assert_eq!(taken(&[("1", LINE)]).stays(), None);
+        let refused = "\"exhausted\":false,\"code_refused\":\"its table was stripped\"";
+        let own = LINE.replace("\"exhausted\":false", refused);
+        let found = taken(&[("1", &own)]).stays().unwrap();
+        assert_eq!(found, "its code stays where it is: its table was stripped");
+        let off = own.replace("\"code\":true", "\"code\":false");
+        assert!(taken(&[("1", &off)]).why_not_randomized(7).unwrap().ends_with("stripped"));
+        let refused = "\"exhausted\":false,\"libraries\":{\"refused\":\"no room\"}";
+        let library = LINE.replace("\"exhausted\":false", refused);
+        assert!(taken(&[("1", &library)]).stays().unwrap().contains("library stays"));
+        let many = LINE.replace(
+            "\"exhausted\":false",
+            "\"exhausted\":false,\"libraries\":{\"passed_over\":3}",
+        );
+        assert!(taken(&[("1", &many)]).stays().unwrap().ends_with("so 3 stay"));
     }
 
     #[test]

@@ -212,6 +212,12 @@ impl ProgramRecord {
         printable(&title)
     }
 
+    /// What of it does not move although it was built for it, and why, by the last log of its runtime.
+    #[must_use]
+    pub fn stays(&self) -> Option<String> {
+        self.randomization.as_ref().and_then(RuntimeLog::stays)
+    }
+
     /// The label alone, for narrow columns.
     #[must_use]
     pub fn title_label(&self) -> String {

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::diagnostics;
-use super::json::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord};
+use super::json::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord, printable};
 use super::number::{percent, quantities, quantities_like};
 use crate::measure::metric::Kind;
 
@@ -40,6 +40,11 @@ pub fn run_sentence(file: &SamplesFile, program: usize) -> String {
     }
     if !file.programs[program].randomized {
         sentence.push_str(" This is about one layout only: the program was not randomized.");
+    } else if let Some(reason) = file.programs[program].stays() {
+        sentence.push_str(&format!(
+            " The program was randomized only in part: {}.",
+            printable(&reason)
+        ));
     }
     sentence
 }

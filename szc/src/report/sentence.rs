@@ -2,7 +2,7 @@
 //! "unresolved" the same.
 #![forbid(unsafe_code)]
 
-use super::json::{ResultRecord, RuleRecord, SamplesFile};
+use super::json::{ResultRecord, RuleRecord, SamplesFile, printable};
 use super::number::{decimals_for, many, percent, range, ratio_with_range};
 use super::summary::layout_means;
 use super::verdict::Verdict;
@@ -152,20 +152,29 @@ pub fn never_differed(result: &ResultRecord) -> bool {
 }
 
 fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
-    let names: Vec<&str> = [result.reference, result.program]
+    let programs = [result.reference, result.program].map(|program| &file.programs[program]);
+    let in_part: String = programs
         .iter()
-        .map(|program| &file.programs[*program])
+        .filter(|program| program.randomized)
+        .filter_map(|program| {
+            let reason = printable(&program.stays()?);
+            Some(format!(" {} was randomized only in part: {reason}.", program.label))
+        })
+        .collect();
+    let names: Vec<&str> = programs
+        .iter()
         .filter(|program| !program.randomized)
         .map(|program| program.label.as_str())
         .collect();
-    match names[..] {
+    let none = match names[..] {
         [] => String::new(),
         [one] => format!(" This is about one layout only of {one}, which was not randomized."),
         _ => format!(
             " This is about one layout only of {} and of {}: neither was randomized.",
             names[0], names[1]
         ),
-    }
+    };
+    none + &in_part
 }
 
 /// What is said instead of a verdict when there are too few blocks.

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use szc_abi::stack::FUNCTIONS_SECTION;
 use szc_abi::{FieldKind, FixedFrame, Header, Movable, Reason, TABLE_SECTION, Table};
 
 /// Shows which functions of a program may move, and why the others stay
@@ -152,6 +153,15 @@ pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
             object::ObjectKind::Relocatable => {
                 "an object file, and relocation tables are made at link time: link it with szc"
             }
+            _ if was_built_for_one(&file) => {
+                "an image without a relocation table: it was linked without -Rcode, or the table was stripped, \
+                 which strip, llvm-strip, eu-strip and -s do not, but sstrip, --strip-sections and --strip-non-alloc do: \
+                 link it again with szc (CC=szc)"
+            }
+            _ if file.sections().next().is_none() => {
+                "a linked image without sections (sstrip and --strip-sections drop them), and so without a relocation \
+                 table"
+            }
             _ => "a linked image without a relocation table: link it with szc (CC=szc), without -Rnone",
         };
         anyhow!("it is {what}")
@@ -165,6 +175,11 @@ pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
     let bounding = report.functions.iter().filter(|it| bounds.contains(&u64::from(it.offset)));
     let stack_bounds = bounding.map(|function| function.name.clone()).collect();
     Ok(Report { stack_bounds, ..report })
+}
+
+/// Whether the compiler left records of functions, as it does for tables.
+fn was_built_for_one(file: &object::File<'_>) -> bool {
+    file.section_by_name(FUNCTIONS_SECTION).is_some_and(|section| section.size() > 0)
 }
 
 /// Offsets in the image of the functions that the compiler knows something about.

@@ -130,6 +130,14 @@ pub(super) fn output_differs(
     )
 }
 
+/// Something of a program does not move.
+pub(super) fn in_part(program: &Program, reason: &str) -> String {
+    format!(
+        "{} is randomized only in part: {reason}. The verdict will be about one placement of that code; szc inspect says more about the file",
+        program.title()
+    )
+}
+
 /// The metric that decides is zero.
 pub(super) fn too_short(program: &Program, metric: &Metric) -> String {
     let title = program.title();

@@ -143,6 +143,8 @@ fn programs(experiment: &Experiment) -> String {
             facts.push(("Randomized", random));
             if let Some(reason) = &program.not_randomized_reason {
                 facts.push(("Not randomized", reason.clone()));
+            } else if let Some(reason) = program.stays() {
+                facts.push(("Randomized in part", reason));
             }
             format!("<h4>{}</h4>\n{}", escape(&program.title()), self::facts(&facts))
         })

@@ -106,6 +106,15 @@ fn a_program_without_random_layouts_limits_the_verdict() {
 }
 
 #[test]
+fn a_program_whose_code_stays_limits_the_verdict_and_the_reason_is_given() {
+    let mut file = file_of(&[1000, 900], 20);
+    let log = file.programs[1].randomization.get_or_insert_default();
+    log.other.insert("code_refused".to_owned(), "its table was stripped".into());
+    let said = "B was randomized only in part: its code stays where it is: its table was stripped.";
+    assert!(sentence(&analysed(file)).ends_with(said));
+}
+
+#[test]
 fn a_moved_tail_is_remarked() {
     let mut file = file_of(&[1000, 1000], 20);
     for run in file.runs.iter_mut().filter(|run| run.program == 1 && run.block >= 16) {
