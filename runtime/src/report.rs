@@ -260,6 +260,10 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text(",\"padded\":").decimal(libraries.padded);
         if let Some(reason) = libraries.refused {
             line.text(",\"refused\":\"").text(reason).text("\"");
+            line.text(",\"staying\":").decimal(libraries.staying);
+        }
+        if libraries.passed_over > 0 {
+            line.text(",\"passed_over\":").decimal(libraries.passed_over);
         }
         line.text("}");
     }

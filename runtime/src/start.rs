@@ -158,7 +158,7 @@ fn budget(settings: &Settings<'_>) -> Budget {
         Reclaim::On if settings.map.is_some() => Reclaim::Late,
         other => other,
     };
-    Budget { bytes: (settings.code_budget_mib as usize) << 20, reclaim }
+    Budget::of((settings.code_budget_mib as usize) << 20, reclaim)
 }
 
 fn start_code(seed: u64, budget: Budget, shape: Shape) -> Result<(u32, u32), Refused> {

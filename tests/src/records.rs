@@ -99,6 +99,10 @@ pub struct Libraries {
     pub padded: u64,
     #[serde(default)]
     pub refused: Option<String>,
+    #[serde(default)]
+    pub staying: u64,
+    #[serde(default)]
+    pub passed_over: u64,
 }
 
 impl Log {

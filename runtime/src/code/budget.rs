@@ -2,6 +2,7 @@
 
 use super::arena::Arena;
 use crate::epoch::FEWEST_PLACES;
+use crate::os::PAGE_BYTES;
 
 /// When old copies are freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,12 @@ pub enum Reclaim {
 /// Memory for copies of an image's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Most of it.
+    /// What is wanted of it.
     pub bytes: usize,
+    /// Layouts for which there must be room even if they are larger than that.
+    pub least_places: u32,
+    /// Most of it.
+    pub most_bytes: usize,
     /// When old copies are freed.
     pub reclaim: Reclaim,
 }
@@ -31,10 +36,16 @@ const PREFERRED_BYTES: usize = 64 << 20;
 const PREFERRED_PLACES: (usize, usize) = (16, 256);
 
 impl Budget {
-    /// A part of the budget.
-    #[must_use]
-    pub fn divided_by(self, parts: usize) -> Self {
-        Self { bytes: self.bytes / parts, ..self }
+    /// So many bytes, whatever a layout takes.
+    pub const fn of(bytes: usize, reclaim: Reclaim) -> Self {
+        Self { bytes, least_places: 1, most_bytes: bytes, reclaim }
+    }
+
+    /// Bytes for layouts of so many bytes each.
+    pub fn bytes_for(self, place_bytes: usize) -> usize {
+        let place_bytes = place_bytes.next_multiple_of(PAGE_BYTES);
+        let least = place_bytes.saturating_mul(self.least_places as usize);
+        self.bytes.max(least).min(self.most_bytes)
     }
 
     /// Number of places of an arena that are to be used if old copies can be freed in time.

@@ -86,9 +86,25 @@ impl Images {
         self.added
     }
 
-    /// Whether no further library has a place.
-    pub fn is_full(&self) -> bool {
-        self.used == CAPACITY && self.libraries().iter().all(Option::is_some)
+    /// Bytes of memory for copies of all libraries.
+    pub fn library_bytes(&self) -> usize {
+        let codes = self.libraries().iter().flatten().filter_map(|library| library.code.as_ref());
+        codes.map(Code::arena_bytes).sum()
+    }
+
+    /// Whether there is a slot for another library. The first time makes them all.
+    pub fn make_room(&mut self) -> bool {
+        if self.libraries.is_null() {
+            let bytes = CAPACITY * size_of::<Option<Library>>();
+            let Ok(array) = os::map_anonymous(bytes) else { return false };
+            let array: *mut Option<Library> = array.cast();
+            for index in 0..CAPACITY {
+                // SAFETY: the memory has room for that many.
+                unsafe { array.add(index).write(None) };
+            }
+            self.libraries = array;
+        }
+        self.used < CAPACITY || self.libraries().iter().any(Option::is_none)
     }
 
     /// Whether no image can have another epoch.
@@ -96,16 +112,10 @@ impl Images {
         self.all().all(Code::is_at_rest)
     }
 
-    /// Gives a library a slot; nothing if there is none, or no memory.
+    /// Gives a library a slot; nothing if [`Self::make_room`] finds none.
     pub fn add(&mut self, library: Library) -> Option<usize> {
         if self.libraries.is_null() {
-            let bytes = CAPACITY * size_of::<Option<Library>>();
-            let array: *mut Option<Library> = os::map_anonymous(bytes).ok()?.cast();
-            for index in 0..CAPACITY {
-                // SAFETY: the memory has room for that many.
-                unsafe { array.add(index).write(None) };
-            }
-            self.libraries = array;
+            return None;
         }
         // SAFETY: as `libraries`; the lock makes this the only reference.
         let all = unsafe { core::slice::from_raw_parts_mut(self.libraries, CAPACITY - 1) };

@@ -50,8 +50,13 @@ use region::Region;
 use slot::Frames;
 use table::MappedTable;
 
-/// Most slots of old epochs that lead to the current one at a time.
+/// Most slots of old epochs of an image that lead to the current one at a time.
 const MAX_REDIRECTS: usize = 4 << 20;
+
+/// How many of them an image of so many functions can have, with so many places.
+fn max_redirects(functions: usize, places: u32) -> usize {
+    functions.saturating_mul(places as usize).min(MAX_REDIRECTS)
+}
 
 /// The slot of a function at a place of the arena.
 #[derive(Clone, Copy)]
@@ -84,6 +89,11 @@ impl Code {
     /// The image.
     pub fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// Bytes of memory for copies.
+    pub fn arena_bytes(&self) -> usize {
+        self.arena.range().1
     }
 
     /// What has happened so far.
@@ -171,7 +181,8 @@ impl Code {
     /// Makes an old slot lead to the current epoch. One that cannot be remembered stays closed:
     /// slower, and as correct.
     fn send_on(&mut self, slot: SlotAt, target: usize) {
-        if self.redirect_count < MAX_REDIRECTS {
+        let most = max_redirects(self.image.count() as usize, self.arena.places());
+        if self.redirect_count < most {
             // SAFETY: below the array's length.
             unsafe { self.redirects.add(self.redirect_count).write(slot) };
             self.redirect_count += 1;

@@ -9,7 +9,7 @@ use super::region::Region;
 use super::slot::{Entrances, Frames, Shape, Slot};
 use super::table::MappedTable;
 use super::{
-    Budget, Callers, Code, Counts, MAX_REDIRECTS, Reclaim, Refused, SlotAt, layout, spares,
+    Budget, Callers, Code, Counts, Reclaim, Refused, SlotAt, layout, max_redirects, spares,
 };
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Use};
@@ -64,7 +64,9 @@ impl Code {
             + spare_bytes as usize
             + table.movable_count() * entry::STUB_BYTES;
         // Where address space is limited, most of it is left to the program.
-        let budget_bytes = budget.bytes.min(os::limit(os::LIMIT_ADDRESS_BYTES) / 16);
+        let limit_bytes = os::limit(os::LIMIT_ADDRESS_BYTES) / 16;
+        let room = symbols::room(&table, frames, file);
+        let budget_bytes = budget.bytes_for(place_bytes + room.place_bytes).min(limit_bytes);
         let headers = headers_for(base, &table)?;
         // The pointers stand before the first layout, within reach of the image, and so do headers for unwinders.
         let private =
@@ -76,7 +78,7 @@ impl Code {
             budget_bytes,
             private,
             symbols::view_form(),
-            symbols::room(&table, frames, file),
+            room,
         )
         .map_err(Refused::Arena)?;
         let pristine = Pristine::of(base, file);
@@ -85,9 +87,9 @@ impl Code {
         let regions = os::map_anonymous(arena.places() as usize * size_of::<Region>())
             .map_err(|_| Refused::Memory)?
             .cast();
-        let redirects = os::map_anonymous(MAX_REDIRECTS * size_of::<SlotAt>())
-            .map_err(|_| Refused::Memory)?
-            .cast();
+        let most = max_redirects(table.movable_count(), arena.places());
+        let redirects =
+            os::map_anonymous(most * size_of::<SlotAt>()).map_err(|_| Refused::Memory)?.cast();
         let callers = Callers::new().map_err(|_| Refused::Memory)?;
         let uses = os::map_anonymous(arena.places() as usize).map_err(|_| Refused::Memory)?;
         // SAFETY: zeroed memory of that many bytes, unmapped by `free` alone; zero is `Use::Fresh`.
@@ -143,7 +145,8 @@ impl Code {
             let uses = self.epochs.into_places();
             os::unmap(uses.as_mut_ptr().cast(), uses.len());
             os::unmap(self.regions.cast(), self.arena.places() as usize * size_of::<Region>());
-            os::unmap(self.redirects.cast(), MAX_REDIRECTS * size_of::<SlotAt>());
+            let most = max_redirects(self.image.count() as usize, self.arena.places());
+            os::unmap(self.redirects.cast(), most * size_of::<SlotAt>());
             self.callers.free();
             self.image.free();
             self.arena.free();

@@ -1,6 +1,10 @@
 //! Adopts libraries, and gives up those that are gone. All under `CHANGES`.
+//!
+//! A library can only be adopted before its code runs. One for which there is no slot then is *passed over*, for as long
+//! as it is loaded: its note is hidden, which goes with it.
 
 use super::found::{self, Found};
+use super::room;
 use super::{Library, Wanted, seeds, tables_of};
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
@@ -9,29 +13,38 @@ use crate::code::images::CAPACITY;
 use crate::code::{self, Code, Refused, table};
 use crate::stack;
 use crate::state::CODE;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use szc_abi::library::LibraryImage;
 
-/// A library's share of the budget for copies of code: one part in so many.
-const BUDGET_SHARE: usize = 8;
+/// Libraries that were passed over.
+static PASSED_OVER: AtomicU64 = AtomicU64::new(0);
+
+/// A library was passed over whose note could not be hidden: so no further one is adopted.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// How many libraries were passed over.
+pub fn passed_over() -> u64 {
+    PASSED_OVER.load(Ordering::Relaxed)
+}
 
 /// Adopts all libraries that are loaded and not adopted yet, and gives up what is gone. Whether any is
-/// adopted now.
-pub fn all(wanted: &Wanted) -> bool {
+/// adopted now. `newcomer` is one none of whose code has run.
+pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
     let mut seen = [false; CAPACITY];
+    // First what is gone, so that its slots are free.
     found::for_each(&mut |found| {
-        if let Some(slot) = adopt(wanted, found) {
+        if let Some((slot, true)) = known(found, newcomer) {
             seen[slot] = true;
         }
     });
-    let mut any = false;
     for (slot, &seen) in seen.iter().enumerate().take(CODE.with(|images| images.slots())) {
         let closing = CODE.with(|images| images.library_mut(slot).map(|library| library.closing));
         if closing == Some(true) && !seen {
             give_up(slot);
-        } else {
-            any |= closing.is_some();
         }
     }
+    let mut any = false;
+    found::for_each(&mut |found| any |= adopt(wanted, found, newcomer));
     any
 }
 
@@ -47,17 +60,24 @@ fn give_up(slot: usize) {
     }
 }
 
-/// The slot of a library, which is adopted if that was not done before.
+/// Adopts a library if that was not done before. Whether it is adopted now.
 #[inline(never)]
-fn adopt(wanted: &Wanted, found: &Found<'_>) -> Option<usize> {
-    match known(found) {
-        Some((slot, true)) => return Some(slot),
+fn adopt(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -> bool {
+    match known(found, newcomer) {
+        Some((_, true)) => return true,
         // Its addresses have another image now.
         Some((slot, false)) => give_up(slot),
         None => {}
     }
-    if CODE.with(|images| images.is_full()) {
-        return None;
+    if CLOSED.load(Ordering::Relaxed) {
+        return false;
+    }
+    if !CODE.with(|images| images.make_room()) {
+        PASSED_OVER.fetch_add(1, Ordering::Relaxed);
+        if found.hide().is_err() {
+            CLOSED.store(true, Ordering::Relaxed);
+        }
+        return false;
     }
     let seed = seeds::of_library(wanted.seed, found.file_name());
     let (code, refused) = match wanted.code.then(|| prepare(wanted, found, seed)).flatten() {
@@ -78,18 +98,18 @@ fn adopt(wanted: &Wanted, found: &Found<'_>) -> Option<usize> {
         seed,
         closing: false,
     };
-    let slot = CODE.with(|images| images.add(library))?;
+    let Some(slot) = CODE.with(|images| images.add(library)) else { return false };
     if let Some(image) = image {
         // SAFETY: nobody runs code of the library before its constructors have.
         if let Err(reason) = unsafe { code::take_over(&image) } {
             refuse(slot, reason);
         }
     }
-    Some(slot)
+    true
 }
 
 /// The slot whose library has the same base, and whether it is the same library.
-fn known(found: &Found<'_>) -> Option<(usize, bool)> {
+fn known(found: &Found<'_>, newcomer: Option<&LibraryImage>) -> Option<(usize, bool)> {
     CODE.with(|images| {
         (0..images.slots()).find_map(|slot| {
             let library = images.library_mut(slot).filter(|library| library.base == found.base)?;
@@ -97,8 +117,11 @@ fn known(found: &Found<'_>) -> Option<(usize, bool)> {
             let same = match &library.code {
                 // SAFETY: an image with the same table is loaded there: its functions are mapped.
                 Some(code) => alike && unsafe { code.image().is_redirected() },
+                // Of one that was closed and loaded again nothing may have changed.
                 None => {
-                    alike && (!library.padded || offset_of_pads(found).load(Ordering::Relaxed) != 0)
+                    let is_new = library.closing && newcomer == Some(&library.image);
+                    let has_pads = || offset_of_pads(found).load(Ordering::Relaxed) != 0;
+                    alike && !is_new && (!library.padded || has_pads())
                 }
             };
             Some((slot, same))
@@ -119,9 +142,12 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
         Err(missing) => return Some(Err(Refused::Table(missing))),
     };
     let within = |budget| Code::prepare(found.base, found.path, table, seed, budget, wanted.shape);
-    let code = match within(wanted.budget.divided_by(BUDGET_SHARE)) {
+    let taken = CODE.with(|images| images.library_bytes());
+    let code = match within(room::share(wanted.budget, taken)) {
         // A large library may have all of the budget rather than nothing.
-        Err(Refused::Arena(Unavailable::Budget)) => within(wanted.budget),
+        Err(Refused::Arena(Unavailable::Budget)) => within(room::all(wanted.budget)),
+        // Where little is free there may be room for few layouts.
+        Err(Refused::Arena(Unavailable::Addresses)) => within(room::least(wanted.budget)),
         result => result,
     };
     if code.is_err() {

@@ -3,7 +3,7 @@
 //! Sources: dl_iterate_phdr(3); System V ABI, chapter 5 (program header, note section).
 
 use crate::arch;
-use crate::os::PAGE_BYTES;
+use crate::os::{self, Errno, File, PAGE_BYTES};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use szc_abi::library::{LibraryImage, LibraryNote, NOTE_DESCRIPTOR_AT, NOTE_NAME, NOTE_TYPE};
 
@@ -17,9 +17,18 @@ pub struct Found<'a> {
     pub table_digest: u64,
     /// What it says about itself. Addresses are 0 or lie in the library.
     pub image: LibraryImage,
+    /// Where its note says the version.
+    version_at: usize,
 }
 
 impl Found<'_> {
+    /// Makes the note one that is never found again, in memory, for as long as the library is loaded.
+    pub fn hide(&self) -> Result<(), Errno> {
+        let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE)?;
+        // SAFETY: nothing reads the note but `find`, in this process alone: the mapping is private.
+        unsafe { memory.write_at(&[0; VERSION_BYTES], self.version_at) }
+    }
+
     /// The last part of its path.
     pub fn file_name(&self) -> &[u8] {
         self.path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or(&[])
@@ -47,6 +56,9 @@ struct Header {
     bytes: usize,
     alignment: usize,
 }
+
+/// Bytes of the version in a note.
+const VERSION_BYTES: usize = 4;
 
 const LOAD: u32 = 1;
 const NOTE: u32 = 4;
@@ -100,6 +112,7 @@ unsafe fn find<'a>(info: &Info, headers: &[Header]) -> Option<Found<'a>> {
         if version != szc_abi::ABI_VERSION {
             return None;
         }
+        let version_at = field.as_ptr() as usize + size_of_val(&distance);
         let image = (field.as_ptr() as usize).wrapping_add_signed(distance as isize);
         let loads = || headers.iter().filter(|header| header.kind == LOAD);
         let lowest = loads().map(|header| header.address).min()?;
@@ -126,6 +139,7 @@ unsafe fn find<'a>(info: &Info, headers: &[Header]) -> Option<Found<'a>> {
             path: unsafe { CStr::from_ptr(info.path) },
             table_digest,
             image,
+            version_at,
         });
     }
     None

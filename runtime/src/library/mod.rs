@@ -10,6 +10,7 @@
 
 mod adopt;
 mod found;
+mod room;
 mod seeds;
 
 use crate::code::slot::{Order, Shape};
@@ -71,26 +72,35 @@ pub struct Counts {
     pub padded: u64,
     /// Why the code of a library stays, if it should not.
     pub refused: Option<&'static str>,
+    /// Libraries whose code stays, though it should not.
+    pub staying: u64,
+    /// Libraries for which there was no slot.
+    pub passed_over: u64,
 }
 
 /// Adopts what is loaded with the program, on its only thread, and from now on whatever is loaded later.
 /// Whether there is anything.
 pub fn start(wanted: Wanted) -> bool {
     WANTED.set(wanted);
-    adopt_all()
+    adopt_all(None)
 }
 
-fn adopt_all() -> bool {
+fn adopt_all(newcomer: Option<&LibraryImage>) -> bool {
     // Under a filter the kernel might answer what that takes by a signal.
     let may = !filters::may_be_there();
-    may && WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted)))
+    may && WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted, newcomer)))
 }
 
 /// A library was loaded: adopts it, and those that were loaded with it.
+///
+/// # Safety
+/// Called by a library that is loaded, with its own description.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-extern "C" fn szc_rt_adopt(_image: *const LibraryImage) {
+unsafe extern "C" fn szc_rt_adopt(image: *const LibraryImage) {
     unwind::find_unwinder();
-    if adopt_all() {
+    // SAFETY: the caller's promise.
+    let image = unsafe { image.read() };
+    if adopt_all(Some(&image)) {
         maintenance::wake();
     }
 }
@@ -150,7 +160,11 @@ pub fn refill(epoch: u64) {
 /// What there is to tell. All signals must be blocked.
 pub fn counts() -> Counts {
     CODE.with(|images| {
-        let mut counts = Counts { adopted: images.libraries_added(), ..Counts::default() };
+        let mut counts = Counts {
+            adopted: images.libraries_added(),
+            passed_over: adopt::passed_over(),
+            ..Counts::default()
+        };
         for library in images.libraries().iter().flatten() {
             let by_copies = library.code.as_ref().is_some_and(|code| code.pads().0 > 0);
             counts.padded += u64::from(library.padded || by_copies);
@@ -162,6 +176,7 @@ pub fn counts() -> Counts {
                 counts.pinned += table.pinned_count() as u64;
             }
             counts.refused = library.refused.map(Refused::text).or(counts.refused);
+            counts.staying += u64::from(library.refused.is_some());
         }
         counts
     })

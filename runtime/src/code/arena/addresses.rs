@@ -1,6 +1,7 @@
 //! Where an arena can lie: within reach of its image's 32-bit fields.
 
 use crate::os::{self, PAGE_BYTES};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Keeps clear of what the loader puts right below an image.
 const BELOW_GAP_BYTES: usize = 16 << 20;
@@ -17,8 +18,12 @@ const LOWEST_ADDRESS: usize = 1 << 16;
 /// Farthest that any byte of the arena may be from any byte of the image.
 pub(super) const REACH_BYTES: usize = (1 << 31) - (1 << 20);
 
-/// Distance between the places for an arena that are tried where all better ones are taken.
-const STEP_BYTES: usize = 16 << 20;
+/// Distance between the places for an arena that are tried where all better ones are taken: at most, and at least.
+const MAX_STEP_BYTES: usize = 16 << 20;
+const MIN_STEP_BYTES: usize = 2 << 20;
+
+/// Where the last arena begins. Relaxed: a hint, which only whoever maps the next one reads, under a lock.
+static LAST: AtomicUsize = AtomicUsize::new(0);
 
 /// Reserves private writable memory within reach of the image.
 pub(super) fn reserve_within_reach(
@@ -50,9 +55,11 @@ pub(super) fn reserve_within_reach(
         above(256 << 20),
     ];
     // Libraries lie side by side, and so do their arenas.
-    let farther = (1..REACH_BYTES / STEP_BYTES).map(|n| below(BELOW_GAP_BYTES + n * STEP_BYTES));
-    let all = candidates.into_iter().chain(farther).flatten();
-    all.filter(|&start| reaches(start)).find_map(|start| {
+    let beside = LAST.load(Ordering::Relaxed).checked_sub(bytes + PAGE_BYTES).map(page);
+    let step = bytes.clamp(MIN_STEP_BYTES, MAX_STEP_BYTES);
+    let farther = (1..REACH_BYTES / step).map(|n| below(BELOW_GAP_BYTES + n * step));
+    let all = candidates.into_iter().chain([beside]).chain(farther).flatten();
+    let found = all.filter(|&start| reaches(start)).find_map(|start| {
         let flags =
             os::MAP_PRIVATE | os::MAP_ANONYMOUS | os::MAP_FIXED_NOREPLACE | os::MAP_NORESERVE;
         let protection = os::PROT_READ | os::PROT_WRITE;
@@ -67,5 +74,7 @@ pub(super) fn reserve_within_reach(
             }
             Err(_) => None,
         }
-    })
+    });
+    LAST.store(found.map_or(0, |start| start as usize), Ordering::Relaxed);
+    found
 }

@@ -1,5 +1,7 @@
 //! How a program's runtime takes charge of libraries built by szc, and what it does not touch.
 
+mod crowds;
+
 use std::path::Path;
 use std::process::Command;
 use szc_abi::TABLE_SECTION;
