@@ -77,6 +77,7 @@ pub(crate) enum Site {
 pub(crate) enum Unpadded {
     NotAsked,
     Sanitized,
+    Labels,
     Naked,
     NoCall,
     Musttail,
@@ -108,6 +109,7 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
         let pad = match mode {
             Mode::Records => Err(Unpadded::NotAsked),
             _ if sanitized => Err(Unpadded::Sanitized),
+            Mode::PerCopy if body.has_labels() => Err(Unpadded::Labels),
             _ => body.pad(),
         };
         let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
@@ -320,6 +322,12 @@ impl Body {
             Some(last) => last.next(),
             None => self.blocks[block].instructions().next(),
         }
+    }
+
+    /// Whether the program may keep addresses of labels, which lead into another copy than the one that took them.
+    fn has_labels(&self) -> bool {
+        let mut ends = self.blocks.iter().map(|block| block.terminator().kind());
+        ends.any(|end| end == Kind::IndirectBranch)
     }
 
     fn instructions(&self) -> impl Iterator<Item = Instruction> {

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Return,
     Branch,
     Switch,
+    /// `indirectbr`: a computed `goto`.
+    IndirectBranch,
     /// `unreachable` and `resume`: from here nothing returns to the caller.
     DeadEnd,
     /// `udiv`, `sdiv`, `urem`, `srem`.
@@ -92,6 +94,7 @@ impl Instruction {
             LLVMOpcode::LLVMRet => Kind::Return,
             LLVMOpcode::LLVMBr => Kind::Branch,
             LLVMOpcode::LLVMSwitch => Kind::Switch,
+            LLVMOpcode::LLVMIndirectBr => Kind::IndirectBranch,
             LLVMOpcode::LLVMUnreachable | LLVMOpcode::LLVMResume => Kind::DeadEnd,
             LLVMOpcode::LLVMUDiv
             | LLVMOpcode::LLVMSDiv
@@ -100,6 +103,12 @@ impl Instruction {
             LLVMOpcode::LLVMFRem => Kind::FloatRemainder,
             _ => Kind::Other,
         }
+    }
+
+    /// Whether it is inline assembly that may jump (`callbr`).
+    pub(crate) fn is_jumping_call(self) -> bool {
+        // SAFETY: the instruction is live.
+        unsafe { LLVMGetInstructionOpcode(self.0) == LLVMOpcode::LLVMCallBr }
     }
 
     /// The next one of its block.

@@ -64,6 +64,7 @@ impl Unpadded {
         match self {
             Unpadded::NotAsked => "no pads were asked for",
             Unpadded::Sanitized => "a sanitizer keeps account of the stack",
+            Unpadded::Labels => "jumps to addresses of its labels",
             Unpadded::Naked => "naked",
             Unpadded::NoCall => "calls nothing that needs a frame",
             Unpadded::Musttail => "has a call that must become a jump",

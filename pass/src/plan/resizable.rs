@@ -40,8 +40,11 @@ impl Body {
             Callee::Intrinsic(name) => FRAME_INTRINSICS.iter().any(|known| name.starts_with(known)),
             _ => false,
         });
+        // The labels that assembly jumps to may be written down for others.
+        let jumps = self.calls.iter().any(|(call, _)| call.is_jumping_call());
         !probed
             && !realigned
+            && !jumps
             && !knows_its_frame
             && function.calling_convention() != COLD
             && self.reaches_its_arguments_directly()

@@ -184,6 +184,12 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// Number of descriptions that begin in a range of link addresses, in whatever form they are.
+    #[must_use]
+    pub fn count(&self, start: u64, end: u64) -> usize {
+        self.first_at_or_behind(end).saturating_sub(self.first_at_or_behind(start))
+    }
+
     fn first_at_or_behind(&self, address: u64) -> usize {
         let (mut low, mut high) = (0, self.table.len() / 8);
         while low < high {

@@ -13,6 +13,8 @@ pub struct Known {
     pub flags: u16,
     /// Address of the function's entry.
     pub entry: u64,
+    /// Bytes of the function, or of its first part, as it was compiled.
+    pub size: u64,
     /// It pads its frame itself.
     pub padded: bool,
     /// Its frame may have another size in copies, as far as the compiler knows.
@@ -38,6 +40,7 @@ fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
         flags_at: address + FunctionRecord::FLAGS_AT,
         flags: record.flags,
         entry: address.wrapping_add_signed(i64::from(record.entry)),
+        size: record.size.into(),
         padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
         resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
         bounds_stack: record.flags & FunctionRecord::FLAG_BOUNDS_STACK != 0,
@@ -58,6 +61,7 @@ mod tests {
                 flags_at: 0x2008,
                 flags: 1,
                 entry: 0x1f00,
+                size: 64,
                 padded: true,
                 resizable: false,
                 bounds_stack: false,

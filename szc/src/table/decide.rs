@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::compiler;
 use super::emit::Emitter;
 use super::frame::{PreparedFrames, Resizable};
-use super::jump_tables::{self, Table};
+use super::jump_tables::{self, Found, Table};
 use super::pc_tables::{self, Covered};
 use super::read::{Image, Kind};
 use super::stack_switch;
@@ -101,25 +101,46 @@ const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
 /// What goes on on another stack in a C library that is linked statically. (Its jumps go back to older frames.)
 const OTHER_CONTEXTS: &[&[u8]] = &[b"setcontext", b"swapcontext"];
 
+/// Who refers to what in an image.
+#[derive(Debug)]
+pub struct References<'data> {
+    pub(super) survey: Survey<'data>,
+    pub(super) found: Found,
+}
+
+impl<'data> References<'data> {
+    /// Collects them.
+    #[must_use]
+    pub fn of(image: &Image<'data>) -> Self {
+        let survey = Survey::new(image);
+        let found = jump_tables::find(image, &survey);
+        Self { survey, found }
+    }
+}
+
 /// Decides for all functions of an image.
 #[must_use]
-pub fn decide(image: &Image<'_>, frames: PreparedFrames, policy: &Policy) -> Decision {
-    let survey = Survey::new(image);
-    let found = jump_tables::find(image, &survey);
-    let mut pins = Pins::new(&survey);
-    pins.by_policy(image, &survey, policy);
-    pins.by_runtime(&survey);
-    pins.by_pc_tables(image, &survey);
+pub fn decide<'data>(
+    image: &Image<'data>,
+    references: &References<'data>,
+    frames: PreparedFrames,
+    policy: &Policy,
+) -> Decision {
+    let References { survey, found } = references;
+    let mut pins = Pins::new(survey);
+    pins.by_policy(image, survey, policy);
+    pins.by_runtime(survey);
+    pins.by_pc_tables(image, survey);
     for &(index, reason) in &found.pinned {
         pins.pin(index, reason);
     }
-    for index in tail_calls::callers_that_matter(image, &survey) {
+    for index in tail_calls::callers_that_matter(image, survey) {
         pins.pin(index, Reason::CallerMatters);
     }
-    let dependencies = pins.by_references(&survey, &found.tables);
+    let dependencies = pins.by_references(survey, &found.tables);
     pins.settle(&dependencies);
     let (tables, pins) = (&found.tables, &pins.reasons);
-    let switches = stack_switch::find(image, &survey, |index| {
+    let switches = stack_switch::find(image, survey, |index| {
         let has_name = |is: fn(&[u8]) -> bool| survey.functions[index].has_name(is);
         match pins[index] {
             Some(Reason::Runtime) => true,
@@ -128,7 +149,7 @@ pub fn decide(image: &Image<'_>, frames: PreparedFrames, policy: &Policy) -> Dec
         }
     });
     let switches = &switches;
-    Emitter { image, survey: &survey, tables, pins, switches }.emit(&dependencies, frames)
+    Emitter { image, survey, tables, pins, switches }.emit(&dependencies, frames)
 }
 
 /// If the user of this pair stays, the target must stay: its middle is entered from there.

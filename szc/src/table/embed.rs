@@ -1,6 +1,6 @@
 //! Puts the relocation table into a linked image, and takes out what it was made from.
 
-use super::decide::{Policy, decide};
+use super::decide::{Policy, References, decide};
 use super::frame::{self, Fitted};
 use super::read::{Image, Kind};
 use super::write;
@@ -135,8 +135,10 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
                 .with_context(|| format!("cannot read {}", archive.display()))?;
         }
     }
-    let Fitted { changes, frames } = frame::fit(&image, Frames::parse(data).as_ref());
-    let decision = decide(&image, frames, &policy);
+    let references = References::of(&image);
+    let unwind = Frames::parse(data);
+    let Fitted { changes, frames } = frame::fit(&image, &references, unwind.as_ref());
+    let decision = decide(&image, &references, frames, &policy);
     let table = write::encode(&decision, image.link_base)?;
     let place = |change: frame::Change| {
         let at = image.file_offset(data, change.address, change.bytes.len());

@@ -5,21 +5,24 @@ use super::compiler;
 use super::decode::OperandKind;
 use super::read::Image;
 use super::survey::Survey;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// How far calls of functions that end in calls are followed.
 const MAX_DEPTH: u32 = 16;
 
 /// The functions whose last call may come back to code behind their end.
 pub fn run_on(image: &Image<'_>, survey: &Survey<'_>) -> Vec<usize> {
-    let recorded: HashSet<u64> = compiler::records(image).map(|known| known.entry).collect();
+    let recorded: HashMap<u64, u64> =
+        compiler::records(image).map(|known| (known.entry, known.size)).collect();
     let endings = Endings { image, survey };
     let runs_on = |&index: &usize| {
         let function = &survey.functions[index];
         function.decoded.ends_in_call
             && match survey.functions.get(index + 1) {
                 Some(following) if following.start == function.end => {
-                    !recorded.contains(&function.start) && !endings.last_call_is_the_end(index, 0)
+                    // Where the linker took out a jump to what follows, the size is another one.
+                    recorded.get(&function.start) != Some(&(function.end - function.start))
+                        && !endings.last_call_is_the_end(index, 0)
                 }
                 _ => endings.code_follows(function.end),
             }

@@ -12,6 +12,7 @@ use super::read::{Image, Relocation, Symbol};
 use super::relocation::{Class, classify, is_through_got};
 use super::survey::{CodeReference, Survey};
 use super::switch;
+use std::collections::HashSet;
 use szc_abi::Reason;
 
 /// A table that every user may copy.
@@ -25,6 +26,8 @@ pub struct Table {
     pub absolute: bool,
     /// The program can read the entries as data.
     pub readable: bool,
+    /// Addresses of the jumps through it.
+    pub jumps: Vec<u64>,
 }
 
 /// The tables found, and what must stay because of the words that are not tables.
@@ -34,6 +37,8 @@ pub struct Found {
     pub tables: Vec<Table>,
     /// Functions to pin, by index.
     pub pinned: Vec<(usize, Reason)>,
+    /// Functions, by index, that may jump by words that are no such table.
+    pub unproven: HashSet<usize>,
 }
 
 /// A data word that holds or measures an address of code.
@@ -101,6 +106,14 @@ fn word(relocation: &Relocation, absolute: bool) -> Word {
     Word { place: relocation.place, absolute, target: relocation.target }
 }
 
+/// What a function that uses an array of addresses jumps to, if it does nothing else with it.
+fn jumped_to(user: &CodeReference) -> Option<Element> {
+    match user.operand.kind {
+        OperandKind::Constant { element } => element.filter(|&element| element != Element::Read),
+        _ => None,
+    }
+}
+
 struct Context<'a, 'data> {
     image: &'a Image<'data>,
     survey: &'a Survey<'data>,
@@ -118,11 +131,15 @@ impl Context<'_, '_> {
             let (part, behind) = rest.split_at(length);
             rest = behind;
             if !self.leads_to_a_middle(part) {
+                found.unproven.extend(self.may_jump_by(part));
                 continue;
             }
             match self.accept(part) {
                 Some(table) => found.tables.push(table),
-                None => self.pin_whatever_it_may_mean(run, part, found),
+                None => {
+                    self.pin_whatever_it_may_mean(run, part, found);
+                    found.unproven.extend(self.may_jump_by(part));
+                }
             }
         }
     }
@@ -131,6 +148,15 @@ impl Context<'_, '_> {
         let base = part[0].place;
         let known = part[0].absolute || !self.survey.references_to(base).is_empty();
         !known || part.iter().any(|word| self.survey.middle_of(word.target_from(base)).is_some())
+    }
+
+    /// The functions that may use the words as a jump table. Distances are nothing else; addresses may be of functions.
+    fn may_jump_by(&self, part: &[Word]) -> impl Iterator<Item = usize> {
+        let absolute = part[0].absolute;
+        let users = self.survey.references_to(part[0].place).iter();
+        users
+            .filter(move |user| !absolute || jumped_to(user).is_some())
+            .filter_map(|user| user.function)
     }
 
     fn accept(&self, part: &[Word]) -> Option<Table> {
@@ -161,34 +187,60 @@ impl Context<'_, '_> {
             return None;
         }
         let mut readable = false;
+        let mut jumps = Vec::new();
         for user in users {
             // A reader that no entry leads back to may be using the words for something else.
             let function = user.function.filter(|function| owners.contains(function))?;
             match user.operand.kind {
-                OperandKind::IpRelative { takes_address: true, .. }
-                    if !absolute && self.jumps_through(function, user) => {}
-                OperandKind::Constant { element: Some(Element::JumpedTo) } if absolute => {}
+                OperandKind::IpRelative { takes_address: true, .. } if !absolute => {
+                    let found = self.jumps_through(function, user);
+                    if found.is_empty() {
+                        return None;
+                    }
+                    jumps.extend(found);
+                }
+                OperandKind::Constant { element: Some(Element::JumpedTo) } if absolute => {
+                    jumps.extend(self.jump_of(function, user));
+                }
                 // The register may hold the address of a label for longer than the jump takes; that of a
                 // case of a switch is used for nothing else, and the table of a switch has no name.
                 OperandKind::Constant { element: Some(Element::LoadedAndJumpedTo) }
-                    if absolute && !self.is_an_object(base) => {}
+                    if absolute && !self.is_an_object(base) =>
+                {
+                    jumps.extend(self.jump_of(function, user));
+                }
                 _ if absolute && self.is_whole_object(base, end) => readable = true,
                 _ => return None,
             }
         }
         let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
         let private = !self.is_pointed_to(base, end);
-        (frozen && private).then(|| Table { users: users.to_vec(), targets, absolute, readable })
+        let users = users.to_vec();
+        (frozen && private).then(|| Table { users, targets, absolute, readable, jumps })
     }
 
-    /// The address of an object that ends where a table begins is the table's address, too.
-    fn jumps_through(&self, function: usize, user: &CodeReference) -> bool {
+    /// The jump by an address that is one of an array's elements.
+    fn jump_of(&self, function: usize, user: &CodeReference) -> Option<u64> {
+        let function = &self.survey.functions[function];
+        let this = function.instruction_at(user.operand.place)?;
+        match jumped_to(user)? {
+            Element::JumpedTo => Some(this),
+            _ => {
+                let next =
+                    function.decoded.boundaries.partition_point(|&boundary| boundary <= this);
+                function.decoded.boundaries.get(next).copied()
+            }
+        }
+    }
+
+    /// The jumps through a table. (The address of an object that ends where a table begins is the table's address, too.)
+    fn jumps_through(&self, function: usize, user: &CodeReference) -> Vec<u64> {
         let function = &self.survey.functions[function];
         let bytes = self
             .image
             .section_at(function.start)
             .and_then(|section| section.bytes(function.start, function.end - function.start));
-        bytes.is_some_and(|bytes| {
+        bytes.map_or_else(Vec::new, |bytes| {
             switch::jumps_through(function.start, bytes, &function.decoded, user.operand.place)
         })
     }

@@ -15,6 +15,7 @@ pub mod frame;
 mod inner_calls;
 pub mod inspect;
 mod jump_tables;
+mod landing_pads;
 mod pc_tables;
 pub mod read;
 mod relocation;

@@ -18,22 +18,22 @@ const MAX_DISPATCH_INSTRUCTIONS: usize = 48;
 const KEPT_BY_CALLS: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-/// Whether the `lea` whose displacement stands at `place` takes the address of a table that the
-/// function, which lies at `start` and has these bytes, jumps through.
+/// The addresses of the jumps of the function, which lies at `start` and has these bytes, through the table whose
+/// address is taken by the `lea` whose displacement stands at `place`.
 #[must_use]
-pub fn jumps_through(start: u64, bytes: &[u8], decoded: &Decoded, place: u64) -> bool {
+pub fn jumps_through(start: u64, bytes: &[u8], decoded: &Decoded, place: u64) -> Vec<u64> {
     let code: Vec<Instruction> =
         Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).iter().collect();
     // A function whose bytes do not all decode has other boundaries, and is pinned anyway.
     if code.len() != decoded.boundaries.len() {
-        return false;
+        return Vec::new();
     }
     let behind = decoded.boundaries.partition_point(|&boundary| boundary <= place);
     let Some(lea) = behind.checked_sub(1).filter(|&at| code[at].mnemonic() == Mnemonic::Lea) else {
-        return false;
+        return Vec::new();
     };
     Search { code: &code, info: InstructionInfoFactory::new() }
-        .reaches_dispatch(lea + 1, code[lea].op0_register())
+        .dispatches_from(lea + 1, code[lea].op0_register())
 }
 
 struct Search<'a> {
@@ -42,24 +42,25 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether some way from instruction `from` on leads to a jump through the table whose address
-    /// `table` holds, before that register is overwritten.
-    fn reaches_dispatch(&mut self, from: usize, table: Register) -> bool {
+    /// The jumps through the table whose address `table` holds, on all ways from instruction `from` on, before that
+    /// register is overwritten.
+    fn dispatches_from(&mut self, from: usize, table: Register) -> Vec<u64> {
         let mut visited = vec![false; self.code.len()];
         let mut open = vec![from];
+        let mut jumps = Vec::new();
         while let Some(at) = open.pop() {
             let Some(step) = self.code.get(at) else { continue };
             if std::mem::replace(&mut visited[at], true) {
                 continue;
             }
-            if loads_distance(step, table) && self.dispatches(at, table) {
-                return true;
+            if loads_distance(step, table) {
+                jumps.extend(self.dispatch(at, table));
             }
             if !self.overwrites(at, table) {
                 self.push_successors(at, &mut open);
             }
         }
-        false
+        jumps
     }
 
     fn push_successors(&self, at: usize, open: &mut Vec<usize>) {
@@ -90,16 +91,17 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the distance loaded at `at` is added to the table's address and jumped to. The
-    /// instructions of a dispatch stand in order.
-    fn dispatches(&mut self, at: usize, table: Register) -> bool {
+    /// The jump to the sum of the distance loaded at `at` and the table's address. The instructions of a dispatch stand
+    /// in order.
+    fn dispatch(&mut self, at: usize, table: Register) -> Option<u64> {
         let mut distance = self.code[at].op0_register();
         let mut added = false;
         for at in (at + 1)..self.code.len().min(at + MAX_DISPATCH_INSTRUCTIONS) {
             let step = &self.code[at];
             let of_registers = step.op_count() > 0 && step.op0_kind() == OpKind::Register;
             if added && step.flow_control() == FlowControl::IndirectBranch {
-                return of_registers && step.op0_register() == distance;
+                let jumps = of_registers && step.op0_register() == distance;
+                return jumps.then(|| step.ip());
             }
             if !added
                 && step.mnemonic() == Mnemonic::Add
@@ -113,10 +115,10 @@ impl Search<'_> {
                 }
             }
             if self.overwrites(at, distance) || (!added && self.overwrites(at, table)) {
-                return false;
+                return None;
             }
         }
-        false
+        None
     }
 
     fn overwrites(&mut self, at: usize, register: Register) -> bool {
@@ -153,7 +155,11 @@ mod tests {
     /// `lea 0x100(%rip), %rcx` and what follows it.
     fn follows(rest: &[u8]) -> bool {
         let bytes = [&[0x48, 0x8d, 0x0d, 0, 1, 0, 0], rest].concat();
-        jumps_through(0x1000, &bytes, &decode_function(0x1000, &bytes), 0x1003)
+        !jumps(&bytes).is_empty()
+    }
+
+    fn jumps(bytes: &[u8]) -> Vec<u64> {
+        jumps_through(0x1000, bytes, &decode_function(0x1000, bytes), 0x1003)
     }
 
     const LOAD: [u8; 4] = [0x48, 0x63, 0x04, 0x81]; // movslq (%rcx,%rax,4), %rax
@@ -169,6 +175,16 @@ mod tests {
         assert!(follows(&[&LOAD[..], &add_to_table].concat()));
         let notrack = [0x3e, 0xff, 0xe0];
         assert!(follows(&[&LOAD[..], &ADD, &notrack].concat()));
+    }
+
+    #[test]
+    fn every_jump_through_a_table_is_found() {
+        let lea = [0x48, 0x8d, 0x0d, 0, 1, 0, 0];
+        let over = [0x75, 0x09]; // jne over the first dispatch
+        let dispatch = [&LOAD[..], &ADD, &JUMP].concat();
+        let mut found = jumps(&[&lea[..], &over, &dispatch, &dispatch].concat());
+        found.sort_unstable();
+        assert_eq!(found, [0x1010, 0x1019]);
     }
 
     #[test]

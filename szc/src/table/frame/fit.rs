@@ -1,10 +1,12 @@
 //! What is to be known of the frames that the compiler pass has prepared, and what has to change in the linked image:
 //! there they are as large as without szc, in functions that move and in those that stay.
 
+use super::closed::Closed;
 use super::flow::{StackFlow, is_marker};
 use super::growth;
 use super::rules::Rewrite;
 use super::{PreparedFrames, Resizable};
+use crate::table::decide::References;
 use crate::table::read::Image;
 use crate::table::{compiler, pc_tables};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
@@ -38,9 +40,14 @@ pub struct Fitted {
 
 /// Looks at all frames that the compiler pass has prepared.
 #[must_use]
-pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
+pub fn fit<'data>(
+    image: &Image<'data>,
+    references: &References<'data>,
+    unwind: Option<&Frames<'_>>,
+) -> Fitted {
     let mut fitted = Fitted::default();
     let without_pads = pc_tables::covered(image).is_some();
+    let closed = Closed::new(image, references, unwind);
     for known in compiler::records(image).filter(|known| known.resizable || known.padded) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
         let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
@@ -52,7 +59,8 @@ pub fn fit(image: &Image<'_>, unwind: Option<&Frames<'_>>) -> Fitted {
         };
         let mut has_room = known.resizable;
         if known.resizable {
-            let frame = of_function(function.address, bytes, unwind).map(|fit| {
+            let code = Code { start: function.address, bytes, compiled_bytes: known.size };
+            let frame = of_function(code, &closed, unwind).map(|fit| {
                 fitted.changes.extend(fit.changes);
                 has_room &= !fit.is_exact;
                 fit.frame
@@ -90,8 +98,26 @@ struct Fit {
     is_exact: bool,
 }
 
-fn of_function(start: u64, code: &[u8], unwind: Option<&Frames<'_>>) -> Result<Fit, FixedFrame> {
+/// The code of one function.
+struct Code<'a> {
+    start: u64,
+    bytes: &'a [u8],
+    /// How many the compiler made of it.
+    compiled_bytes: u64,
+}
+
+fn of_function(
+    code: Code<'_>,
+    closed: &Closed<'_, '_>,
+    unwind: Option<&Frames<'_>>,
+) -> Result<Fit, FixedFrame> {
+    let Code { start, bytes: code, compiled_bytes } = code;
     let flow = StackFlow::of(start, code)?;
+    closed.check(start, &flow)?;
+    // Linkers take jumps out between the parts of a function, which then run on into each other.
+    if compiled_bytes != code.len() as u64 {
+        return Err(FixedFrame::Parts);
+    }
     let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
     let frame = Rewrite::only_frame(start, code.len() as u64, unwind)?;
     let rewrite = frame.as_ref().map(|frame| Rewrite::of(frame, &flow)).transpose()?;

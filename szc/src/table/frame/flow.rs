@@ -56,6 +56,8 @@ pub struct StackFlow {
     pub shifts: Vec<Shift>,
     /// The instructions that say so: offsets and bytes.
     pub markers: Vec<(u32, usize)>,
+    /// Addresses of the indirect jumps with the frame taken.
+    pub jumps: Vec<u64>,
     /// By address.
     points: Vec<(u64, Point)>,
     calls: Vec<(u64, Point)>,
@@ -383,6 +385,10 @@ impl Walk {
             matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
         };
         let known = |step: &Step| Some((step.instruction.ip(), step.point?));
+        let jumps = self.steps.iter().filter(|step| {
+            step.instruction.flow_control() == FlowControl::IndirectBranch
+                && step.point.is_some_and(|point| point.resized)
+        });
         let branches = self.steps.iter().map(|step| &step.instruction);
         let mut targets: Vec<u64> = branches
             .filter(|branch| branch.op_count() > 0 && branch.op0_kind() == OpKind::NearBranch64)
@@ -390,6 +396,7 @@ impl Walk {
             .collect();
         targets.sort_unstable();
         Ok(StackFlow {
+            jumps: jumps.map(|step| step.instruction.ip()).collect(),
             targets,
             sites: self.sites,
             slack: if removal.is_some() { RESIZABLE_BYTES } else { 0 },

@@ -52,6 +52,9 @@ impl<'a> Rewrite<'a> {
     ) -> Result<Option<Frame<'a>>, FixedFrame> {
         let mut found = Vec::new();
         unwind.for_each(start, start + bytes, |frame| found.push(*frame));
+        if found.len() != unwind.count(start, start + bytes) {
+            return Err(FixedFrame::Unwinding);
+        }
         match found.as_slice() {
             [] => Ok(None),
             [frame] if frame.start == start && frame.bytes == bytes => Ok(Some(*frame)),

@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use szc::table::decide::{Decision, Policy, decide};
+use szc::table::decide::{Decision, Policy, References, decide};
 use szc::table::frame::PreparedFrames;
 use szc::table::read::Image;
 use szc::table::{inspect, write};
@@ -64,7 +64,12 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
         }
         let data = linked(&["table/reasons.s"], &options);
         let image = Image::parse(&data).expect("an image");
-        let found = by_name(&decide(&image, PreparedFrames::new(), &Policy::default()));
+        let found = by_name(&decide(
+            &image,
+            &References::of(&image),
+            PreparedFrames::new(),
+            &Policy::default(),
+        ));
         let mut provoked = Vec::new();
         for (name, found) in &found {
             let wanted = if name == "_start" {
@@ -104,8 +109,10 @@ fn the_runtime_and_the_c_library_stay() {
 #[test]
 fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     let data = linked(&["threads/own_allocator.c"], &["-O0", "-pthread"]);
+    let image = Image::parse(&data).expect("an image");
     let found = by_name(&decide(
-        &Image::parse(&data).expect("an image"),
+        &image,
+        &References::of(&image),
         PreparedFrames::new(),
         &Policy::default(),
     ));
@@ -114,8 +121,10 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     }
     assert_eq!(found["main"], None);
     let data = linked(&["symbols/next_symbol.c"], &["-O0", "-ldl"]);
+    let image = Image::parse(&data).expect("an image");
     let found = by_name(&decide(
-        &Image::parse(&data).expect("an image"),
+        &image,
+        &References::of(&image),
         PreparedFrames::new(),
         &Policy::default(),
     ));
@@ -130,7 +139,8 @@ fn relocations_say_the_same_in_their_compact_form() {
         let image = Image::parse(&data).expect("an image");
         let compact = image.retained_sections.iter().any(|name| name.starts_with(".crel"));
         assert_eq!(compact, !words.is_empty());
-        let decision = decide(&image, PreparedFrames::new(), &Policy::default());
+        let decision =
+            decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
         write::encode(&decision, image.link_base).expect("a small table")
     };
     assert_eq!(decided(&[]), decided(&["-Wa,--crel,--allow-experimental-crel"]));
@@ -140,11 +150,16 @@ fn relocations_say_the_same_in_their_compact_form() {
 fn a_policy_pins_by_any_name_of_a_function() {
     let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
     let image = Image::parse(&data).expect("an image");
-    let free = by_name(&decide(&image, PreparedFrames::new(), &Policy::default()));
+    let free = by_name(&decide(
+        &image,
+        &References::of(&image),
+        PreparedFrames::new(),
+        &Policy::default(),
+    ));
     assert_eq!(free["shared_function"], None);
     let policy = Policy { c_library: [b"shared_function".to_vec()].into() };
     assert_eq!(
-        by_name(&decide(&image, PreparedFrames::new(), &policy))["shared_function"],
+        by_name(&decide(&image, &References::of(&image), PreparedFrames::new(), &policy))["shared_function"],
         Some(Reason::CLibrary)
     );
 }
@@ -154,7 +169,8 @@ fn a_table_holds_what_was_decided() {
     let sources = ["builds/options.c", "builds/options_other.c"];
     let data = linked(&sources, &["-O2", "-lm"]);
     let image = Image::parse(&data).expect("an image");
-    let decision = decide(&image, PreparedFrames::new(), &Policy::default());
+    let decision =
+        decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
     let bytes = write::encode(&decision, image.link_base).expect("a small table");
     let table = Table::parse(&bytes).expect("sound");
     table.validate().expect("sound");
@@ -265,7 +281,8 @@ fn survives(image: &[u8], cases: u32, read: impl Fn(&[u8])) {
 
 fn build_table(data: &[u8]) {
     let Ok(image) = Image::parse(data) else { return };
-    let decision = decide(&image, PreparedFrames::new(), &Policy::default());
+    let decision =
+        decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
     let Ok(bytes) = write::encode(&decision, image.link_base) else { return };
     Table::parse(&bytes).expect("whatever is written can be read");
 }
