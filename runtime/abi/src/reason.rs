@@ -77,6 +77,8 @@ reasons! {
     Interrupt = 22, "is an interrupt handler";
     /// Its inline assembly reaches outside of it.
     Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
+    /// The linker or a tool dropped the relocations of a jump table.
+    TableUnexplained = 24, "jumps by a table whose entries no relocation explains";
     /// Its language's runtime looks return addresses up in a table of its own, which knows no copies.
     PcTable = 25, "is in Go's table of return addresses (.gopclntab), which knows no copies";
 }

@@ -99,6 +99,7 @@ pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
     }) {
         context.take_run(run, &mut found);
     }
+    context.refuse_unexplained(&words, &mut found);
     found
 }
 
@@ -157,6 +158,34 @@ impl Context<'_, '_> {
         users
             .filter(move |user| !absolute || jumped_to(user).is_some())
             .filter_map(|user| user.function)
+    }
+
+    /// Finds jumps by distances that no relocation tells of, because a tool or the linker has dropped it.
+    fn refuse_unexplained(&self, words: &[Word], found: &mut Found) {
+        for user in &self.survey.references {
+            let OperandKind::IpRelative { takes_address: true, .. } = user.operand.kind else {
+                continue;
+            };
+            let Some(index) = user.function else { continue };
+            if words.binary_search_by_key(&user.target, |word| word.place).is_err()
+                && self.leads_back(index, user.target)
+                && !self.jumps_through(index, user).is_empty()
+            {
+                found.pinned.push((index, Reason::TableUnexplained));
+                found.unproven.insert(index);
+            }
+        }
+    }
+
+    /// Whether the data at an address begins with the distance of an instruction of a function.
+    fn leads_back(&self, index: usize, table: u64) -> bool {
+        let function = &self.survey.functions[index];
+        let section = self.image.section_at(table).filter(|section| !section.executable);
+        let word = section.and_then(|section| section.bytes(table, 4)?.first_chunk());
+        word.is_some_and(|word| {
+            let target = table.wrapping_add_signed(i32::from_le_bytes(*word).into());
+            function.decoded.is_boundary(target) || target == function.end
+        })
     }
 
     fn accept(&self, part: &[Word]) -> Option<Table> {

@@ -9,6 +9,7 @@ use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader, Sym
 use object::{Endianness, SectionIndex, elf};
 
 mod relocations;
+mod unexplained;
 
 /// A linked ELF image.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Image<'data> {
     pub marks: Vec<Symbol<'data>>,
     /// Addresses that other images can reach by name.
     pub exported: Vec<u64>,
-    /// Retained relocations of loaded sections, by place.
+    /// Retained relocations of loaded sections, and addresses that none of them tells of, by place.
     pub relocations: Vec<Relocation>,
     /// Names of the retained relocation sections, which are not loaded.
     pub retained_sections: Vec<String>,
@@ -180,6 +181,7 @@ impl<'data> Image<'data> {
         image.read_sections(&file, data)?;
         image.read_symbols(&file)?;
         image.read_relocations(&file, data)?;
+        image.add_unexplained(&file, data)?;
         Ok(image)
     }
 

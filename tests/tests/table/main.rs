@@ -1,6 +1,8 @@
 //! The relocation table: each reason to stay, provoked; and images that are damaged in any way,
 //! which give an error or a table, but never a panic and never a loop without end.
 
+mod unexplained;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
@@ -83,8 +85,9 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
         }
         for reason in Reason::ALL {
             // These need libraries; the next tests have them.
-            let elsewhere = ["Runtime", "CLibrary", "CallerMatters", "Allocator"]
-                .contains(&format!("{reason:?}").as_str());
+            let elsewhere =
+                ["Runtime", "CLibrary", "CallerMatters", "Allocator", "TableUnexplained"]
+                    .contains(&format!("{reason:?}").as_str());
             assert!(elsewhere || provoked.contains(reason), "{reason:?} was not provoked");
         }
         assert!(found.len() >= 30, "{found:?}");
