@@ -4,7 +4,7 @@ use super::decide::{Policy, References, decide};
 use super::frame::{self, Fitted};
 use super::read::{Image, Kind};
 use super::write;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol};
 use std::collections::HashSet;
@@ -34,6 +34,20 @@ pub enum Strip {
     /// `-S`: debug information.
     Debug,
 }
+
+/// An image with functions and without the relocations that the linker was to retain.
+#[derive(Clone, Copy, Debug)]
+pub struct NothingRetained;
+
+impl std::fmt::Display for NothingRetained {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(
+            "the linker did not retain relocations; szc needs a linker that knows --emit-relocs",
+        )
+    }
+}
+
+impl std::error::Error for NothingRetained {}
 
 /// Builds the table of `image`, embeds it, drops the relocations that the linker retained, strips
 /// if asked, and replaces the file in one step.
@@ -124,10 +138,9 @@ struct Built {
 fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
     let image = Image::parse(data)?;
     let code = image.sections.iter().any(|section| section.executable && section.size > 0);
-    ensure!(
-        !code || image.functions.is_empty() || !image.retained_sections.is_empty(),
-        "the linker did not retain relocations; szc needs a linker that knows --emit-relocs"
-    );
+    if code && !image.functions.is_empty() && image.retained_sections.is_empty() {
+        return Err(NothingRetained.into());
+    }
     let mut policy = Policy::default();
     if !image.dynamic && image.kind != Kind::SharedLibrary {
         for archive in &options.c_library_archives {

@@ -25,4 +25,4 @@ mod switch;
 mod tail_calls;
 pub mod write;
 
-pub use embed::{EmbedOptions, Strip, embed};
+pub use embed::{EmbedOptions, NothingRetained, Strip, embed};
