@@ -32,12 +32,11 @@ pub fn build(
     match variant.compiler {
         Compiler::Szc => {
             let clang = if cxx { "clang++-22" } else { "clang-22" };
-            // szc's own default; a linker named by the variant comes later and counts.
-            let plain = Tools {
-                compiler: clang.as_ref(),
-                linker: clang.as_ref(),
-                first: &["-fuse-ld=lld"],
-            };
+            // For link-time optimization GNU ld needs a plugin that not every system has; a linker named by the
+            // variant comes later and counts.
+            let lto = variant.words.iter().any(|word| word.starts_with("-flto"));
+            let first: &[&str] = if lto { &["-fuse-ld=lld"] } else { &[] };
+            let plain = Tools { compiler: clang.as_ref(), linker: clang.as_ref(), first };
             let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: words };
             build_with(&plain, &plain, program, variant, &builds.plain)?;
             build_with(&moving, &plain, program, variant, &builds.moving)?;

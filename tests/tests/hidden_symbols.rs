@@ -82,28 +82,48 @@ fn log_of(image: &Path, title: &str) -> szc_tests::records::Log {
 }
 
 #[test]
-fn lld_shows_what_libraries_must_find_whatever_a_version_script_hides() {
+fn a_program_shows_what_libraries_must_find_whatever_a_version_script_hides() {
     let place = place();
-    for words in WORDS.iter().chain(&["-Wl,--exclude-libs,ALL", "-fvisibility=hidden"]) {
-        assert_eq!(build(&place, &[words]), "", "{words}");
-        let log = log_of(&place.path.join("prog"), words);
-        assert!(
-            log.randomize.code && log.randomize.heap && log.randomize.stack,
-            "{words}: {log:?}"
-        );
-        assert!(log.relocations > 10, "{words}: {log:?}");
+    for linker in ["", "-fuse-ld=lld", "-fuse-ld=gold", "-fuse-ld=mold"] {
+        // gold and mold retain no relocations of symbols that they leave out.
+        let scripts = if linker.contains("ol") { &WORDS[..2] } else { &WORDS[..] };
+        for words in scripts.iter().chain(&["-Wl,--exclude-libs,ALL", "-fvisibility=hidden"]) {
+            let title = format!("{linker} {words}");
+            let all = [*words, linker];
+            assert_eq!(build(&place, &all[..2 - usize::from(linker.is_empty())]), "", "{title}");
+            let log = log_of(&place.path.join("prog"), &title);
+            assert!(
+                log.randomize.code && log.randomize.heap && log.randomize.stack,
+                "{title}: {log:?}"
+            );
+            assert!(log.relocations > 10, "{title}: {log:?}");
+        }
     }
 }
 
 #[test]
-fn with_another_linker_a_program_does_without_what_its_libraries_do_not_find() {
+fn with_an_unknown_linker_a_program_does_without_what_its_libraries_do_not_find() {
     let place = place();
-    let said = build(&place, &["-fuse-ld=bfd", WORDS[0]]);
+    place.write_script("another", "test \"$1\" = --version || exec ld.bfd \"$@\"");
+    let path = format!("--ld-path={}", place.path.join("another").display());
+    let said = build(&place, &[&path, WORDS[0]]);
     assert!(said.contains("--version-script") && said.contains("malloc"), "{said}");
-    let log = log_of(&place.path.join("prog"), "bfd");
+    let log = log_of(&place.path.join("prog"), "unknown");
     assert!(!log.randomize.code && !log.randomize.heap, "{log:?}");
     let reasons = [log.code_refused, log.heap_refused].map(Option::unwrap_or_default);
     assert!(reasons.iter().all(|reason| reason.contains("hides")), "{reasons:?}");
+}
+
+#[test]
+fn a_script_that_names_some_of_it_and_its_comments_are_kept() {
+    let place = place();
+    place.write("some.map", "# malloc {\n/* { */ { malloc; free; global_x; };\n");
+    place.write("two.map", "V1 { global: main; }; V2 { global: absent; local: *; } V1;\n");
+    for script in ["some.map", "two.map"] {
+        build(&place, &["-Xlinker", "--version-script", "-Xlinker", script]);
+        let log = log_of(&place.path.join("prog"), script);
+        assert!(log.randomize.code && log.randomize.heap, "{script}: {log:?}");
+    }
 }
 
 #[test]

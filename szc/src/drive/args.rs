@@ -45,10 +45,43 @@ enum Fate {
     Stays,
     /// The driver's own.
     Own,
-    /// Not in a link that retains relocations; there the replacements stand for it.
-    Strips(Vec<OsString>),
+    /// A strip request of clang's.
+    Strips,
+    /// It hands these to the linker.
+    Linker(Vec<(OsString, Verdict)>),
+    /// The value of the option before, to which that happens.
+    Value(Vec<Verdict>),
     /// `--`: what is added to the line must come before it.
     EndsOptions,
+}
+
+/// What of a command line a link does not get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Without {
+    /// Strip requests, which are carried out afterwards.
+    pub strips: bool,
+    /// Version scripts, for which others stand.
+    pub scripts: bool,
+}
+
+impl Without {
+    fn drops(self, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Stays => false,
+            Verdict::Leaves => self.strips,
+            Verdict::Script => self.scripts,
+        }
+    }
+
+    fn changes(self, fate: &Fate) -> bool {
+        match fate {
+            Fate::Stays | Fate::EndsOptions => false,
+            Fate::Own => true,
+            Fate::Strips => self.strips,
+            Fate::Linker(words) => words.iter().any(|(_, verdict)| self.drops(*verdict)),
+            Fate::Value(verdicts) => verdicts.iter().any(|verdict| self.drops(*verdict)),
+        }
+    }
 }
 
 /// Reads a command line (without the program name).
@@ -79,7 +112,9 @@ pub fn classify(given: Vec<OsString>) -> Invocation {
     facts.static_libraries |= linker.static_libraries;
     facts.relocatable |= linker.relocatable;
     facts.hides_symbols |= linker.hides_symbols;
+    facts.version_scripts = linker.version_scripts;
     facts.no_section_headers = linker.no_section_headers;
+    facts.linker_effort = linker.effort;
     facts.static_support |= linker.named.unwinder_inside;
     facts.static_cxx |= linker.named.cxx_inside;
     facts.names_cxx = linker.named.cxx_shared;
@@ -98,18 +133,21 @@ impl Invocation {
     /// still read as options.
     #[must_use]
     pub fn for_clang(&self, additions: &[OsString]) -> Vec<OsString> {
-        self.render(false, additions)
+        self.render(Without::default(), additions)
     }
 
     /// The words for a link that retains relocations: no strip request, and `additions`
     /// where they are still read as options.
     #[must_use]
     pub fn for_link(&self, additions: &[OsString]) -> Vec<OsString> {
-        self.render(true, additions)
+        self.render(Without { strips: true, scripts: false }, additions)
     }
 
+    /// The words without some of them, and with `additions` where they are still read as options.
+    ///
     /// A response file is passed on as it is unless one of its words changes.
-    fn render(&self, links: bool, additions: &[OsString]) -> Vec<OsString> {
+    #[must_use]
+    pub fn render(&self, without: Without, additions: &[OsString]) -> Vec<OsString> {
         let mut rendered = Vec::with_capacity(self.given.len() + additions.len());
         let mut additions = Some(additions);
         for (origin, argument) in self.given.iter().enumerate() {
@@ -117,10 +155,8 @@ impl Invocation {
             let beyond = self.words.partition_point(|word| word.origin <= origin);
             let words = &self.words[first..beyond];
             let changes = words.iter().any(|word| match &word.fate {
-                Fate::Stays => false,
-                Fate::Own => true,
-                Fate::Strips(_) => links,
                 Fate::EndsOptions => additions.is_some_and(|words| !words.is_empty()),
+                fate => without.changes(fate),
             });
             if !changes {
                 rendered.push(argument.clone());
@@ -128,15 +164,16 @@ impl Invocation {
             }
             for word in words {
                 match &word.fate {
-                    Fate::Own => {}
-                    Fate::Strips(replacements) if links => {
-                        rendered.extend_from_slice(replacements);
+                    Fate::Linker(words) if without.changes(&word.fate) => {
+                        let staying = words.iter().filter(|(_, verdict)| !without.drops(*verdict));
+                        rendered.extend(for_linker(staying.map(|(word, _)| word.as_os_str())));
                     }
-                    Fate::Stays | Fate::Strips(_) => rendered.push(word.text.clone()),
+                    fate if without.changes(fate) => {}
                     Fate::EndsOptions => {
                         rendered.extend_from_slice(additions.take().unwrap_or_default());
                         rendered.push(word.text.clone());
                     }
+                    _ => rendered.push(word.text.clone()),
                 }
             }
         }
@@ -235,9 +272,10 @@ impl Reading {
             Effect::NoStartFiles => facts.no_start_files = true,
             Effect::NoDefaultLibs => facts.no_default_libs = true,
             Effect::ChoosesLinker => facts.chosen_linker = Some(value.clone()),
+            Effect::Lto(on) => facts.lto = on,
             Effect::StripAll => {
                 self.linker.request_strip(Strip::All);
-                self.words[at].fate = Fate::Strips(Vec::new());
+                self.words[at].fate = Fate::Strips;
             }
             Effect::LinkerWords => {
                 facts.has_linker_words = true;
@@ -264,33 +302,29 @@ impl Reading {
         } else {
             vec![value.to_owned()]
         };
-        let mut leaves = false;
-        let mut staying = Vec::with_capacity(all.len());
-        for word in all.iter().flat_map(|word| response::expand(word)) {
-            match self.linker.read(word.as_bytes()) {
-                Verdict::Stays => staying.push(word),
-                Verdict::Leaves => leaves = true,
-            }
-        }
-        if !leaves {
-            return;
-        }
-        let replacements = for_linker(&staying);
+        let expanded = all.iter().flat_map(|word| response::expand(word));
+        let read: Vec<_> = expanded
+            .map(|word| {
+                let verdict = self.linker.read(word.as_bytes());
+                (word, verdict)
+            })
+            .collect();
         for word in self.words.iter_mut().skip(at + 1).take(found.further) {
-            word.fate = Fate::Strips(Vec::new());
+            word.fate = Fate::Value(read.iter().map(|(_, verdict)| *verdict).collect());
         }
-        self.words[at].fate = Fate::Strips(replacements);
+        self.words[at].fate = Fate::Linker(read);
     }
 }
 
 /// Words that hand these to the linker. Those of a response file may have commas.
-fn for_linker(words: &[OsString]) -> Vec<OsString> {
-    if words.iter().any(|word| word.as_bytes().contains(&b',')) {
-        return words.iter().flat_map(|word| ["-Xlinker".into(), word.clone()]).collect();
+fn for_linker<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<OsString> {
+    let all: Vec<&[u8]> = words.map(OsStr::as_bytes).collect();
+    let text = |word: &[u8]| OsStr::from_bytes(word).to_owned();
+    if all.iter().any(|word| word.contains(&b',')) {
+        return all.iter().flat_map(|word| ["-Xlinker".into(), text(word)]).collect();
     }
-    let all: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     let joined = || OsString::from_vec([&b"-Wl,"[..], &all.join(&b',')].concat());
-    (!words.is_empty()).then(joined).into_iter().collect()
+    (!all.is_empty()).then(joined).into_iter().collect()
 }
 
 const HEADER_EXTENSIONS: [&str; 5] = ["h", "hh", "hpp", "hxx", "H"];

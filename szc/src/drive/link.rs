@@ -1,13 +1,17 @@
 //! The link of a randomized image: the runtime's object and, if code will move, retained relocations
 //! and afterwards the relocation table.
 
-use super::args::{Facts, Invocation};
+use super::args::{Facts, Invocation, Without};
+use super::attempt::{Attempt, Said};
 use super::compile::command;
 use super::features::{Feature, Request};
+use super::less::{self, Less};
+use super::linker::{Flavor, Linker};
 use super::parts::{Clang, Language, find_own};
 use super::runtime_object::Part;
+use super::shown::{self, Shown};
 use super::unwinder::Unwinder;
-use super::{interrupted, plugin, runtime_object, shown};
+use super::{interrupted, plugin, runtime_object, version_script};
 use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -25,102 +29,23 @@ use szc_abi::{
     SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
 
-/// Why clang does its work alone: nothing that it makes would be randomized.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Plain {
-    /// The result is not for programs of the kind that can be randomized; no reason for worry.
-    OtherKind(String),
-    /// The user would expect the program to be randomized.
-    Sanitizers(String),
+/// What a link is to make, and by which means.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan<'a> {
+    pub(super) request: &'a Request,
+    /// Where the unwinder is expected.
+    pub(super) unwinder: Unwinder,
+    pub(super) linker: Linker,
 }
 
-impl Plain {
-    /// Whether an invocation must be left alone.
-    pub(super) fn reason(facts: &Facts) -> Option<Self> {
-        let other = |text: &str| Some(Plain::OtherKind(text.to_owned()));
-        if let Some(mode) = &facts.driver_mode
-            && !matches!(mode.as_str(), "gcc" | "g++")
-        {
-            return Some(Plain::OtherKind(format!("the driver mode is {mode}")));
-        }
-        let host = format!("{}-linux", std::env::consts::ARCH);
-        let target = facts.target.as_deref().unwrap_or(&host);
-        if !is_supported(target) {
-            return Some(Plain::OtherKind(format!("the target is {target}")));
-        }
-        if facts.narrow {
-            return other("the target is not the 64-bit mode of x86");
-        }
-        if facts.code_model.as_deref() == Some("kernel") {
-            return other("the code model is that of a kernel");
-        }
-        if facts.offload {
-            return other("code for an accelerator is linked too");
-        }
-        let output = facts.output.as_deref().and_then(Path::file_name);
-        if facts.links() && output.is_some_and(|name| name == CGO_IMPORTS) {
-            return other("cgo reads from this image what programs import from libraries");
-        }
-        let untested: Vec<_> = SANITIZERS_WITH_RUNTIME
-            .iter()
-            .filter(|name| facts.sanitizers.contains(**name))
-            .copied()
-            .collect();
-        (!untested.is_empty()).then(|| Plain::Sanitizers(untested.join(",")))
-    }
-
-    /// Tells the user, where the user would wonder.
-    pub(super) fn say(&self, facts: &Facts) {
-        match self {
-            Plain::Sanitizers(names) if facts.links() => {
-                eprintln!("szc: warning: randomization is off in a build with -fsanitize={names}");
-            }
-            Plain::OtherKind(reason) if facts.links() && facts.verbose => {
-                eprintln!("szc: note: randomization is off: {reason}");
-            }
-            _ => {}
-        }
-    }
-}
-
-/// What cgo links to learn which symbols its C code imports. It is never run, and the runtime, which defines
-/// some of them (`malloc`), would hide those.
-const CGO_IMPORTS: &str = "_cgo_.o";
-
-/// Sanitizers whose runtime libraries take over memory, signals or calls.
-const SANITIZERS_WITH_RUNTIME: [&str; 11] = [
-    "address",
-    "dataflow",
-    "fuzzer",
-    "hwaddress",
-    "leak",
-    "memory",
-    "memtag",
-    "numerical",
-    "realtime",
-    "thread",
-    "type",
-];
-
-/// Linux on x86-64, but for the variants with another C library interface.
-fn is_supported(triple: &str) -> bool {
-    let mut parts = triple.split('-');
-    let is_x86_64 = matches!(parts.next(), Some("x86_64" | "amd64"));
-    let other_interface = ["android", "gnux32", "musl", "ohos", "uclibc"];
-    is_x86_64
-        && triple.contains("linux")
-        && !other_interface.iter().any(|name| triple.contains(name))
-}
-
-/// The words that a link of randomized code adds to the user's, those for what is compiled on the way
+/// The words that a link of randomized code adds behind the user's, those for what is compiled on the way
 /// included. Where nothing is linked, the runtime's archive stands for its object.
 pub(super) fn additions(
-    clang: &Clang,
     facts: &Facts,
-    request: &Request,
-    unwinder: Unwinder,
+    plan: &Plan<'_>,
     object: Option<&Path>,
 ) -> anyhow::Result<Vec<OsString>> {
+    let request = plan.request;
     let part = part_for(facts, request);
     // A program without the runtime has no use for pads and records.
     let used = facts.shared || part.is_some();
@@ -128,17 +53,17 @@ pub(super) fn additions(
     // An invocation may turn out to link nothing (a missing input, say); then clang would
     // warn of every word here, and -Werror would make that an error.
     words.push("--start-no-unused-arguments".into());
-    if facts.chosen_linker.is_none() {
-        let mut path = OsString::from("--ld-path=");
-        path.push(clang.find_lld()?);
-        words.extend(["-fuse-ld=lld".into(), path]);
-    }
-    if used {
-        words.extend(plugin::link_words(facts, request)?);
+    let is_lld = plan.linker.is_lld(facts);
+    if used && is_lld {
+        words.extend(plugin::link_words(request)?);
     }
     let moves = request.includes(Feature::Code);
     if moves {
         words.push("-Wl,--emit-relocs".into());
+    }
+    if moves && is_lld && facts.linker_effort.is_some_and(|effort| effort > 1) {
+        // With more, lld 22 retains relocations of data as R_X86_64_NONE. The last word counts.
+        words.push("-Wl,-O1".into());
     }
     if let Some(part) = part {
         // Nothing in an image refers to szc's part, so the link has to ask for it.
@@ -157,7 +82,7 @@ pub(super) fn additions(
             }
         }
         if moves {
-            words.extend(unwinder.words().iter().map(OsString::from));
+            words.extend(plan.unwinder.words().iter().map(OsString::from));
         } else {
             let keeps = format!("-Wl,--defsym={KEEPS_CODE_SYMBOL}={RUNTIME_START_SYMBOL}");
             words.push(keeps.into());
@@ -196,13 +121,13 @@ pub(super) fn link(
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
     interrupted::catch();
-    let image = invocation.facts.output.clone().unwrap_or_else(|| "a.out".into());
-    let before = Fingerprint::of(&image);
-    let result = link_and_complete(clang, invocation, request, &image, before.as_ref());
+    let image = invocation.facts.image();
+    let before = Fingerprint::of(image);
+    let result = link_and_complete(clang, invocation, request, image, before.as_ref());
     if let Some(signal) = interrupted::caught() {
         // By now nothing else is left behind.
-        if image.is_file() && Fingerprint::of(&image) != before {
-            let _ = fs::remove_file(&image);
+        if image.is_file() && Fingerprint::of(image) != before {
+            let _ = fs::remove_file(image);
         }
         interrupted::end_by(signal);
     }
@@ -217,20 +142,31 @@ fn link_and_complete(
     before: Option<&Fingerprint>,
 ) -> anyhow::Result<ExitCode> {
     let facts = &invocation.facts;
-    let expected = Unwinder::expected(facts);
-    let status = link_once(clang, invocation, request, expected)?;
+    let mut unwinder = Unwinder::expected(facts);
+    let mut plan = Plan { request, unwinder, linker: Linker::of(facts) };
+    let mut attempt = link_once(clang, invocation, &plan, Said::Shown)?;
+    if attempt.may_be_ours(plan.linker) && interrupted::caught().is_none() && !facts.reads_stdin() {
+        attempt = match less::link(clang, invocation, &plan, attempt)? {
+            Less::ByClangsLinker(attempt) => attempt,
+            Less::Finished(code) => return Ok(code),
+        };
+        plan.linker = Linker::Clangs;
+    }
+    attempt.show();
+    let status = attempt.status;
     // The linker may have answered a question (-Wl,--version) and left an older file alone.
     let is_new = || Fingerprint::of(image).as_ref() != before && is_elf(image);
     if !request.includes(Feature::Code) || !status.success() || !is_new() {
         return Ok(exit_code(status));
     }
     let is_program = part_for(facts, request) == Some(Part::Runtime);
-    if is_program && expected == Unwinder::Shared && interrupted::caught().is_none() {
-        let found = remove_unless(image, Unwinder::of_image(image))?;
-        if found == Unwinder::Own {
-            let status = link_once(clang, invocation, request, found)?;
-            if !status.success() {
-                return Ok(exit_code(status));
+    if is_program && unwinder == Unwinder::Shared && interrupted::caught().is_none() {
+        unwinder = remove_unless(image, Unwinder::of_image(image))?;
+        if unwinder == Unwinder::Own {
+            let attempt = link_once(clang, invocation, &Plan { unwinder, ..plan }, Said::Kept)?;
+            if !attempt.success() {
+                attempt.show();
+                return Ok(exit_code(attempt.status));
             }
         }
     }
@@ -242,42 +178,50 @@ fn link_and_complete(
         };
         let options =
             EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
-        complete(image, &options)?;
+        let done = table::embed(image, &options);
+        if done.as_ref().is_err_and(|error| error.is::<table::NothingRetained>()) {
+            return less::without_code(clang, invocation, &Plan { unwinder, ..plan }, image);
+        }
+        remove_unless(image, done).with_context(|| {
+            format!("{}: linked, but its relocation table could not be made", image.display())
+        })?;
     }
     Ok(exit_code(status))
 }
 
-/// Runs the link for an unwinder that lies there.
-fn link_once(
+/// Runs the link once, as planned.
+pub(super) fn link_once(
     clang: &Clang,
     invocation: &Invocation,
-    request: &Request,
-    unwinder: Unwinder,
-) -> anyhow::Result<ExitStatus> {
+    plan: &Plan<'_>,
+    said: Said,
+) -> anyhow::Result<Attempt> {
     let facts = &invocation.facts;
-    let part = part_for(facts, request);
+    let part = part_for(facts, plan.request);
     let object = part
         .map(|part| {
-            let exported = exports(facts, request, unwinder);
+            let exported = exports(facts, plan.request, plan.unwinder);
             runtime_object::extract(part, &find_own(part.archive())?, &exported)
         })
         .transpose()?;
     let object_path = object.as_ref().map(tempfile::NamedTempFile::path);
-    let mut additions = additions(clang, facts, request, unwinder, object_path)?;
+    let mut additions = additions(facts, plan, object_path)?;
     let shown = match object_path.filter(|_| part == Some(Part::Runtime)) {
-        Some(object) if facts.hides_symbols && !facts.fully_static => shown::script(facts, object)?,
-        _ => None,
+        Some(object) if facts.hides_symbols && !facts.fully_static => {
+            shown::scripts(facts, Flavor::of(clang, invocation, plan.linker), object)?
+        }
+        _ => Shown::default(),
     };
-    if let Some(script) = &shown {
-        let mut word = OsString::from("--version-script=");
-        word.push(script.path());
-        additions.extend(["-Xlinker".into(), word]);
+    additions.extend_from_slice(&shown.words);
+    let without = Without { strips: plan.request.includes(Feature::Code), scripts: shown.replaces };
+    let mut words = plan.linker.words(clang)?;
+    words.extend(invocation.render(without, &additions));
+    let attempt = Attempt::run(clang, &words, said)?;
+    let image = facts.image();
+    if attempt.success() && shown.versioned && is_elf(image) {
+        remove_unless(image, version_script::take_back(image))?;
     }
-    if request.includes(Feature::Code) {
-        run(clang, &invocation.for_link(&additions))
-    } else {
-        run(clang, &invocation.for_clang(&additions))
-    }
+    Ok(attempt)
 }
 
 /// Prefixes of what the runtime exports for a request.
@@ -307,12 +251,6 @@ fn exports(facts: &Facts, request: &Request, unwinder: Unwinder) -> Vec<&'static
     prefixes
 }
 
-fn run(clang: &Clang, words: &[OsString]) -> anyhow::Result<ExitStatus> {
-    command(clang, words)
-        .status()
-        .with_context(|| format!("cannot run {}", clang.program.display()))
-}
-
 /// The archives of the C library, and of the compiler's runtime library under it, that this
 /// link would find. clang knows the target's directories.
 fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<Vec<PathBuf>> {
@@ -335,12 +273,6 @@ fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<
     // An archive that clang cannot find it names without a directory.
     archives.retain(|path| path.is_absolute() && path.is_file());
     Ok(archives)
-}
-
-fn complete(image: &Path, options: &EmbedOptions) -> anyhow::Result<()> {
-    remove_unless(image, table::embed(image, options)).with_context(|| {
-        format!("{}: linked, but its relocation table could not be made", image.display())
-    })
 }
 
 /// make would take an incomplete image for a finished one. The error at hand says more than a failure to remove it
@@ -379,7 +311,7 @@ fn is_elf(path: &Path) -> bool {
 }
 
 /// clang's exit code, or what a shell makes of a fatal signal.
-fn exit_code(status: ExitStatus) -> ExitCode {
+pub(super) fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -27,9 +27,15 @@ enum Effect {
     Keyword,
     /// Takes a file that says what the image shows to libraries.
     Hides,
+    /// Takes such a file, which may give versions.
+    Script,
+    /// Takes a number, how much work the linker shall do.
+    Effort,
 }
 
-use Effect::{Archives, Hides, Keyword, Library, Output, Relocatable, Shared, TakesNext};
+use Effect::{
+    Archives, Effort, Hides, Keyword, Library, Output, Relocatable, Script, Shared, TakesNext,
+};
 
 /// Spellings without dashes. One letter goes with one dash, a longer name with one or two.
 static TABLE: &[(&str, Effect)] = &[
@@ -57,6 +63,7 @@ static TABLE: &[(&str, Effect)] = &[
     ("G", TakesNext),
     ("I", TakesNext),
     ("L", TakesNext),
+    ("O", Effort),
     ("Map", TakesNext),
     ("R", TakesNext),
     ("T", TakesNext),
@@ -102,7 +109,7 @@ static TABLE: &[(&str, Effect)] = &[
     ("trace-symbol", TakesNext),
     ("u", TakesNext),
     ("undefined", TakesNext),
-    ("version-script", Hides),
+    ("version-script", Script),
     ("wrap", TakesNext),
     ("y", TakesNext),
     ("z", Keyword),
@@ -119,19 +126,32 @@ pub(super) struct Reader {
     pub(super) shared: bool,
     pub(super) static_libraries: bool,
     pub(super) hides_symbols: bool,
+    pub(super) version_scripts: Vec<OsString>,
     pub(super) no_section_headers: bool,
+    pub(super) effort: Option<u32>,
     /// What the libraries so far say.
     pub(super) named: Named,
     /// Libraries that follow must be archives.
     only_archives: bool,
 }
 
-/// Whether a word stays in a link that retains relocations.
+/// What a word is for the driver's links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Stays,
     /// A strip request, to be carried out afterwards.
     Leaves,
+    /// A version script or its option; another may stand for it.
+    Script,
+}
+
+impl Verdict {
+    const fn of(effect: Effect) -> Self {
+        match effect {
+            Script => Self::Script,
+            _ => Self::Stays,
+        }
+    }
 }
 
 impl Reader {
@@ -139,7 +159,7 @@ impl Reader {
     pub(super) fn read(&mut self, word: &[u8]) -> Verdict {
         if let Some(effect) = self.expects_value.take() {
             self.take_value(effect, word);
-            return Verdict::Stays;
+            return Verdict::of(effect);
         }
         if word.first() != Some(&b'-') {
             self.named.file(word);
@@ -156,10 +176,17 @@ impl Reader {
                 self.static_libraries |= only;
                 self.only_archives = only;
             }
-            Some((effect, None)) => self.expects_value = Some(effect),
-            Some((effect, Some(value))) => self.take_value(effect, value),
+            Some((effect, None)) => {
+                self.expects_value = Some(effect);
+                self.hides_symbols |= matches!(effect, Hides | Script);
+                return Verdict::of(effect);
+            }
+            Some((effect, Some(value))) => {
+                self.take_value(effect, value);
+                self.hides_symbols |= matches!(effect, Hides | Script);
+                return Verdict::of(effect);
+            }
         }
-        self.hides_symbols |= effect_of(word).is_some_and(|(effect, _)| effect == Hides);
         Verdict::Stays
     }
 
@@ -167,7 +194,9 @@ impl Reader {
         match effect {
             Output => self.output = Some(OsStr::from_bytes(value).to_owned()),
             Library => self.library(value),
+            Script => self.version_scripts.push(OsStr::from_bytes(value).to_owned()),
             Keyword => self.keyword(value),
+            Effort => self.effort = str::from_utf8(value).ok().and_then(|value| value.parse().ok()),
             _ => {}
         }
     }
@@ -212,13 +241,18 @@ fn effect_of(word: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
     if let Some((_, effect)) = known(name) {
         return Some((*effect, None));
     }
-    if let (false, [letter @ (b'l' | b'z'), value @ ..]) = (is_long, name)
+    if let (false, [letter @ (b'l' | b'z' | b'O'), value @ ..]) = (is_long, name)
         && !name.starts_with(b"library")
     {
-        return Some((if *letter == b'l' { Library } else { Keyword }, Some(value)));
+        let effect = match letter {
+            b'l' => Library,
+            b'z' => Keyword,
+            _ => Effort,
+        };
+        return Some((effect, Some(value)));
     }
     let (before, value) = name.split_at(name.iter().position(|&byte| byte == b'=')?);
-    let takes_one = |effect: &Effect| matches!(effect, Hides | Output | Library);
+    let takes_one = |effect: &Effect| matches!(effect, Hides | Script | Output | Library);
     let (_, effect) = known(before).filter(|(_, effect)| takes_one(effect))?;
     Some((*effect, Some(&value[1..])))
 }
@@ -314,6 +348,19 @@ mod tests {
             (&["-soname", "-znosectionheader"], false),
         ] {
             assert_eq!(read(words).0.no_section_headers, none, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn the_linkers_effort_is_noticed_in_each_spelling() {
+        for (words, effort) in [
+            (&["-O2"][..], Some(2)),
+            (&["-O", "3"], Some(3)),
+            (&["-O2", "-O1"], Some(1)),
+            (&["-soname", "-O2"], None),
+            (&["--Output"], None),
+        ] {
+            assert_eq!(read(words).0.effort, effort, "{words:?}");
         }
     }
 

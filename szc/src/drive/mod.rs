@@ -7,26 +7,33 @@
 #![deny(unsafe_code)]
 
 pub mod args;
+mod attempt;
 mod compile;
 pub mod features;
 #[allow(unsafe_code)]
 mod interrupted;
+mod less;
 mod link;
+mod linker;
 mod linker_words;
 mod options;
 pub mod parts;
+mod plain;
 mod plugin;
 mod response;
 mod runtime_object;
 mod shown;
 mod unwinder;
+mod version_script;
 
 pub use parts::Language;
 
 use args::{Facts, Invocation};
 use features::{BUILD_VARIABLE, Feature, Request};
-use link::Plain;
+use link::Plan;
+use linker::Linker;
 use parts::Clang;
+use plain::Plain;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use unwinder::Unwinder;
@@ -64,11 +71,12 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
         return pass_through(&clang, &invocation, &request);
     }
     if invocation.facts.dry_run {
-        let additions = {
-            let unwinder = Unwinder::expected(&invocation.facts);
-            link::additions(&clang, &invocation.facts, &request, unwinder, None)?
-        };
-        match compile::become_clang(&clang, &invocation.for_link(&additions))? {}
+        let facts = &invocation.facts;
+        let linker = Linker::of(facts);
+        let plan = Plan { request: &request, unwinder: Unwinder::expected(facts), linker };
+        let mut words = linker.words(&clang)?;
+        words.extend(invocation.for_link(&link::additions(facts, &plan, None)?));
+        match compile::become_clang(&clang, &words)? {}
     }
     link::link(&clang, &invocation, &request)
 }

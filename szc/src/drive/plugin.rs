@@ -3,7 +3,6 @@
 //! The mode is in the plugin's file name and not in the environment, so that the command line says all
 //! that decides about an object.
 
-use super::args::Facts;
 use super::features::{Feature, Pads, Request};
 use super::parts::find_own;
 use std::ffi::OsString;
@@ -39,15 +38,12 @@ pub(super) fn compile_words(request: &Request) -> anyhow::Result<Vec<OsString>> 
     Ok(vec!["--start-no-unused-arguments".into(), word, "--end-no-unused-arguments".into()])
 }
 
-/// The words that a link gets: link-time optimization compiles there, if the linker is one that can load
-/// the plugin.
+/// The words that a link by lld gets: link-time optimization compiles there.
 ///
 /// # Errors
 /// The plugin is missing.
-pub(super) fn link_words(facts: &Facts, request: &Request) -> anyhow::Result<Vec<OsString>> {
-    let Some(path) = path(request)?.filter(|_| facts.links_with_lld()) else {
-        return Ok(Vec::new());
-    };
+pub(super) fn link_words(request: &Request) -> anyhow::Result<Vec<OsString>> {
+    let Some(path) = path(request)? else { return Ok(Vec::new()) };
     let mut word = OsString::from("--load-pass-plugin=");
     word.push(path);
     Ok(vec!["-Xlinker".into(), word])

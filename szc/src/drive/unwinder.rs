@@ -49,8 +49,10 @@ impl Unwinder {
                 "-Wl,--defsym=_Unwind_Find_FDE=szc_rt_find_fde",
                 "-Wl,--export-dynamic-symbol=_Unwind_Find_FDE",
             ],
-            // The search of one inside the program has to stay reachable.
+            // The search of one inside the program has to stay reachable. Linkers but lld take it out of its
+            // archive only if somebody asks for it by name, and the unwinder asks for what it is wrapped in.
             Self::Own => &[
+                "-Wl,-u,_Unwind_Find_FDE",
                 "-Wl,--wrap=_Unwind_Find_FDE",
                 "-Wl,--defsym=__wrap__Unwind_Find_FDE=szc_rt_find_fde",
             ],

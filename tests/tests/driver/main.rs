@@ -3,6 +3,7 @@
 
 mod against_clang;
 mod build_systems;
+mod linkers;
 mod links;
 mod option_table;
 

@@ -2,8 +2,9 @@
 
 use crate::table::Strip;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// What a command line says about the work to do.
@@ -31,6 +32,8 @@ pub struct Facts {
     pub shared: bool,
     /// A file says what the image shows to libraries.
     pub hides_symbols: bool,
+    /// Those of them that are version scripts.
+    pub version_scripts: Vec<OsString>,
     /// Libraries are linked statically, some at least.
     pub static_libraries: bool,
     /// All libraries are linked statically.
@@ -57,6 +60,10 @@ pub struct Facts {
     pub names_libc: bool,
     /// The linker that the user chose: a name or a path.
     pub chosen_linker: Option<OsString>,
+    /// The linker generates code.
+    pub lto: bool,
+    /// The linker's own `-O`, if given.
+    pub linker_effort: Option<u32>,
     /// Taken out of the link, to be carried out on the image.
     pub strip: Option<Strip>,
     /// The image shall have no section headers.
@@ -93,14 +100,22 @@ impl Facts {
         self.links() && !self.relocatable
     }
 
-    /// Whether the linker will be LLVM's.
+    /// Whether the linker has to generate code of what it gets.
     #[must_use]
-    pub fn links_with_lld(&self) -> bool {
-        let is_lld = |name: &OsString| {
-            let file = Path::new(name).file_name().unwrap_or(name);
-            file.as_bytes().windows(3).any(|part| part == b"lld")
-        };
-        self.chosen_linker.as_ref().is_none_or(is_lld)
+    pub fn links_bitcode(&self) -> bool {
+        self.lto || self.files.iter().any(|file| is_bitcode_object(file))
+    }
+
+    /// The file that the linker makes.
+    #[must_use]
+    pub fn image(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("a.out"))
+    }
+
+    /// Whether an input can be read but once.
+    #[must_use]
+    pub fn reads_stdin(&self) -> bool {
+        self.files.iter().any(|file| file.as_os_str() == "-")
     }
 
     /// Whether clang will not find one of its inputs, and so do nothing.
@@ -124,4 +139,13 @@ impl Facts {
             }
         }
     }
+}
+
+/// An object file in name that holds LLVM's intermediate code.
+fn is_bitcode_object(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.extension() == Some(OsStr::new("o"))
+        && path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+        && magic == *b"BC\xC0\xDE"
 }

@@ -219,20 +219,6 @@ fn names_that_are_not_unicode_pass_through() {
 }
 
 #[test]
-fn the_linker_in_use_is_recognized_by_its_name() {
-    for (line, lld) in [
-        ("x.c", true),
-        ("-fuse-ld=lld x.c", true),
-        ("-fuse-ld=/usr/lib/llvm-22/bin/ld.lld x.c", true),
-        ("--ld-path=/opt/lld/ld x.c", false),
-        ("-fuse-ld=lld -fuse-ld=mold x.c", false),
-        ("-fuse-ld=bfd x.c", false),
-    ] {
-        assert_eq!(words(line).facts.links_with_lld(), lld, "{line}");
-    }
-}
-
-#[test]
 fn an_empty_word_is_nothing() {
     let invocation = read(&["-O2", "x.c", "", "-o", "x"]);
     assert_eq!(invocation.facts.files, [PathBuf::from("x.c")]);

@@ -10,49 +10,6 @@ fn facts(line: &str) -> Facts {
 }
 
 #[test]
-fn only_images_for_linux_on_x86_64_are_touched() {
-    for (line, plain) in [
-        ("x.c", false),
-        ("-m64 x.c", false),
-        ("-m32 -m64 x.c", false),
-        ("--target=x86_64-unknown-linux-musl x.c", true),
-        ("--target=x86_64-linux-uclibc x.c", true),
-        ("--target=x86_64-unknown-linux-gnu x.c", false),
-        ("-shared x.o", false),
-        ("-static-pie x.o", false),
-        ("-m32 x.c", true),
-        ("-mx32 x.c", true),
-        ("--target=aarch64-linux-gnu x.c", true),
-        ("-target wasm32-wasi x.c", true),
-        ("--target=x86_64-apple-darwin x.c", true),
-        ("--target=x86_64-linux-android x.c", true),
-        ("--target=x86_64-linux-gnux32 x.c", true),
-        ("-mcmodel=kernel x.o", true),
-        ("-mcmodel=large x.o", false),
-        ("x.cu", true),
-        ("-fopenmp-targets=nvptx64 x.c", true),
-        ("--driver-mode=cl x.c", true),
-        ("--driver-mode=g++ x.c", false),
-    ] {
-        assert_eq!(Plain::reason(&facts(line)).is_some(), plain, "{line}");
-    }
-}
-
-#[test]
-fn sanitizers_with_a_runtime_turn_randomization_off_until_they_are_turned_off() {
-    for (line, reason) in [
-        ("-fsanitize=undefined x.c", None),
-        ("-fsanitize=address,undefined x.c", Some("address")),
-        ("-fsanitize=thread x.c", Some("thread")),
-        ("-fsanitize=address -fno-sanitize=address x.c", None),
-        ("-fsanitize=address -fno-sanitize=all x.c", None),
-    ] {
-        let expected = reason.map(|name| Plain::Sanitizers(name.to_owned()));
-        assert_eq!(Plain::reason(&facts(line)), expected, "{line}");
-    }
-}
-
-#[test]
 fn the_runtime_goes_into_programs_that_the_c_library_starts_and_a_note_into_libraries() {
     for (line, part) in [
         ("x.c", Some(Part::Runtime)),

@@ -1,0 +1,96 @@
+//! Links that fail with what szc adds, or in which that has no effect: clang links alone, and then as much is added as
+//! works. What is left out is said, once.
+
+use super::args::Invocation;
+use super::attempt::{Attempt, Said};
+use super::features::Feature;
+use super::link::{Plan, exit_code, link_once};
+use super::linker::Linker;
+use super::parts::Clang;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What became of a link that failed.
+pub(super) enum Less {
+    /// It is done, all that was asked for with it, but by another linker than szc chose.
+    ByClangsLinker(Attempt),
+    /// There is no more to do.
+    Finished(ExitCode),
+}
+
+/// Links again after a link with what szc adds has failed, unless clang fails alone.
+///
+/// # Errors
+/// A part of szc is missing, or clang cannot be started.
+pub(super) fn link(
+    clang: &Clang,
+    invocation: &Invocation,
+    plan: &Plan<'_>,
+    failed: Attempt,
+) -> anyhow::Result<Less> {
+    let words = invocation.for_clang(&[]);
+    let plain = Attempt::run(clang, &words, Said::Kept)?;
+    if !plain.success() {
+        failed.show();
+        return Ok(Less::Finished(exit_code(plain.status)));
+    }
+    let complaint = failed.first_complaint();
+    let attempt_with = |plan| {
+        let attempt = link_once(clang, invocation, &plan, Said::Kept)?;
+        anyhow::Ok(attempt.success().then_some(attempt))
+    };
+    let by_clangs = Plan { linker: Linker::Clangs, ..*plan };
+    if plan.linker == Linker::Lld
+        && let Some(attempt) = attempt_with(by_clangs)?
+    {
+        eprintln!(
+            "szc: warning: linked by clang's linker, so what is compiled at this link gets no stack pads: \
+             lld, which would load the plugin for them, fails ({complaint})"
+        );
+        return Ok(Less::ByClangsLinker(attempt));
+    }
+    let less = plan.request.without(Feature::Code);
+    if plan.request.includes(Feature::Code)
+        && !less.is_empty()
+        && let Some(attempt) = attempt_with(Plan { request: &less, ..by_clangs })?
+    {
+        attempt.show();
+        eprintln!(
+            "szc: warning: code randomization is off: the linker fails with the words that it needs ({complaint})"
+        );
+        return Ok(Less::Finished(exit_code(attempt.status)));
+    }
+    Attempt::run(clang, &words, Said::Kept)?;
+    plain.show();
+    eprintln!(
+        "szc: warning: randomization is off: the linker fails with what it needs ({complaint})"
+    );
+    Ok(Less::Finished(exit_code(plain.status)))
+}
+
+/// Links an image again in which the linker retained no relocations although it was told to.
+///
+/// # Errors
+/// As of [`link`].
+pub(super) fn without_code(
+    clang: &Clang,
+    invocation: &Invocation,
+    plan: &Plan<'_>,
+    image: &Path,
+) -> anyhow::Result<ExitCode> {
+    eprintln!(
+        "szc: warning: {}: code randomization is off: the linker retained no relocations (a script of the linker's \
+         may discard them)",
+        image.display()
+    );
+    let less = plan.request.without(Feature::Code);
+    let attempt = if less.is_empty() {
+        Attempt::run(clang, &invocation.for_clang(&[]), Said::Kept)?
+    } else {
+        link_once(clang, invocation, &Plan { request: &less, ..*plan }, Said::Kept)?
+    };
+    if !attempt.success() {
+        attempt.show();
+    }
+    Ok(exit_code(attempt.status))
+}
