@@ -1,4 +1,4 @@
-//#Variants: -O2 | -O0 | gcc -O2 | -O2 then-strip | -O2 -ffunction-sections -Wl,--gc-sections,--icf=all | -O2 -fuse-ld=mold | -O2 -no-pie -fno-pie | -O3 -flto | -Rstack=per-function -Rcode -Rheap -O2
+//#Variants: -O2 | -O0 | gcc -O2 | -O2 then-strip | -O2 -ffunction-sections -Wl,--gc-sections,--icf=all -fuse-ld=lld | -O2 -fuse-ld=mold | -O2 -no-pie -fno-pie | -O3 -flto | -Rstack=per-function -Rcode -Rheap -O2
 //#Library: several_a.c
 //#Library: several_b.c -Wl,-z,now
 //#Adopted: 2
