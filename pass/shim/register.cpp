@@ -1,6 +1,8 @@
 // What LLVM's C interface does not offer: registering a pass, splitting blocks and edges,
-// and StackProtector's own opinion. The pass itself is Rust; it gets the C interface's handles.
+// StackProtector's own opinion, and which addresses escape. The pass itself is Rust; it gets the
+// C interface's handles.
 
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/CodeGen/StackProtector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassManager.h"
@@ -61,4 +63,10 @@ extern "C" LLVMBasicBlockRef szc_pass_split_edge(LLVMBasicBlockRef from, LLVMBas
 // Whether code generation would protect the function's stack as the function is now.
 extern "C" bool szc_pass_needs_stack_protector(LLVMValueRef function) {
   return SSPLayoutAnalysis::requiresStackProtector(unwrap<Function>(function));
+}
+
+// Whether the address of a variable may be known after its function has returned, or be compared
+// with others.
+extern "C" bool szc_pass_escapes(LLVMValueRef variable) {
+  return PointerMayBeCaptured(unwrap(variable), /*ReturnCaptures=*/true);
 }

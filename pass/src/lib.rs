@@ -32,7 +32,9 @@ pub(crate) fn run(module: Module) -> bool {
             records::record(function);
         }
         match &function.pad {
-            Ok(sites) if function.resizable => stack::make_resizable(function.function, sites),
+            Ok(sites) if function.resizable => {
+                stack::make_resizable(function.function, function.addressed, sites);
+            }
             Ok(sites) => pads.insert(function.function, sites),
             Err(_) => {}
         }

@@ -9,6 +9,7 @@ mod flow;
 mod placement;
 mod print;
 mod resizable;
+mod variables;
 
 pub(crate) use print::print;
 
@@ -36,6 +37,10 @@ const STACK_ALIGNMENT: u32 = 16;
 /// caller's caller, and the link step could not tell which function that is.
 const CALLER_ASKING: [&str; 4] = ["dlsym", "dlvsym", "dlmopen", "dlopen"];
 
+/// Intrinsics that tell the value of the stack pointer, which is kept and compared as addresses of
+/// variables are, and lies below any pad.
+const STACK_READING: [&str; 3] = ["read_register", "read_volatile_register", "stackaddress"];
+
 /// What happens to the functions of a module.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -55,6 +60,8 @@ pub(crate) struct FunctionPlan {
     pub resizable: bool,
     /// It compares where the stack is with addresses from elsewhere.
     pub bounds_stack: bool,
+    /// Addresses of its variables may be kept, so they must stay where they are in the frame.
+    pub addressed: bool,
     /// Why the function must not move, if the compiler knows a reason.
     pub stay: Option<Stay>,
     /// Calls whose return address the loader looks at.
@@ -90,6 +97,8 @@ pub(crate) enum Unpadded {
     StackProbe,
     Setjmp,
     AlignedArguments,
+    AddressedArray,
+    StackRegister,
     AssemblyStack,
     AssemblyRegisters,
 }
@@ -113,14 +122,10 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
             _ => body.pad(),
         };
         let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
-        FunctionPlan {
-            function,
-            pad,
-            resizable,
-            bounds_stack: function.bounds_its_stack(),
-            stay: body.stay(),
-            asking: body.asking(),
-        }
+        let addressed = resizable && body.variables_escape();
+        let bounds_stack = function.bounds_its_stack();
+        let (stay, asking) = (body.stay(), body.asking());
+        FunctionPlan { function, pad, resizable, bounds_stack, addressed, stay, asking }
     });
     Some(Plan {
         functions: functions.collect(),
@@ -247,6 +252,8 @@ impl Body {
             (text("probe-stack").is_some_and(|probe| probe != "inline-asm"), Unpadded::StackProbe),
             (intrinsic(&["eh.sjlj"]), Unpadded::Setjmp),
             (self.passes_aligned_arguments(), Unpadded::AlignedArguments),
+            (self.moving_variables_escape(), Unpadded::AddressedArray),
+            (intrinsic(&STACK_READING), Unpadded::StackRegister),
             (self.assembly.iter().any(|assembly| assembly.names_stack), Unpadded::AssemblyStack),
             (
                 self.assembly.iter().any(|assembly| assembly.needs_registers(realigned)),

@@ -16,6 +16,7 @@ pub(crate) fn record(plan: &FunctionPlan) {
         (Ok(_), true) => FunctionRecord::FLAG_RESIZABLE,
         (Ok(_), false) => FunctionRecord::FLAG_PADDED,
     };
+    let addressed = if plan.addressed { FunctionRecord::FLAG_ADDRESSED } else { 0 };
     let stay = plan.stay.map_or(0, |stay| stay as u8);
-    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags | bound, stay));
+    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags | bound | addressed, stay));
 }

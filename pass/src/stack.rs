@@ -39,9 +39,14 @@ fn keep_unguarded(function: Function) {
 }
 
 /// Makes a frame resizable: takes room that nothing uses, wherever a pad would be due, so that the constants
-/// which move the stack pointer take 4 bytes.
-pub(crate) fn make_resizable(function: Function, sites: &[Site]) {
+/// which move the stack pointer take 4 bytes. Where variables are `addressed` it gets a frame
+/// pointer: copies take their pads at the end that is away from it, so such a variable lies at one
+/// distance from the caller's frame in all of them.
+pub(crate) fn make_resizable(function: Function, addressed: bool, sites: &[Site]) {
     keep_unguarded(function);
+    if addressed && !function.keeps_frame_pointer() {
+        function.keep_frame_pointer();
+    }
     let build = Builder::new(function);
     let shape = if function.keeps_frame_pointer() { RoomShape::Lowest } else { RoomShape::Highest };
     let room = build.frame_room(function, RESIZABLE_BYTES, shape);

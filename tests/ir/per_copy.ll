@@ -41,10 +41,11 @@ define i32 @pointed(i32 %x) sspreq "frame-pointer"="all" {
 ; CODE-LABEL: guarded:
 ; CODE: movq %{{r..}}, 160(%rsp)
 ; CODE: prefetcht1 16(%rsp)
+declare void @only_fills(ptr captures(none), ptr captures(none))
 define i32 @guarded(i32 %x) ssp {
   %array = alloca [8 x i8]
   %own = alloca i32
-  call void @fills(ptr %array, ptr %own)
+  call void @only_fills(ptr %array, ptr %own)
   %s = load i32, ptr %own
   ret i32 %s
 }
@@ -52,7 +53,7 @@ define i32 @guarded(i32 %x) ssp {
 ; CHECK: load i64, ptr @szc_pad_state
 define i32 @variable(i32 %n) {
   %array = alloca i8, i32 %n
-  store volatile i8 0, ptr %array
+  store i8 0, ptr %array
   %r = call i32 @callee(i32 %n)
   %s = add i32 %r, 1
   ret i32 %s
@@ -108,3 +109,48 @@ define i32 @leaf(i32 %x) {
   %s = add i32 %x, 1
   ret i32 %s
 }
+; A variable whose address escapes gets a frame pointer, so that the pad of a copy lies below it.
+; CHECK-LABEL: define i32 @escaping(
+; CHECK-SAME: [[KEEPS:#[0-9]+]]
+; CHECK: [[ROOM:%.*]] = alloca { i64, i64, {{.*}} }, align 8
+; CHECK: store volatile i32 2053348919, ptr [[ROOM]]
+; CHECK-NOT: szc_pad
+; CODE-LABEL: escaping:
+; CODE: movq %rsp, %rbp
+; CODE: subq $160, %rsp
+; CODE: leaq -4(%rbp), %r
+@kept = global ptr null
+define i32 @escaping(i32 %x) {
+  %own = alloca i32
+  store ptr %own, ptr @kept
+  %r = call i32 @callee(i32 %x)
+  %s = load i32, ptr %own
+  ret i32 %s
+}
+; CHECK-LABEL: define i32 @compared(
+; CHECK-SAME: [[KEEPS]]
+define i32 @compared(i32 %x, ptr %limit) {
+  %own = alloca i32
+  store volatile i32 %x, ptr %own
+  %r = call i32 @callee(i32 %x)
+  %below = icmp ult ptr %own, %limit
+  %s = zext i1 %below to i32
+  ret i32 %s
+}
+; One whose address nobody keeps does not.
+; CHECK-LABEL: define i32 @lent(
+; CHECK-NOT: #
+; CHECK-SAME: {
+; CHECK: alloca [144 x i8], align 8
+; CODE-LABEL: lent:
+; CODE-NOT: %rbp
+; CODE: retq
+declare void @reads(ptr captures(none))
+define i32 @lent(i32 %x) {
+  %own = alloca i32
+  store i32 %x, ptr %own
+  call void @reads(ptr %own)
+  %s = load i32, ptr %own
+  ret i32 %s
+}
+; CHECK: attributes [[KEEPS]] = { "frame-pointer"="all" }

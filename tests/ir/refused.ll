@@ -118,3 +118,22 @@ define void @aligned(ptr %x) {
   %a = call i32 @callee(i32 1)
   ret void
 }
+
+declare void @keeps(ptr)
+declare i64 @llvm.read_register.i64(metadata)
+
+; PLAN: grows: not padded: the address of an array of variable length escapes
+define void @grows(i32 %n) {
+  %array = alloca i8, i32 %n
+  call void @keeps(ptr %array)
+  %a = call i32 @callee(i32 1)
+  ret void
+}
+
+; PLAN: reads: not padded: reads the stack pointer
+define i64 @reads(i32 %x) {
+  %a = call i32 @callee(i32 1)
+  %sp = call i64 @llvm.read_register.i64(metadata !0)
+  ret i64 %sp
+}
+!0 = !{!"rsp"}

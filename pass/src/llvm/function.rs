@@ -3,11 +3,11 @@
 use super::instruction::width;
 use super::{Block, Width, metadata};
 use llvm_sys::core::{
-    LLVMCountParams, LLVMDisposeValueMetadataEntries, LLVMGetEnumAttributeAtIndex,
-    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFirstBasicBlock,
-    LLVMGetFunctionCallConv, LLVMGetGC, LLVMGetGlobalParent, LLVMGetLinkage,
-    LLVMGetMDKindIDInContext, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetParam,
-    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetValueName2,
+    LLVMAddTargetDependentFunctionAttr, LLVMCountParams, LLVMDisposeValueMetadataEntries,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
+    LLVMGetFirstBasicBlock, LLVMGetFunctionCallConv, LLVMGetGC, LLVMGetGlobalParent,
+    LLVMGetLinkage, LLVMGetMDKindIDInContext, LLVMGetModuleContext, LLVMGetNextBasicBlock,
+    LLVMGetParam, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetValueName2,
     LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMGlobalSetMetadata, LLVMIsDeclaration,
     LLVMIsFunctionVarArg, LLVMRemoveEnumAttributeAtIndex, LLVMValueAsMetadata,
     LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
@@ -154,6 +154,15 @@ impl Function {
     pub(crate) fn keeps_frame_pointer(&self) -> bool {
         let wanted = self.text_attribute("frame-pointer");
         wanted.is_some_and(|wanted| wanted != "none" && wanted != "reserved")
+    }
+
+    /// Gives it a frame pointer.
+    pub(crate) fn keep_frame_pointer(self) {
+        // SAFETY: the function is live; both texts are only read.
+        unsafe {
+            let (name, value) = (c"frame-pointer".as_ptr(), c"all".as_ptr());
+            LLVMAddTargetDependentFunctionAttr(self.0, name, value);
+        }
     }
 
     /// Whether a garbage collector looks at its frames.

@@ -16,6 +16,11 @@ use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMGetModuleDataLayout};
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
 
+unsafe extern "C" {
+    /// In `shim/register.cpp`.
+    fn szc_pass_escapes(variable: LLVMValueRef) -> bool;
+}
+
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Instruction(LLVMValueRef);
@@ -313,6 +318,13 @@ impl Instruction {
     pub(crate) fn has_constant_size(self) -> bool {
         // SAFETY: a live alloca; its operand is the number of elements.
         unsafe { constant(LLVMGetOperand(self.0, 0)) }.is_some()
+    }
+
+    /// Whether its address may be known outside of the function, be compared with another, or
+    /// outlive the function; LLVM's alias analysis answers, and says yes when in doubt.
+    pub(crate) fn escapes(self) -> bool {
+        // SAFETY: a live alloca, which is a pointer.
+        unsafe { szc_pass_escapes(self.0) }
     }
 
     /// Its alignment in bytes.

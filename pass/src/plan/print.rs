@@ -35,7 +35,11 @@ fn line(plan: &FunctionPlan) -> String {
     match &plan.pad {
         Ok(sites) => {
             let sites: Vec<String> = sites.iter().map(site_text).collect();
-            let how = if plan.resizable { "padded by its copies, frame taken" } else { "padded" };
+            let how = match (plan.resizable, plan.addressed) {
+                (true, true) => "padded by its copies below its variables, frame taken",
+                (true, false) => "padded by its copies, frame taken",
+                (false, _) => "padded",
+            };
             let _ = write!(line, "{how} {}", sites.join(", "));
         }
         Err(reason) => {
@@ -77,6 +81,8 @@ impl Unpadded {
             Unpadded::StackProbe => "probes the stack by a function",
             Unpadded::Setjmp => "uses the compiler's own setjmp",
             Unpadded::AlignedArguments => "passes arguments of more than the stack's alignment",
+            Unpadded::AddressedArray => "the address of an array of variable length escapes",
+            Unpadded::StackRegister => "reads the stack pointer",
             Unpadded::AssemblyStack => "inline assembly names the stack or frame pointer",
             Unpadded::AssemblyRegisters => "inline assembly needs too many registers",
         }

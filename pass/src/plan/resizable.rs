@@ -6,7 +6,7 @@
 
 use super::calls::{LIKE_C, fit_registers};
 use super::{Body, STACK_ALIGNMENT};
-use crate::llvm::{Callee, Instruction, Kind};
+use crate::llvm::{Callee, Instruction};
 
 /// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a copy uses one.
 const COLD: u32 = 9;
@@ -71,14 +71,7 @@ impl Body {
 
     /// Whether all variables have their place in the frame when it is taken, and need no more than its alignment.
     fn has_fixed_frame(&self) -> bool {
-        self.blocks.iter().enumerate().all(|(number, block)| {
-            block.instructions().filter(|instruction| instruction.kind() == Kind::Alloca).all(
-                |alloca| {
-                    number == 0
-                        && alloca.has_constant_size()
-                        && alloca.alignment() <= STACK_ALIGNMENT
-                },
-            )
-        })
+        self.variables()
+            .all(|(variable, is_fixed)| is_fixed && variable.alignment() <= STACK_ALIGNMENT)
     }
 }

@@ -102,6 +102,8 @@ reasons! {
     Parts = 7, "it is a part of a function of several parts";
     /// The program may jump to one of its labels from another copy.
     Labels = 8, "the program can read addresses of its labels";
+    /// The pad would lie above variables.
+    Addressed = 9, "addresses of its variables escape, and no frame pointer leads to them";
     /// An indirect jump with the frame taken.
     Jump = 10, "it jumps with its frame taken to places that are not all known";
     /// Go takes 32 KiB below the frame in which C calls it for the stack, and pads could lead out of them.

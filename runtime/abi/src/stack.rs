@@ -159,6 +159,10 @@ impl FunctionRecord {
     /// Set by the link step in records of resizable frames: it takes at most twice as much.
     pub const FLAG_TWICE: u16 = 8;
 
+    /// Addresses of the function's variables may be kept and compared: a pad of its copies must lie
+    /// below them, so that they are where they were in another layout.
+    pub const FLAG_ADDRESSED: u16 = 16;
+
     /// The function compares where the stack is with addresses from elsewhere, as far as the
     /// compiler sees: a program that bounds its own recursion.
     pub const FLAG_BOUNDS_STACK: u16 = 0x100;

@@ -21,6 +21,8 @@ pub struct Known {
     pub resizable: bool,
     /// It seems to bound the stack by addresses.
     pub bounds_stack: bool,
+    /// Addresses of its variables may be kept, so they must stay where they are in the frame.
+    pub addressed: bool,
     /// Why it must stay, if it must.
     pub stays: Option<Reason>,
 }
@@ -44,6 +46,7 @@ fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
         padded: record.flags & FunctionRecord::FLAG_PADDED != 0,
         resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
         bounds_stack: record.flags & FunctionRecord::FLAG_BOUNDS_STACK != 0,
+        addressed: record.flags & FunctionRecord::FLAG_ADDRESSED != 0,
         stays: Stay::from_code(record.stay).map(Reason::from),
     })
 }
@@ -65,6 +68,7 @@ mod tests {
                 padded: true,
                 resizable: false,
                 bounds_stack: false,
+                addressed: false,
                 stays: Some(Reason::Naked)
             })
         );

@@ -41,10 +41,11 @@ NOINLINE static uint64_t padded(void)
     return here;
 }
 
+/* With a variable whose address escapes. */
 NOINLINE static uint64_t also_padded(void)
 {
     uint64_t here = frame();
-    __asm__ volatile("nop" : "+r"(here));
+    __asm__ volatile("" : : "r"(&here) : "memory");
     return here;
 }
 

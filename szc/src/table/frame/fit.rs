@@ -59,7 +59,12 @@ pub fn fit<'data>(
         };
         let mut has_room = known.resizable;
         if known.resizable {
-            let code = Code { start: function.address, bytes, compiled_bytes: known.size };
+            let code = Code {
+                start: function.address,
+                bytes,
+                compiled_bytes: known.size,
+                addressed: known.addressed,
+            };
             let frame = of_function(code, &closed, unwind).map(|fit| {
                 fitted.changes.extend(fit.changes);
                 has_room &= !fit.is_exact;
@@ -104,6 +109,8 @@ struct Code<'a> {
     bytes: &'a [u8],
     /// How many the compiler made of it.
     compiled_bytes: u64,
+    /// Addresses of its variables may be kept.
+    addressed: bool,
 }
 
 fn of_function(
@@ -111,12 +118,15 @@ fn of_function(
     closed: &Closed<'_, '_>,
     unwind: Option<&Frames<'_>>,
 ) -> Result<Fit, FixedFrame> {
-    let Code { start, bytes: code, compiled_bytes } = code;
+    let Code { start, bytes: code, compiled_bytes, addressed } = code;
     let flow = StackFlow::of(start, code)?;
     closed.check(start, &flow)?;
     // Linkers take jumps out between the parts of a function, which then run on into each other.
     if compiled_bytes != code.len() as u64 {
         return Err(FixedFrame::Parts);
+    }
+    if addressed && !flow.grows_below_variables {
+        return Err(FixedFrame::Addressed);
     }
     let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
     let frame = Rewrite::only_frame(start, code.len() as u64, unwind)?;
@@ -255,5 +265,25 @@ mod tests {
         assert_eq!(replaced(&[0xff, 0xcf, 0x75, 0xfc]), nothing); // dec %edi; jne there
         let long = [0x48, 0xc7, 0x84, 0x24, 0x10, 0, 0, 0, 1, 0, 0, 0]; // movq $1, 16(%rsp)
         assert_eq!(replaced(&long), nothing);
+    }
+
+    #[test]
+    fn variables_whose_addresses_escape_must_lie_above_what_grows() {
+        let (take, give_back) =
+            ([0x48, 0x81, 0xec, 208, 0, 0, 0], [0x48, 0x81, 0xc4, 208, 0, 0, 0]);
+        let call = [0xe8, 0x00, 0x10, 0x00, 0x00];
+        let by_stack = [0x48, 0x8d, 0x7c, 0x24, 0x08]; // lea 8(%rsp), %rdi
+        let above = [&take[..], &by_stack, &call, &give_back, &[0xc3]];
+        let enter = [0x55, 0x48, 0x89, 0xe5]; // push %rbp; mov %rsp, %rbp
+        let by_frame = [0x48, 0x8d, 0x7d, 0xf8]; // lea -8(%rbp), %rdi
+        let below = [&enter[..], &take, &by_frame, &call, &give_back, &[0x5d, 0xc3]];
+        // What comes next is that there are no unwind tables here.
+        for (code, addressed, expected) in [
+            (above.concat(), true, FixedFrame::Addressed),
+            (above.concat(), false, FixedFrame::Unwinding),
+            (below.concat(), true, FixedFrame::Unwinding),
+        ] {
+            assert_eq!(of_function(START, &code, addressed, None).err(), Some(expected));
+        }
     }
 }

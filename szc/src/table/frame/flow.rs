@@ -50,6 +50,8 @@ pub struct Point {
 pub struct StackFlow {
     /// Offsets in the function of the constants that grow with the frame, ascending.
     pub sites: Vec<u32>,
+    /// A frame pointer leads to the variables, so that they lie above what grows.
+    pub grows_below_variables: bool,
     /// Bytes that nothing uses: by so much the frame can shrink.
     pub slack: u32,
     /// What changes, beside the sites, if it does.
@@ -399,6 +401,7 @@ impl Walk {
             jumps: jumps.map(|step| step.instruction.ip()).collect(),
             targets,
             sites: self.sites,
+            grows_below_variables: self.facts.frame_pointer.is_some(),
             slack: if removal.is_some() { RESIZABLE_BYTES } else { 0 },
             shifts: removal.unwrap_or_default(),
             markers: self.markers,
