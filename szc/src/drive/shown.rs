@@ -32,8 +32,8 @@ pub(super) struct Shown {
     files: Vec<NamedTempFile>,
 }
 
-/// What makes a link show what the runtime's `object` stands in for. Nothing, and a warning, if the linker is unknown: the
-/// runtime then finds out and leaves heap and code alone.
+/// What makes a link show what the runtime's `object` stands in for. Nothing, and a warning, if the linker is
+/// unknown: the runtime then finds out and leaves heap and code alone.
 ///
 /// # Errors
 /// The object cannot be read, or there is no room for a script.
@@ -66,11 +66,17 @@ impl Shown {
             }
         }
         self.replaces = !self.files.is_empty();
-        if !self.replaces && !scripts.is_empty() {
+        if scripts.is_empty() {
+            return Ok(());
+        }
+        if !self.replaces {
             self.words.clear();
             self.versioned = true;
             self.add(&version_script::versioned(&missing))?;
         }
+        // With a version script, GNU ld no longer shows a name of a program because a library asks for it.
+        let words = names.iter().map(|name| format!(",--export-dynamic-symbol={name}"));
+        self.words.push(format!("-Wl{}", words.collect::<String>()).into());
         Ok(())
     }
 
