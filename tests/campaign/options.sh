@@ -133,10 +133,10 @@ compile_with() {
     timeout 300 "$compiler" "$@" -pthread "$PROJECT/$program" -o "$output"
 }
 
-# outcome_of COMMAND...: what it says and how it ends, in a form that can be compared.
+# outcome_of FOLDER: what the program there says and how it ends. It may say its own name.
 outcome_of() {
     local status=0
-    timeout "$RUN_TIMEOUT_S" "$@" 2>&1 </dev/null || status=$?
+    (cd "$1" && timeout "$RUN_TIMEOUT_S" ./program 2>&1 </dev/null) || status=$?
     say "exit code $status"
 }
 
@@ -174,16 +174,16 @@ one_case() {
     [[ " $words" == *" -O"* ]] || list=(-O2 "${list[@]}")
     [[ $linker == default ]] || list+=("-fuse-ld=$linker")
     [[ $program != *.cpp ]] || compiler=++
-    mkdir -p "$folder"
-    if ! compile_with "clang$compiler-22" "$folder/clang" "$program" "${list[@]}" 2>"$folder/clang.log"; then
+    mkdir -p "$folder/clang" "$folder/szc"
+    if ! compile_with "clang$compiler-22" "$folder/clang/program" "$program" "${list[@]}" 2>"$folder/clang.log"; then
         verdict=clang-cannot
-    elif [[ ! -x $folder/clang ]]; then
+    elif [[ ! -x $folder/clang/program ]]; then
         verdict=no-program
-    elif ! compile_with "$SZC$compiler" "$folder/szc" "$program" "${list[@]}" 2>"$folder/szc.log"; then
+    elif ! compile_with "$SZC$compiler" "$folder/szc/program" "$program" "${list[@]}" 2>"$folder/szc.log"; then
         verdict=szc-cannot
     else
         verdict=$(compare_build "$folder")
-        "$SZC" inspect --json "$folder/szc" >"$folder/inspect.json" 2>/dev/null || true
+        "$SZC" inspect --json "$folder/szc/program" >"$folder/inspect.json" 2>/dev/null || true
         counts="$(number movable "$folder/inspect.json") $(number padded_by_copies "$folder/inspect.json")"
     fi
     case $verdict in
