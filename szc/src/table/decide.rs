@@ -95,6 +95,9 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
 
+/// In the names of the runtime's own functions.
+const RUNTIME_CRATE: &[u8] = b"szc_runtime";
+
 /// How names begin of the unwinder's functions, which go back to older frames of the same stack.
 const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
 
@@ -208,9 +211,11 @@ impl Pins {
             .filter_map(|(from, target)| from.map(|from| (from, target)))
             .collect();
         edges.sort_unstable();
+        // What the runtime calls by pointers alone is known by its name.
         let is_root = |function: &Function<'_>| {
             function.has_name(|name| {
                 RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == name)
+                    || name.windows(RUNTIME_CRATE.len()).any(|part| part == RUNTIME_CRATE)
             })
         };
         let mut queue: Vec<usize> =

@@ -104,6 +104,8 @@ fn the_runtime_and_the_c_library_stay() {
         function.unwrap_or_else(|| panic!("no function is called {name}")).pinned
     };
     assert_eq!(pinned("szc_rt_resolve"), Some(Reason::Runtime.text()));
+    let of_runtime = report.functions.iter().filter(|f| f.name.contains("szc_runtime"));
+    assert_eq!(of_runtime.filter(|f| f.pinned.is_none()).count(), 0);
     assert_eq!(pinned("abort"), Some(Reason::CLibrary.text()));
     assert_eq!(pinned("dense"), None);
     assert_eq!(pinned("main"), None);
