@@ -274,6 +274,46 @@ fn where_randomization_is_impossible_the_program_runs_as_ever_and_the_log_says_w
     }
 }
 
+/// Where the worker's file has its table.
+fn table_of(image: &[u8]) -> std::ops::Range<usize> {
+    use object::{Object, ObjectSection};
+    let file = object::File::parse(image).expect("an image");
+    let section = file.section_by_name(szc_abi::TABLE_SECTION).expect("a table");
+    let (start, length) = section.file_range().expect("in the file");
+    start as usize..(start + length) as usize
+}
+
+/// Runs a copy of the worker; why its code stays.
+fn refusal(place: &Path, image: &[u8]) -> Option<String> {
+    let copy = place.join("copy");
+    // Not the same file: it may still be open for writing in a child that another test forks.
+    let _ = std::fs::remove_file(&copy);
+    std::fs::copy(worker(), &copy).expect("writable");
+    std::fs::write(&copy, image).expect("writable");
+    let outcome = run(&copy, &[("SZC_INTERVAL_MS", "1")], &[]);
+    assert_eq!(outcome.stdout, worker_output());
+    let log = outcome.log_of_success();
+    assert_eq!(log.randomize.code, log.code_refused.is_none(), "{log:?}");
+    log.code_refused.clone()
+}
+
+#[test]
+fn a_table_of_which_any_byte_was_changed_is_refused() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let whole = std::fs::read(worker()).expect("readable");
+    assert_eq!(refusal(place.path(), &whole), None);
+    let table = table_of(&whole);
+    let mut damaged: Vec<_> =
+        table.clone().step_by(table.len() / 24).map(|at| at..at + 1).collect();
+    damaged.push(table.start + table.len() / 2..table.end);
+    for range in damaged {
+        let mut image = whole.clone();
+        image[range.clone()].iter_mut().for_each(|byte| *byte ^= 4);
+        let reason = refusal(place.path(), &image);
+        assert_eq!(reason.as_deref(), Some("the relocation table cannot be read"), "{range:?}");
+    }
+}
+
 #[test]
 fn a_program_started_in_unusual_ways_is_randomized_all_the_same() {
     for script in [

@@ -5,7 +5,7 @@
 //! move with them, and why the other functions stay.
 //!
 //! ```text
-//! Header | Movable × n, by address | Pinned × m, by address | field stream | names
+//! Header | Movable × n, by address | Pinned × m, by address | field stream | names | digest
 //! ```
 //!
 //! All positions in the image are offsets in bytes from the image's lowest loaded address (its ELF
@@ -42,7 +42,7 @@ pub const TABLE_SECTION: &str = ".gnu.warning.szc.table";
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// Symbol that pulls the runtime out of its archive.
 pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
@@ -216,6 +216,16 @@ impl<'a> Table<'a> {
             return Err(Malformed::OutOfBounds);
         }
         Ok(Self { bytes, header })
+    }
+
+    /// Whether the digest behind the table is that of its bytes: sound records may be wrong ones.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let Some((table, behind)) = self.bytes.split_at_checked(self.header.total_bytes as usize)
+        else {
+            return false;
+        };
+        behind.first_chunk() == Some(&digest(table).to_le_bytes())
     }
 
     /// The table's header.

@@ -5,7 +5,7 @@ use crate::{ABI_VERSION, FixedFrame, MAGIC, Malformed, u32_at};
 /// Outline of a table. Offsets are in bytes from the table's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the whole table.
+    /// Bytes of the whole table, but for the digest behind it.
     pub total_bytes: u32,
     /// Number of [`Movable`] records.
     pub movable_count: u32,

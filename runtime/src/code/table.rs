@@ -83,6 +83,10 @@ fn check(section: &'static [u8], digest: Option<u64>) -> Result<Table<'static>, 
     }
     let table = Table::parse(section).map_err(|_| Missing::Malformed)?;
     table.validate().map_err(|_| Missing::Malformed)?;
+    // A library's digest is that of all bytes of the section.
+    if digest.is_none() && !table.is_whole() {
+        return Err(Missing::Malformed);
+    }
     Ok(table)
 }
 

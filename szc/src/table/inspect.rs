@@ -2,7 +2,7 @@
 
 use super::compiler::{self, Known};
 use super::read::Image;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use serde::Serialize;
@@ -169,6 +169,7 @@ pub fn report(path: &Path, data: &[u8]) -> Result<Report> {
     let bytes = section.data().context("its relocation table lies outside the file")?;
     let table = Table::parse(bytes)?;
     table.validate().context("its relocation table is damaged")?;
+    ensure!(table.is_whole(), "its relocation table is damaged: it has another digest");
     let padded = offsets_of(data, |known| known.padded);
     let bounds = offsets_of(data, |known| known.bounds_stack);
     let report = summarize(path, &file, &table, &padded);

@@ -66,7 +66,9 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
         base_high: u32::try_from(base_high)?,
         flags: if decision.switches_in_place { Header::FLAG_SWITCHES_STACKS } else { 0 },
     };
-    Ok([&header.encode()[..], &movable, &pinned, &fields, &names].concat())
+    let mut table = [&header.encode()[..], &movable, &pinned, &fields, &names].concat();
+    table.extend(szc_abi::digest(&table).to_le_bytes());
+    Ok(table)
 }
 
 fn word(value: usize) -> Result<u32> {
