@@ -44,6 +44,7 @@ NEEDED_BY_TESTS=(
     "linux-perf=perf"
     "mold=mold"
     "python3-dev=python3-config"
+    "qemu-user-static=qemu-x86_64-static"
     "shellcheck=shellcheck"
     "time=/usr/bin/time"
     "valgrind=valgrind"

@@ -46,7 +46,7 @@ fn ends_by_default(signal: i32) -> bool {
 
 fn log_action() -> SignalAction {
     SignalAction {
-        handler: szc_rt_fatal as *const () as usize,
+        handler: arch::fatal_handler(),
         flags: os::SA_SIGINFO | os::SA_RESTORER | os::SA_RESETHAND,
         restorer: arch::restorer(),
         mask: u64::MAX,
@@ -68,7 +68,7 @@ pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
 
 /// Whether a handler is the one that writes the log, which the program does not know of.
 pub fn is_log_handler(handler: usize) -> bool {
-    handler == szc_rt_fatal as *const () as usize
+    handler == arch::fatal_handler()
 }
 
 /// The action that the program believes to be installed.
@@ -85,9 +85,8 @@ pub fn visible_action(signal: i32, installed: SignalAction) -> SignalAction {
 /// Handler of signals that end the program: writes the log and lets the signal happen again.
 ///
 /// # Safety
-/// Called by the kernel only.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_fatal(signal: i32, info: *mut c_void, _context: *mut c_void) {
+/// Called by the kernel only, by way of [`arch::fatal_handler`].
+pub unsafe extern "C" fn fatal(signal: i32, info: *mut c_void, _context: *mut c_void) {
     report::write_log();
     // SA_RESETHAND made the action the default. A fault happens again by itself when the handler
     // returns, with the registers as they were; a signal that was sent, and a breakpoint, which lies

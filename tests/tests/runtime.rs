@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
-use szc_tests::build::{moving, plain};
-use szc_tests::directives::Ending;
+use szc_tests::build::{build, moving, plain};
+use szc_tests::directives::{Ending, Program};
 use szc_tests::records::{Log, read_map};
 use szc_tests::run::{command, run};
 
@@ -353,4 +353,44 @@ fn a_program_started_in_unusual_ways_is_randomized_all_the_same() {
         let log = logs.last().expect("a log");
         assert!(log.randomize.code && log.epochs > 2, "{script}: {log:?}");
     }
+}
+
+/// An emulator learns of changes of code by the mapping that it has executed from alone.
+#[test]
+fn where_changes_of_code_are_not_seen_the_program_runs_as_ever_and_the_log_says_so() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    for name in [
+        "calls/recursion.c",
+        "calls/tail_calls.c",
+        "exceptions/frames.cpp",
+        "heap/semantics.c",
+        "threads/together.c",
+    ] {
+        let program = Program::read(&programs.join(name)).expect("sound").expect("directives");
+        for variant in &program.variants[..program.variants.len().min(2)] {
+            let place = tempfile::tempdir().expect("a temporary directory");
+            let builds =
+                build(&program, variant, &[], place.path()).unwrap_or_else(|e| panic!("{e}"));
+            let plain = run(&builds.plain, &[], &[]);
+            let image = builds.moving.display().to_string();
+            let emulator = Path::new("qemu-x86_64-static");
+            let outcome = run(emulator, &[("SZC_INTERVAL_MS", "1")], &[&image]);
+            let log = outcome.log_of_success();
+            assert_eq!(outcome.text(), plain.text(), "{name} {}", variant.text);
+            assert!(!log.randomize.code && log.randomize.heap, "{name}: {log:?}");
+            let reason = log.code_refused.as_deref().unwrap_or_default();
+            assert!(reason.contains("emulator"), "{name}: {log:?}");
+        }
+    }
+}
+
+#[test]
+fn an_abort_under_an_emulator_ends_the_program_by_its_signal_and_leaves_a_log() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let source = place.path().join("aborts.c");
+    std::fs::write(&source, "#include <stdlib.h>\nint main(void) { abort(); }\n").expect("room");
+    let image = moving(&source, &["-O2"], place.path()).display().to_string();
+    let outcome = run(Path::new("qemu-x86_64-static"), &[], &[&image]);
+    assert_eq!(outcome.ending, Ending::Signal(6), "{}", outcome.stderr);
+    assert!(outcome.log.is_some_and(|log| !log.randomize.code), "{}", outcome.stderr);
 }

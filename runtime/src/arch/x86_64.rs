@@ -6,7 +6,9 @@
 pub mod check;
 mod debugger;
 pub mod entry;
+mod handler;
 mod heap;
+pub mod number;
 pub mod pads;
 pub mod prologue;
 pub mod rules;
@@ -18,6 +20,7 @@ mod weak;
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
+pub use handler::fatal_handler;
 pub use heap::{copy_words, prefetch, zero_grains};
 pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
 pub use thread_word::{

@@ -206,7 +206,7 @@ pub(super) fn change_word(arena: &Arena, at: usize, other: Word, mask: Word) {
 }
 
 /// Replaces a head, a detour, or a word of a body.
-fn set_word(arena: &Arena, at: usize, word: Word) {
+pub(super) fn set_word(arena: &Arena, at: usize, word: Word) {
     // Release: pairs with the fetch of the word by any thread, which finds what was written before it
     // where the word leads.
     word_at(arena, at).store(word, Ordering::Release);

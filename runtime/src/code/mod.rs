@@ -27,6 +27,7 @@ pub mod pristine;
 pub mod reclaim;
 mod refused;
 pub mod region;
+mod self_test;
 mod setup;
 pub mod slot;
 pub mod spares;

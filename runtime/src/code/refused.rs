@@ -16,6 +16,8 @@ pub enum Refused {
     Membarrier,
     /// The kernel does not let a program change its own text.
     Text,
+    /// What executes the program does not see its code change.
+    Emulated,
     /// Not enough memory.
     Memory,
     /// The processor compares return addresses with a stack of its own.
@@ -47,6 +49,9 @@ impl Refused {
             }
             Self::Membarrier => "the kernel has no membarrier for code",
             Self::Text => "the kernel does not allow writing to /proc/self/mem",
+            Self::Emulated => {
+                "changes of code are not seen, by an emulator perhaps (qemu-user; valgrind needs --smc-check=all)"
+            }
             Self::Memory => "not enough memory",
             Self::ShadowStack => "the program runs with a shadow stack (CET)",
             Self::HiddenSearch => {

@@ -9,7 +9,8 @@ use super::region::Region;
 use super::slot::{Entrances, Frames, Shape, Slot};
 use super::table::MappedTable;
 use super::{
-    Budget, Callers, Code, Counts, Reclaim, Refused, SlotAt, layout, max_redirects, spares,
+    Budget, Callers, Code, Counts, Reclaim, Refused, SlotAt, layout, max_redirects, self_test,
+    spares,
 };
 use crate::arch::{self, entry};
 use crate::epoch::{Epochs, Use};
@@ -81,6 +82,11 @@ impl Code {
             room,
         )
         .map_err(Refused::Arena)?;
+        if let Some(reason) = self_test::obstacle(&arena) {
+            // SAFETY: nobody has used it.
+            unsafe { arena.free() };
+            return Err(reason);
+        }
         let pristine = Pristine::of(base, file);
         let image = Image::new(base, table, pointers.cast(), pristine, shape, slots_bytes, headers)
             .ok_or(Refused::Memory)?;
