@@ -28,6 +28,8 @@
 //! - *`filters::settle`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
+mod announced;
+
 use crate::arch;
 use crate::code::images::Images;
 use crate::code::reclaim;
@@ -40,6 +42,10 @@ use crate::report;
 use crate::stack;
 use crate::state::CODE;
 use crate::symbols;
+pub use announced::{
+    announced, announced_clone, announced_syscall, are_wanted, enter_child, is_separate,
+    makes_child, next_clone,
+};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -77,44 +83,6 @@ fn set_mark() {
     if let Some(mark) = mark() {
         mark.store(1, Ordering::Relaxed);
     }
-}
-
-/// `SYS_clone` and `SYS_fork`, and the flag of a child that shares the memory (`linux/sched.h`).
-const CLONE: usize = 56;
-const FORK: usize = 57;
-const CLONE_VM: usize = 0x100;
-
-/// Whether a call of syscall(2) makes a child with memory of its own that goes on where the parent is.
-pub fn makes_child(number: usize, first: usize, second: usize) -> bool {
-    let forks = match number {
-        FORK => true,
-        CLONE => first & CLONE_VM == 0 && second == 0,
-        _ => false,
-    };
-    // Otherwise there is nothing that the two would share.
-    forks && mark().is_some()
-}
-
-/// Such a call, announced as those of libc's `fork` are.
-pub extern "C" fn announced_syscall(
-    number: usize,
-    first: usize,
-    second: usize,
-    third: usize,
-    fourth: usize,
-    fifth: usize,
-) -> isize {
-    type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
-    // SAFETY: the address of libc's function, or of one like it; both calls take at most five arguments.
-    let next: Syscall = unsafe { core::mem::transmute(filters::next_syscall()) };
-    let before = announce();
-    let result = next(number, first, second, third, fourth, fifth);
-    if result == 0 {
-        go_on_in_child(before);
-    } else {
-        go_on_in_parent(before, result > 0);
-    }
-    result
 }
 
 /// Takes charge of a child that was made without libc's `fork`, when it first resolves a call. All

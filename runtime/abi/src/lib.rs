@@ -88,6 +88,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_clone",
     "szc_rt_thread",
     "szc_rt_thread_enter",
+    "szc_rt_clone_child",
     "_exit",
     "_Exit",
     "sigaction",

@@ -8,9 +8,10 @@
 
 use super::region::{self, Region};
 use super::{room, threads};
-use crate::arch::{self, nr, pads::stack_pointer, variadic};
+use crate::arch::{self, nr, pads::stack_pointer};
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::{fail, returned};
+use crate::fork;
 use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
 use crate::os::{Errno, memory_limits_were_set};
 use core::ffi::{c_int, c_void};
@@ -152,20 +153,17 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
     0
 }
 
-/// _Fork(3): the child goes on with its parent's copies of code.
+/// _Fork(3): announced as fork(3) is, which does not come here.
 ///
 /// # Safety
 /// As the function it stands for.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
     use crate::next::FORK as NEXT;
-    stacks::block(Blocked::Child);
     let Some(next) = NEXT.get() else { return fail(Errno(ENOSYS)) };
     // SAFETY: the next definition has this type.
-    unsafe {
-        let next: unsafe extern "C" fn() -> c_int = core::mem::transmute(next);
-        next()
-    }
+    let next = unsafe { core::mem::transmute::<usize, extern "C" fn() -> c_int>(next) };
+    if fork::are_wanted() { fork::announced(|| next() as isize) as c_int } else { next() }
 }
 
 /// The start of glibc's `ucontext_t`.
@@ -190,13 +188,15 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
     NEXT.get().unwrap_or(0)
 }
 
-/// Before clone(2): the child may run on a stack inside this thread's own, of which only the end is
+/// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of which only the end is
 /// known, with this thread's pad state. Where to go on.
-pub extern "C" fn before_clone(_start: usize, stack_end: usize) -> usize {
-    use crate::next::CLONE as NEXT;
+pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> usize {
+    if fork::is_separate(start, stack_end, flags) {
+        return fork::announced_clone as *const () as usize;
+    }
     stacks::block(Blocked::Child);
     region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
-    NEXT.get().unwrap_or_else(variadic::own_clone)
+    fork::next_clone()
 }
 
 /// prlimit(2).

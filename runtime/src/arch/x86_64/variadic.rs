@@ -102,6 +102,7 @@ global_asm!(
 );
 
 unsafe extern "C" {
+    fn szc_rt_clone_child();
     fn szc_rt_system_call();
     static szc_rt_own_clone: usize;
 }
@@ -109,6 +110,37 @@ unsafe extern "C" {
 /// What a system call that failed returns in C.
 extern "C" fn failed(result: isize) -> isize {
     returned(result) as isize
+}
+
+// First code of a child of clone(2) that has memory of its own. It ends with the program's start routine:
+// libc would end this thread alone, and the maintenance task would be left.
+global_asm!(
+    ".text",
+    ".globl szc_rt_clone_child",
+    ".hidden szc_rt_clone_child",
+    ".type szc_rt_clone_child, @function",
+    ".p2align 4",
+    "szc_rt_clone_child:",
+    ".cfi_startproc",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "call {enter}", // rdi: what clone was given; the pair comes back in rax and rdx
+    "mov rdi, rdx",
+    "call rax",
+    "mov edi, eax",
+    "mov eax, {exit_group}",
+    "syscall",
+    "ud2",
+    ".cfi_endproc",
+    ".size szc_rt_clone_child, . - szc_rt_clone_child",
+    enter = sym crate::fork::enter_child,
+    exit_group = const super::nr::EXIT_GROUP,
+);
+
+/// Address of the first code of a child of clone(2).
+#[must_use]
+pub fn clone_child() -> usize {
+    szc_rt_clone_child as *const () as usize
 }
 
 /// Address of a syscall(2) that needs no libc but for `errno`.

@@ -23,7 +23,7 @@ pub enum Blocked {
     InnerStack,
     /// A thread on a stack that is not its own.
     ForeignStack,
-    /// A child that shares the copies: `clone`, `_Fork`.
+    /// A child that shares the memory: `clone`.
     Child,
     /// `/proc` or the system calls about threads do not work.
     Hidden,
@@ -53,7 +53,7 @@ impl Blocked {
             Self::Contexts => "the program makes stacks of its own (makecontext)",
             Self::InnerStack => "a signal stack lies inside a thread's stack",
             Self::ForeignStack => "a thread was seen on a stack that is not its own",
-            Self::Child => "a process shares memory with the program (clone, _Fork)",
+            Self::Child => "a process shares memory with the program (clone)",
             Self::Hidden => "the kernel does not tell where threads are",
             Self::Filter => "the program has installed a seccomp filter",
             Self::ForeignSwitches => "a library may switch stacks by its own instructions",
