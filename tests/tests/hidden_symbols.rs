@@ -192,3 +192,27 @@ int main(void)
         assert_eq!(refused.contains("unwinds"), !moves, "{refused}");
     }
 }
+
+/// As nongnu.org builds it, libunwind leads no exceptions: programs walk by its own functions.
+#[test]
+fn a_libunwind_that_leads_no_exceptions_keeps_code_in_place() {
+    let place = Place::new();
+    place.write("x.c", "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n");
+    place.write("walks.c", "int STEP(void *cursor) { return !cursor; }\n");
+    for step in ["_ULx86_64_step", "_Ux86_64_step", "another_step"] {
+        let is = format!("-DSTEP={step}");
+        let mut library = place.command("clang-22");
+        library.args(["-O2", "-shared", "-fPIC", "walks.c", "-o", "libwalks.so", &is]);
+        assert!(library.status().expect("starts").success());
+        let mut object = place.command("clang-22");
+        assert!(object.args(["-c", "walks.c", &is]).status().expect("starts").success());
+        let shared = ["-Wl,--no-as-needed", "./libwalks.so", "-Wl,-rpath,$ORIGIN"];
+        for words in [&shared[..], &["walks.o"], &["walks.o", "-static"]] {
+            place.run(szc(), &[&["-O2", "x.c", "-o", "prog"], words].concat());
+            let log = log_of(&place.path.join("prog"), words[0]);
+            assert_eq!(log.randomize.code, step == "another_step", "{step} {words:?}: {log:?}");
+            let refused = log.code_refused.unwrap_or_default();
+            assert_eq!(refused.contains("unwinds"), step != "another_step", "{refused}");
+        }
+    }
+}

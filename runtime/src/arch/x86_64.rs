@@ -29,7 +29,7 @@ pub use thread_word::{
 };
 pub use weak::{
     StreamsCall, WeakSymbol, call_for_streams, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym,
-    weak_find_fde, weak_iterate_images, weak_main, weak_symbol,
+    weak_find_fde, weak_iterate_images, weak_main, weak_steps, weak_symbol,
 };
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).

@@ -58,7 +58,7 @@ impl Refused {
                 "the program hides _Unwind_Find_FDE from the unwinder, by a version script perhaps"
             }
             Self::OtherUnwinder => {
-                "another library than libgcc_s unwinds (libunwind perhaps), which finds no copies"
+                "something else than libgcc unwinds (libunwind perhaps), which finds no copies"
             }
             Self::OwnUnwinder => {
                 "the program has an unwinder of its own, which libraries do not use"

@@ -127,8 +127,21 @@ pub(super) fn find() -> bool {
     real().is_some()
 }
 
-/// Why exceptions would not pass copies, if so.
+/// What nongnu.org's libunwind walks by, as a program's own and as one for any process, under the names that it gives
+/// `unw_step`.
+const STEPS: [&CStr; 2] = [c"_ULx86_64_step", c"_Ux86_64_step"];
+
+/// Whether the program has nongnu.org's libunwind, in itself or in a library: it finds no copies, and keeps what it has
+/// found for an address. Mostly it is an unwinder beside another, which leads exceptions.
+fn has_other_walks() -> bool {
+    arch::weak_steps() || STEPS.into_iter().any(|name| next::symbol_of_any(name) != 0)
+}
+
+/// Why exceptions or walks would not pass copies, if so.
 pub fn obstacle() -> Option<Refused> {
+    if has_other_walks() {
+        return Some(Refused::OtherUnwinder);
+    }
     if arch::weak_find_fde() != 0 {
         // Linked statically, and so the only one.
         return None;

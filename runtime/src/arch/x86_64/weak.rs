@@ -49,6 +49,13 @@ global_asm!(
     ".weak __real__Unwind_Find_FDE",
     "szc_rt_weak_find_fde:",
     ".quad __real__Unwind_Find_FDE",
+    ".globl szc_rt_weak_steps",
+    ".hidden szc_rt_weak_steps",
+    ".weak _ULx86_64_step",
+    ".weak _Ux86_64_step",
+    "szc_rt_weak_steps:",
+    ".quad _ULx86_64_step",
+    ".quad _Ux86_64_step",
     ".globl szc_rt_weak_keeps_code",
     ".hidden szc_rt_weak_keeps_code",
     ".weak szc_keeps_code",
@@ -96,6 +103,7 @@ unsafe extern "C" {
     static szc_rt_weak_dlopen: usize;
     static szc_rt_weak_iterate_images: usize;
     static szc_rt_weak_find_fde: usize;
+    static szc_rt_weak_steps: [usize; 2];
     static szc_rt_weak_keeps_code: usize;
     static szc_rt_weak_main: usize;
     static szc_rt_weak_allocator: [usize; 8];
@@ -191,6 +199,13 @@ pub fn weak_find_fde() -> usize {
 pub fn weak_main() -> usize {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_main }
+}
+
+/// Whether the program has nongnu.org's libunwind inside.
+#[must_use]
+pub fn weak_steps() -> bool {
+    // SAFETY: constants that the loader filled in before any code of the image ran.
+    unsafe { szc_rt_weak_steps != [0; 2] }
 }
 
 /// Whether the program was built to keep its code where it is.
