@@ -11,6 +11,7 @@ mod print;
 mod resizable;
 mod variables;
 
+pub(crate) use calls::LIKE_C;
 pub(crate) use print::print;
 
 use crate::llvm::{Block, Callee, Function, Instruction, Kind, Module};
@@ -134,7 +135,7 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
 }
 
 /// Whether this is x86-64 Linux with pointers of 8 bytes.
-fn is_supported(target: &str) -> bool {
+pub(crate) fn is_supported(target: &str) -> bool {
     let mut parts = target.split('-');
     parts.next() == Some("x86_64")
         && parts.clone().any(|part| part == "linux")

@@ -17,7 +17,7 @@ use llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMIntPredicate};
 
 /// A value of the module.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value(LLVMValueRef);
+pub(crate) struct Value(pub(super) LLVMValueRef);
 
 impl Value {
     /// # Safety
@@ -63,9 +63,9 @@ const ROOM_ALIGNMENT: u32 = 8;
 /// Appends instructions without a place in the source to a block.
 #[derive(Debug)]
 pub(crate) struct Builder {
-    builder: LLVMBuilderRef,
-    context: LLVMContextRef,
-    module: LLVMModuleRef,
+    pub(super) builder: LLVMBuilderRef,
+    pub(super) context: LLVMContextRef,
+    pub(super) module: LLVMModuleRef,
 }
 
 impl Builder {

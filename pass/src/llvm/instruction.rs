@@ -1,6 +1,6 @@
 //! `llvm::Instruction`, as far as the pass looks at instructions.
 
-use super::{Block, Function};
+use super::{Block, Function, Value};
 use llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMGetAlignment, LLVMGetArgOperand, LLVMGetBasicBlockParent,
     LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetEnumAttributeKindForName,
@@ -121,6 +121,12 @@ impl Instruction {
         // SAFETY: the instruction is live.
         let next = unsafe { LLVMGetNextInstruction(self.0) };
         (!next.is_null()).then_some(Self(next))
+    }
+
+    /// Its result.
+    pub(crate) fn result(self) -> Value {
+        // SAFETY: the instruction is live.
+        unsafe { Value::new(self.0) }
     }
 
     /// Its block.

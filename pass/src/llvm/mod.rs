@@ -6,6 +6,7 @@
 
 mod block;
 mod builder;
+mod caller;
 mod function;
 mod global;
 mod instruction;

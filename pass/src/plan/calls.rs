@@ -51,7 +51,7 @@ const SILENT: [&str; 5] = ["lifetime", "assume", "dbg", "experimental", "invaria
 /// arguments on the stack to the caller, so that a function of one may end in a jump to a function of another: C, fast
 /// (what optimization makes of C for a function that only this file calls), x86-64 System V. Calls by others of those that
 /// get pads never become jumps.
-pub(super) const LIKE_C: [u32; 3] = [0, 8, 78];
+pub(crate) const LIKE_C: [u32; 3] = [0, 8, 78];
 
 /// Whether a block makes a call that needs this function's frame.
 pub(super) fn any_in(block: Block) -> bool {

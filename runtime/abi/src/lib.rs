@@ -50,6 +50,10 @@ pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
 /// Symbol that the link defines, anywhere, in programs whose code is to stay where it is.
 pub const KEEPS_CODE_SYMBOL: &str = "szc_keeps_code";
 
+/// What code asks for the address in the original of one that it has got from its own stack: a function of the runtime.
+/// Where there is none, addresses are what they are.
+pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
+
 /// Prefixes of the runtime's definitions of libc functions that belong in programs with this randomization
 /// only: the driver takes the prefix off the names that a program asked for.
 pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
@@ -81,6 +85,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_find_fde",
     "_dl_find_object",
     "szc_rt_symbol_of",
+    ORIGINAL_SYMBOL,
     library::ADOPT_SYMBOL,
     library::RELEASE_SYMBOL,
     "szc_rt_restorer",

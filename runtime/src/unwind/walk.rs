@@ -53,6 +53,13 @@ pub fn told(address: usize) -> usize {
     }
 }
 
+/// A function's return address, as the function is told it that asks for it (`__builtin_return_address`). Any address may
+/// be asked about, on any thread.
+#[unsafe(no_mangle)]
+extern "C" fn szc_rt_original_address(address: usize) -> usize {
+    told(address)
+}
+
 /// What a walk shows, and to whom.
 struct Shown {
     visit: Visit,

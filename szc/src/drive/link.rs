@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use szc_abi::{
-    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, RUNTIME_START_SYMBOL,
-    SHARED_FRAMES_EXPORT_PREFIX, SHARED_OBJECTS_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX,
-    SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
+    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, ORIGINAL_SYMBOL,
+    RUNTIME_START_SYMBOL, SHARED_FRAMES_EXPORT_PREFIX, SHARED_OBJECTS_EXPORT_PREFIX,
+    SHARED_STACK_EXPORT_PREFIX, SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
 
 /// What a link is to make, and by which means.
@@ -77,7 +77,7 @@ pub(super) fn additions(
     }
     if part == Some(Part::Runtime) {
         if !facts.fully_static {
-            for symbol in [ADOPT_SYMBOL, RELEASE_SYMBOL] {
+            for symbol in [ADOPT_SYMBOL, RELEASE_SYMBOL, ORIGINAL_SYMBOL] {
                 words.push(format!("-Wl,--export-dynamic-symbol={symbol}").into());
             }
         }

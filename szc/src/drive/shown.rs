@@ -14,6 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use szc_abi::ORIGINAL_SYMBOL;
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use tempfile::NamedTempFile;
 
@@ -106,7 +107,7 @@ fn names(object: &Path) -> Result<Vec<String>> {
     let stands_in = object.symbols().filter(|symbol| symbol.is_definition() && symbol.is_weak());
     let mut names: Vec<String> =
         stands_in.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
-    names.extend([FIND_FDE, ADOPT_SYMBOL, RELEASE_SYMBOL].map(str::to_owned));
+    names.extend([FIND_FDE, ADOPT_SYMBOL, RELEASE_SYMBOL, ORIGINAL_SYMBOL].map(str::to_owned));
     names.sort_unstable();
     names.dedup();
     Ok(names)

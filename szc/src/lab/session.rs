@@ -365,7 +365,8 @@ impl Session<'_> {
                 program.title()
             ));
             state.not_randomized = Some(reason);
-        } else if state.stays.is_none()
+        } else if state.not_randomized.is_none()
+            && state.stays.is_none()
             && let Some(reason) = log.stays()
         {
             self.observer.warning(&refusal::in_part(program, &reason));

@@ -10,13 +10,14 @@ enum { DISPLACEMENT_BYTES = 4, WORD_BYTES = 8, LEAF_BYTES = 512 };
 
 static uint64_t could_change, straight;
 
-/* Where it was called. */
-NOINLINE uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }
+/* Where the function was called; __builtin_return_address tells of the original. */
+#define RETURN_ADDRESS() (((uintptr_t *)__builtin_frame_address(0))[1])
+NOINLINE uintptr_t here(void) { return RETURN_ADDRESS(); }
 
 NOINLINE uint64_t leaf(uint64_t value)
 {
     const unsigned char *displacement =
-        (const unsigned char *)__builtin_return_address(0) - DISPLACEMENT_BYTES;
+        (const unsigned char *)RETURN_ADDRESS() - DISPLACEMENT_BYTES;
     int32_t distance;
     memcpy(&distance, displacement, sizeof distance);
     uintptr_t target = (uintptr_t)displacement + DISPLACEMENT_BYTES + (uintptr_t)(intptr_t)distance;

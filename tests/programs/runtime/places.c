@@ -4,8 +4,8 @@
 
 extern const char __ehdr_start;
 
-/* Where its caller runs. */
-NOINLINE uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }
+/* Where its caller runs; __builtin_return_address tells of the original. */
+NOINLINE uintptr_t here(void) { return ((uintptr_t *)__builtin_frame_address(0))[1]; }
 
 #define FUNCTION(name, factor)                                                                     \
     NOINLINE uintptr_t name(uint64_t x)                                                            \
