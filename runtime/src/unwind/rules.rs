@@ -103,6 +103,7 @@ unsafe fn remember(rules: usize, origin: &Origin, pc: *mut c_void, bases: &Bases
 }
 
 /// The addresses that rules hold for, if they tell them as linkers write them: a distance, and bytes, in 4 bytes each.
+/// None for others; of a distance in 8 bytes (the large code model) that is negative, the second half would be 4 GiB.
 ///
 /// # Safety
 /// There must be rules at the address.
@@ -111,7 +112,7 @@ unsafe fn range_of(rules: usize) -> Range<usize> {
     // SAFETY: the caller's promise; rules of any form have 16 bytes or more.
     let [start, bytes] = unsafe { (field as *const [i32; 2]).read_unaligned() };
     let start = field.wrapping_add_signed(start as isize);
-    start..start.wrapping_add(bytes.cast_unsigned() as usize)
+    start..start.wrapping_add(bytes.max(0).cast_unsigned() as usize)
 }
 
 /// Whether an unwinder was loaded with the program: to look for one that was not takes longer than all else.
