@@ -280,7 +280,8 @@ fn table_of(image: &[u8]) -> std::ops::Range<usize> {
     let file = object::File::parse(image).expect("an image");
     let section = file.section_by_name(szc_abi::TABLE_SECTION).expect("a table");
     let (start, length) = section.file_range().expect("in the file");
-    start as usize..(start + length) as usize
+    let at = |place| usize::try_from(place).expect("an address");
+    at(start)..at(start + length)
 }
 
 /// Runs a copy of the worker; why its code stays.

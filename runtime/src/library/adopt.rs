@@ -9,7 +9,7 @@ use super::{Library, Wanted, seeds, tables_of};
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
 use crate::code::arena::Unavailable;
-use crate::code::images::CAPACITY;
+use crate::code::images::{CAPACITY, Images};
 use crate::code::{self, Code, Refused, table};
 use crate::stack;
 use crate::state::CODE;
@@ -72,7 +72,7 @@ fn adopt(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) ->
     if CLOSED.load(Ordering::Relaxed) {
         return false;
     }
-    if !CODE.with(|images| images.make_room()) {
+    if !CODE.with(Images::make_room) {
         PASSED_OVER.fetch_add(1, Ordering::Relaxed);
         if found.hide().is_err() {
             CLOSED.store(true, Ordering::Relaxed);

@@ -26,7 +26,7 @@ pub(super) fn link(
     clang: &Clang,
     invocation: &Invocation,
     plan: &Plan<'_>,
-    failed: Attempt,
+    failed: &Attempt,
 ) -> anyhow::Result<Less> {
     let words = invocation.for_clang(&[]);
     let plain = Attempt::run(clang, &words, Said::Kept)?;

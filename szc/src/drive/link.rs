@@ -146,7 +146,7 @@ fn link_and_complete(
     let mut plan = Plan { request, unwinder, linker: Linker::of(facts) };
     let mut attempt = link_once(clang, invocation, &plan, Said::Shown)?;
     if attempt.may_be_ours(plan.linker) && interrupted::caught().is_none() && !facts.reads_stdin() {
-        attempt = match less::link(clang, invocation, &plan, attempt)? {
+        attempt = match less::link(clang, invocation, &plan, &attempt)? {
             Less::ByClangsLinker(attempt) => attempt,
             Less::Finished(code) => return Ok(code),
         };
@@ -179,7 +179,7 @@ fn link_and_complete(
         let options =
             EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
         let done = table::embed(image, &options);
-        if done.as_ref().is_err_and(|error| error.is::<table::NothingRetained>()) {
+        if done.as_ref().is_err_and(anyhow::Error::is::<table::NothingRetained>) {
             return less::without_code(clang, invocation, &Plan { unwinder, ..plan }, image);
         }
         remove_unless(image, done).with_context(|| {

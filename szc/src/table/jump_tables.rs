@@ -245,7 +245,7 @@ impl Context<'_, '_> {
         let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
         let private = !self.is_pointed_to(base, end);
         let users = users.to_vec();
-        (frozen && private).then(|| Table { users, targets, absolute, readable, jumps })
+        (frozen && private).then_some(Table { users, targets, absolute, readable, jumps })
     }
 
     /// The jump by an address that is one of an array's elements.

@@ -68,7 +68,7 @@ struct Form {
 const SHORT_HEADER_BYTES: u64 = 16;
 
 /// Tables are aligned to this at least.
-const HEADER_ALIGNMENT: u64 = 8;
+const HEADER_ALIGNMENT: usize = 8;
 
 /// The form of a table that begins with such bytes: magic number, two zeros, the unit of
 /// instructions (1) and the size of a pointer (8).
@@ -89,16 +89,18 @@ fn form(start: &[u8]) -> Option<Form> {
 
 /// The places in a section at which a table may begin.
 fn headers<'section>(section: &'section Section<'_>) -> impl Iterator<Item = u64> + 'section {
-    let skip = section.address.wrapping_neg() % HEADER_ALIGNMENT;
-    let bytes = section.data.get(skip as usize..).unwrap_or_default();
-    let starts = bytes.chunks_exact(HEADER_ALIGNMENT as usize).enumerate();
+    let unit = HEADER_ALIGNMENT as u64;
+    let first = section.address.next_multiple_of(unit);
+    let skip = usize::try_from(first - section.address).unwrap_or(usize::MAX);
+    let bytes = section.data.get(skip..).unwrap_or_default();
+    let starts = bytes.chunks_exact(HEADER_ALIGNMENT).enumerate();
     let places = starts.filter(|(_, start)| form(start).is_some());
-    places.map(move |(index, _)| section.address + skip + index as u64 * HEADER_ALIGNMENT)
+    places.map(move |(index, _)| first + index as u64 * unit)
 }
 
 /// From the first function of a table to the end of the last one, if all is as it should be.
 fn range_of_table(image: &Image<'_>, section: &Section<'_>, header: u64) -> Option<(u64, u64)> {
-    let form = form(section.bytes(header, HEADER_ALIGNMENT)?)?;
+    let form = form(section.bytes(header, HEADER_ALIGNMENT as u64)?)?;
     let word = |place: u64| section.bytes(place, 8)?.try_into().ok().map(u64::from_le_bytes);
     let functions = word(header.wrapping_add(8)).filter(|&functions| functions != 0)?;
     let list = match form.list_distance_at {
@@ -114,11 +116,11 @@ fn range_of_table(image: &Image<'_>, section: &Section<'_>, header: u64) -> Opti
         Some(at) => {
             let text =
                 address_at(image, section, header.wrapping_add(at)).filter(|&text| text != 0)?;
-            let distances = list_bytes.chunks(4).step_by(2).map(|bytes| {
+            let mut distances = list_bytes.chunks(4).step_by(2).map(|bytes| {
                 bytes.try_into().map_or(0, |bytes| u64::from(u32::from_le_bytes(bytes)))
             });
             distances.clone().is_sorted().then_some(())?;
-            let (first, last) = (distances.clone().next()?, distances.last()?);
+            let (first, last) = (distances.clone().next()?, distances.next_back()?);
             (text.checked_add(first)?, text.checked_add(last)?)
         }
         None => (

@@ -104,6 +104,7 @@ struct Fit {
 }
 
 /// The code of one function.
+#[derive(Clone, Copy)]
 struct Code<'a> {
     start: u64,
     bytes: &'a [u8],
@@ -118,9 +119,18 @@ fn of_function(
     closed: &Closed<'_, '_>,
     unwind: Option<&Frames<'_>>,
 ) -> Result<Fit, FixedFrame> {
+    let flow = StackFlow::of(code.start, code.bytes)?;
+    closed.check(code.start, &flow)?;
+    of_closed(code, flow, unwind)
+}
+
+/// The same for a function that holds all code which runs with its frame.
+fn of_closed(
+    code: Code<'_>,
+    flow: StackFlow,
+    unwind: Option<&Frames<'_>>,
+) -> Result<Fit, FixedFrame> {
     let Code { start, bytes: code, compiled_bytes, addressed } = code;
-    let flow = StackFlow::of(start, code)?;
-    closed.check(start, &flow)?;
     // Linkers take jumps out between the parts of a function, which then run on into each other.
     if compiled_bytes != code.len() as u64 {
         return Err(FixedFrame::Parts);
@@ -278,12 +288,15 @@ mod tests {
         let by_frame = [0x48, 0x8d, 0x7d, 0xf8]; // lea -8(%rbp), %rdi
         let below = [&enter[..], &take, &by_frame, &call, &give_back, &[0x5d, 0xc3]];
         // What comes next is that there are no unwind tables here.
-        for (code, addressed, expected) in [
+        for (bytes, addressed, expected) in [
             (above.concat(), true, FixedFrame::Addressed),
             (above.concat(), false, FixedFrame::Unwinding),
             (below.concat(), true, FixedFrame::Unwinding),
         ] {
-            assert_eq!(of_function(START, &code, addressed, None).err(), Some(expected));
+            let compiled_bytes = bytes.len() as u64;
+            let code = Code { start: START, bytes: &bytes, compiled_bytes, addressed };
+            let flow = StackFlow::of(START, &bytes).unwrap();
+            assert_eq!(of_closed(code, flow, None).err(), Some(expected));
         }
     }
 }

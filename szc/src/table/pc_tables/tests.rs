@@ -13,7 +13,12 @@ const TABLE_AT: u64 = DATA + 32;
 const FUNCTIONS: &[u64] = &[CODE + 0x100, CODE + 0x140, CODE + 0x1c0, CODE + 0x200];
 const COVERED: (u64, u64) = (CODE + 0x100, CODE + 0x200);
 
-fn section(name: &'static str, address: u64, data: &[u8], executable: bool) -> Section<'_> {
+fn section<'data>(
+    name: &'static str,
+    address: u64,
+    data: &'data [u8],
+    executable: bool,
+) -> Section<'data> {
     let size = if executable { CODE_BYTES } else { data.len() as u64 };
     Section { name, address, size, data, executable, writable: false }
 }
