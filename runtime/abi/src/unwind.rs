@@ -177,7 +177,9 @@ impl<'a> Frames<'a> {
             if address >= end {
                 return;
             }
-            if let Some(frame) = self.frame(description).filter(|frame| frame.start == address) {
+            if let Some(frame) =
+                self.description(description).filter(|frame| frame.start == address)
+            {
                 visit(&frame);
             }
             index += 1;
@@ -188,6 +190,27 @@ impl<'a> Frames<'a> {
     #[must_use]
     pub fn count(&self, start: u64, end: u64) -> usize {
         self.first_at_or_behind(end).saturating_sub(self.first_at_or_behind(start))
+    }
+
+    /// Calls `visit` with the places, as link addresses, of the table's words that lead to descriptions of no code at
+    /// all, unless the table has another one for the address, and with that address.
+    pub fn for_each_empty(&self, mut visit: impl FnMut(u64, u64)) {
+        for index in 0..self.table.len() / 8 {
+            let Some((start, description)) = self.entry(index) else { return };
+            let other = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
+            let alone = other.filter_map(|index| self.entry(index)).all(|(at, _)| at != start);
+            if alone && self.description(description).is_some_and(|frame| frame.bytes == 0) {
+                // Behind the words of the header and the entry's own address.
+                visit(self.header + 12 + index as u64 * 8 + 4, start);
+            }
+        }
+    }
+
+    /// The word by which the table leads to the description at a link address.
+    #[must_use]
+    pub fn word_to(&self, description: u64) -> Option<[u8; 4]> {
+        let distance = description.wrapping_sub(self.header).cast_signed();
+        i32::try_from(distance).ok().map(i32::to_le_bytes)
     }
 
     fn first_at_or_behind(&self, address: u64) -> usize {
@@ -223,7 +246,9 @@ impl<'a> Frames<'a> {
         Some(Cursor::new(bytes))
     }
 
-    fn frame(&self, address: u64) -> Option<Frame<'a>> {
+    /// The description at a link address; nothing if it has a form that is not understood.
+    #[must_use]
+    pub fn description(&self, address: u64) -> Option<Frame<'a>> {
         let whole = self.at(address)?;
         let mut cursor = whole.sized()?;
         let entry = whole.rest().get(..4 + cursor.rest().len())?;

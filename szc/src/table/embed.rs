@@ -3,7 +3,7 @@
 use super::decide::{Policy, References, decide};
 use super::frame::{self, Fitted};
 use super::read::{Image, Kind};
-use super::write;
+use super::{section_numbers, unwind_search, write};
 use anyhow::{Context, Result, bail};
 use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol};
@@ -128,7 +128,7 @@ struct Built {
     table: Vec<u8>,
     retained: Vec<String>,
     /// Bytes of the file to be replaced, by offset: what takes the room out of frames that the compiler pass has
-    /// added.
+    /// added, what unwinders search, and what names sections by number.
     changes: Vec<(usize, frame::NewBytes)>,
     /// The library's note, with the digest of the table.
     note: Option<Vec<u8>>,
@@ -150,15 +150,20 @@ fn build(data: &[u8], options: &EmbedOptions) -> Result<Built> {
     }
     let references = References::of(&image);
     let unwind = Frames::parse(data);
-    let Fitted { changes, frames } = frame::fit(&image, &references, unwind.as_ref());
+    let Fitted { mut changes, frames } = frame::fit(&image, &references, unwind.as_ref());
+    changes.extend(
+        unwind.as_ref().map(|unwind| unwind_search::mended(&image, unwind)).into_iter().flatten(),
+    );
     let decision = decide(&image, &references, frames, &policy);
     let table = write::encode(&decision, image.link_base)?;
     let place = |change: frame::Change| {
         let at = image.file_offset(data, change.address, change.bytes.len());
         Ok((at.context("a function lies outside the file")?, change.bytes))
     };
+    let mut changes: Vec<_> = changes.into_iter().map(place).collect::<Result<_>>()?;
+    changes.extend(section_numbers::without(data, &image.retained_sections)?);
     Ok(Built {
-        changes: changes.into_iter().map(place).collect::<Result<_>>()?,
+        changes,
         note: note_with(&image, szc_abi::digest(&table)),
         table,
         retained: image.retained_sections,

@@ -19,10 +19,12 @@ mod landing_pads;
 mod pc_tables;
 pub mod read;
 mod relocation;
+mod section_numbers;
 mod stack_switch;
 mod survey;
 mod switch;
 mod tail_calls;
+mod unwind_search;
 pub mod write;
 
 pub use embed::{EmbedOptions, NothingRetained, Strip, embed};

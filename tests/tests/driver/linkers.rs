@@ -200,3 +200,26 @@ fn an_unwinder_inside_the_program_finds_frames_whoever_links_it() {
         }
     }
 }
+
+#[test]
+fn programs_link_against_variables_of_a_library() {
+    let place =
+        Place::with("lib.c", "int numbers[4] = {1, 2, 3, 4};\nint (*call)(const char *);\n");
+    place.write("x.c", "#include <stdio.h>\nextern int numbers[4];\nint main(void) { return printf(\"%d\\n\", numbers[2]) - 2; }\n");
+    for linker in ["bfd", "gold", "lld", "mold"] {
+        let linker = format!("-fuse-ld={linker}");
+        place.run(szc(), &["-O2", "-shared", "-fPIC", &linker, "lib.c", "-o", "lib.so"]);
+        assert!(has_table(&place, "lib.so"), "{linker}");
+        for words in [
+            &["-fuse-ld=bfd"][..],
+            &["-fuse-ld=bfd", "-no-pie", "-fno-pie"],
+            &["-fuse-ld=gold"],
+            &["-fuse-ld=lld"],
+            &["-fuse-ld=mold"],
+        ] {
+            let words = [words, &["-O2", "x.c", "./lib.so", "-o", "x"]].concat();
+            place.run("clang-22", &words);
+            assert_eq!(place.run("./x", &[""; 0]), "3\n", "{linker} {words:?}");
+        }
+    }
+}
