@@ -4,8 +4,8 @@
 #
 #   spec-scripts/fetch.sh NAME...
 #
-# They come from the source packages of Debian or Ubuntu, in the version that this system's package archive offers, whose
-# signatures apt checks; so they need apt-get. Crates are cargo's to fetch. A program that cannot be had is named, the
+# They come from the source packages of Debian or Ubuntu, in the version that this system's package archive offers, or
+# that the recipe names with its hash; apt checks the signatures. So they need apt-get. Crates are cargo's to fetch. A program that cannot be had is named, the
 # others are still fetched, and the exit code is 1.
 #
 # SZC_CACHE: where sources are kept (default: .cache of the project).
@@ -70,12 +70,31 @@ fetch_from_debian() {
     # The newest first. Its archive may be missing where the security updates are only partly mirrored.
     local version
     for version in $(apt-cache -c "$APT/apt.conf" showsrc "$debian_source" | sed -n 's/^Version: //p' | sort -rVu); do
+        is_wanted "$version" || continue
         (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source=$version") >>"$APT/$debian_source.log" 2>&1 && break
     done
     # Only the program itself: some packages add archives of documentation.
     find "$1" -type f ! -name '*.orig.tar.*' -delete
     find "$1" -type f -name '*.asc' -delete
-    compgen -G "$1/*.orig.tar.*" >/dev/null
+    compgen -G "$1/*.orig.tar.*" >/dev/null && is_pinned "$1"/*.orig.tar.*
+}
+
+# is_wanted VERSION: whether this is a package of the version that the recipe names, if it does.
+is_wanted() {
+    # [EPOCH:]UPSTREAM-REVISION
+    local upstream=${1#*:}
+    [[ -z $debian_version || ${upstream%-*} == "$debian_version" ]]
+}
+
+# is_pinned ARCHIVE: whether it is what the recipe says, if it does.
+is_pinned() {
+    local found
+    [[ -n $debian_sha256 ]] || return 0
+    found=$(sha256sum "$1" | cut -d' ' -f1)
+    [[ $found == "$debian_sha256" ]] || {
+        warn "$program: the archive has the SHA-256 $found and not the recipe's, $debian_sha256"
+        return 1
+    }
 }
 
 # fetch_from_cargo DIRECTORY: leaves the crate's sources there, whose checksum cargo verifies.
@@ -121,8 +140,8 @@ fetch() (
         version=${version#*_}
         version=${version%.orig.tar.*}
     else
-        warn "$program: no source. Tried the source package '$debian_source' of this system's" \
-            "package archive, which needs apt-get. Check the network and run spec-scripts/fetch.sh again."
+        warn "$program: no source. Tried the source package '$debian_source' ${debian_version:-of any version} of this" \
+            "system's package archive, which needs apt-get. Check the network and run spec-scripts/fetch.sh again."
         exit 1
     fi
     if [[ -z $crate ]] && ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then

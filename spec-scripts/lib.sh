@@ -84,7 +84,9 @@ load_recipe() {
     if [[ ! -f $recipe ]]; then
         die "unknown suite '$1'; known: $(cd "$RECIPES" && echo */ | tr -d /)"
     fi
-    debian_source='' crate='' crate_version=''
+    debian_source='' debian_version='' debian_sha256='' crate='' crate_version=''
+    # Limits on one test, where the recipe runs each by itself, and on all of them.
+    test_seconds=600 suite_seconds=7200
     # shellcheck source=/dev/null
     source "$recipe"
 }

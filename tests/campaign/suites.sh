@@ -5,16 +5,19 @@
 # the second under all randomizations, and compares test by test. A table at the end; exit code 1
 # if a test that passes with clang fails with szc, or if the tests did not run randomized.
 #
-#   tests/campaign/suites.sh [--suite NAME]... [--seeds N] [--interval MS] [--again szc|all|nothing]
+#   tests/campaign/suites.sh [--suite NAME]... [--seeds N] [--interval MS,...] [--again WHAT]
 #
 # --suite NAME   one of tests/campaign/suites/ (default: all of them; hours)
 # --seeds N      how often the tests run with szc, with the seeds 1 to N (default 1)
-# --interval MS  time between re-randomizations (default 1)
-# --again WHAT   what is run again although there are results: szc (default), all, nothing
+# --interval MS  time between re-randomizations, or several: `default` is what szc does unasked (default: default,1)
+# --again WHAT   what is run again although there are results of this szc: nothing (default), szc, all
 #
-# Builds and results: suites/NAME in the cache; NAME/szc/results-SEED has one line a test,
-# NAME/szc/test-SEED.log what the tests said, NAME/szc/runs-SEED.jsonl the log of each randomized
-# run; without randomization NAME/plain/results-0 and so on.
+# Started again, it goes on where it was. A suite whose source cannot be had, or that does not build with clang,
+# is named and left out. The tests run on the loopback alone and end with all that they have started.
+#
+# Builds and results: suites/NAME in the cache; NAME/szc/results-INTERVAL-SEED has one line a test,
+# NAME/szc/test-INTERVAL-SEED.log what the tests said, NAME/szc/runs-INTERVAL-SEED.jsonl the log of each randomized
+# run; without randomization NAME/plain/results and so on.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -25,9 +28,9 @@ export RECIPES
 # fetch_suite: the project, and what a suite keeps elsewhere (recipes in directories of its own).
 fetch_suite() {
     local part
-    "$SCRIPTS/fetch.sh" "$SUITE"
+    "$SCRIPTS/fetch.sh" "$SUITE" || return 1
     for part in "$RECIPES/$SUITE"/*/; do
-        [[ ! -d $part ]] || RECIPES=$RECIPES/$SUITE "$SCRIPTS/fetch.sh" "$(basename "$part")"
+        [[ ! -d $part ]] || RECIPES=$RECIPES/$SUITE "$SCRIPTS/fetch.sh" "$(basename "$part")" || return 1
     done
 }
 
@@ -51,17 +54,21 @@ set_compiler() {
     export CC CXX CFLAGS CXXFLAGS=$CFLAGS KIND OUT
 }
 
-# in_tree FUNCTION LOG: runs a step of the recipe in the source tree, up to the first command that fails. As a bash of its
-# own, because `set -e` has no effect in a function whose status is tested.
+# in_tree FUNCTION LOG [COMMAND...]: runs a step of the recipe in the source tree, up to the first command that fails; by
+# way of COMMAND if there is one. As a bash of its own, because `set -e` has no effect in a function whose status is tested.
 in_tree() {
-    (cd "$OUT/tree" && exec "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$1") </dev/null >"$OUT/$2" 2>&1
+    local function=$1 log=$2
+    shift 2
+    (cd "$OUT/tree" && exec "$@" "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$function") </dev/null >"$OUT/$log" 2>&1
 }
 
-# check NAME COMMAND...: for recipes of suites that have no runner of their own.
+# check NAME COMMAND...: for recipes of suites that have no runner of their own. What the runner says may end in the middle
+# of a line.
 check() {
-    local name=$1
+    local name=$1 verdict=passed
     shift
-    if "$@"; then say "RESULT $name passed"; else say "RESULT $name failed"; fi
+    timeout --kill-after=10 "$test_seconds" "$@" || verdict=failed
+    printf '\nRESULT %s %s\n' "$name" "$verdict"
 }
 
 # automake_results DIRECTORY...: the verdicts that `make check` leaves beside the tests.
@@ -85,10 +92,12 @@ cargo_results() {
         sed -E 's/ - should panic / /; s/ ok$/ passed/; s/ FAILED$/ failed/; s/ ignored$/ skipped/'
 }
 
+# build_suite: fails if it does not build, with a message.
 build_suite() {
     local key
     key=$(identity | sha256sum)
     [[ $(cat "$OUT/key" 2>/dev/null) != "$key" ]] || return 0
+    heading "$SUITE: builds with $KIND"
     rm -rf "$OUT"
     mkdir -p "$OUT"
     # With its times: makefiles of automake compare them.
@@ -96,27 +105,39 @@ build_suite() {
     # The programs that a build runs on its way are not the test.
     SZC_ONCE=1 in_tree suite_build build.log || {
         tail -n 15 "$OUT/build.log" >&2
-        die "$SUITE: the build with $CC failed; all of it: $OUT/build.log"
+        warn "$SUITE: the build with $CC failed; all of it: $OUT/build.log"
+        return 1
     }
     say "$key" >"$OUT/key"
 }
 
-# run_suite SEED
+# is_done RESULTS
+is_done() { [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results$1 ]]; }
+
+# run_suite NAME [VARIABLE=VALUE...]: with these in the environment. NAME tells this run's files from others.
 run_suite() {
-    local seed=$1 status=0
-    [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results-$seed ]] && return
-    rm -f "$OUT/runs-$seed.jsonl" "$OUT/results-$seed"
-    if [[ $KIND == szc ]]; then
-        SZC_SEED=$seed SZC_INTERVAL_MS=$INTERVAL_MS SZC_LOG=$OUT/runs-$seed.jsonl \
-            in_tree suite_run "test-$seed.log" || status=$?
-    else
-        in_tree suite_run "test-$seed.log" || status=$?
-    fi
+    local name=$1 status=0 contained=("$PROJECT/tests/campaign/contained.pl" "$suite_seconds")
+    shift
+    ! is_done "$name" || return 0
+    heading "$SUITE: runs with $KIND $*"
+    rm -f "$OUT/runs$name.jsonl" "$OUT/results$name"
+    in_tree suite_run "test$name.log" env "$@" SZC_LOG="$OUT/runs$name.jsonl" "${contained[@]}" || status=$?
+    [[ $status -ne 143 && $status -ne 130 ]] || die "ended from outside; started again, it goes on here"
+    [[ $status -ne 124 ]] || warn "$SUITE: ended after $suite_seconds s; what had not run by then counts as failed"
     # One line a test: its name and `passed`, `failed` or `skipped`.
-    (cd "$OUT/tree" && suite_results "$OUT/test-$seed.log") | LC_ALL=C sort >"$OUT/results.new"
-    [[ -s $OUT/results.new ]] ||
-        die "$SUITE: no test ran with $CC (exit code $status); see $OUT/test-$seed.log"
-    mv "$OUT/results.new" "$OUT/results-$seed"
+    (cd "$OUT/tree" && suite_results "$OUT/test$name.log") | LC_ALL=C sort >"$OUT/results.new" || true
+    if [[ ! -s $OUT/results.new ]]; then
+        warn "$SUITE: no test ran with $CC (exit code $status); see $OUT/test$name.log"
+        return 1
+    fi
+    mv "$OUT/results.new" "$OUT/results$name"
+}
+
+# run_randomized SEED INTERVAL
+run_randomized() {
+    local interval=()
+    [[ $2 == default ]] || interval=(SZC_INTERVAL_MS="$2")
+    run_suite "-$2-$1" SZC_SEED="$1" "${interval[@]}"
 }
 
 # count VERDICT FILE
@@ -128,29 +149,60 @@ not_as_plain() {
     LC_ALL=C comm -23 <(cut -d' ' -f1 "$1" | LC_ALL=C sort) <(cut -d' ' -f1 "$2" | LC_ALL=C sort)
 }
 
-# summary SUITE SEED: one row of the table; fails if szc's results are worse.
+# of_logs FIELD FILE: its sum over the processes that the log of a run has.
+of_logs() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$2" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+
+# row TEXT...: of the table at the end.
+row() { printf '%-11s %-14s %7s %7s %8s %5s %7s %9s %9s %12s\n' "$@"; }
+
+# summary SUITE INTERVAL SEED: one row of the table, and the tests that differ; fails if szc's results are worse.
 summary() (
-    local at=$CACHE/suites/$1 seed=$2 different runs randomized='"code":true,"stack":true,"heap":true'
+    local at=$CACHE/suites/$1 name=-$2-$3 plain tests different=() runs=0 randomized='"code":true,"stack":true,"heap":true'
     load_recipe "$1"
-    mapfile -t different < <(not_as_plain "$at/plain/results-0" "$at/szc/results-$seed")
-    runs=$(grep -c "$randomized" "$at/szc/runs-$seed.jsonl" || true)
-    printf '%-17s %-14s %5d %7d %13d %11d %13d %11d %12d\n' "$1" "$(source_version "$1")" "$seed" \
-        "$(wc -l <"$at/plain/results-0")" "$(count passed "$at/plain/results-0")" \
-        "$(count passed "$at/szc/results-$seed")" "${#different[@]}" "$runs" \
-        "$(sed -n 's/.*"relocations":\([0-9]*\).*/\1/p' "$at/szc/runs-$seed.jsonl" | awk '{ n += $1 } END { print n + 0 }')"
-    [[ ${#different[@]} -eq 0 ]] || say "           not as plain: ${different[*]:0:20}"
+    plain=$at/plain/results
+    tests=$(wc -l <"$plain")
+    if [[ ! -s $at/szc/results$name ]]; then
+        row "$1" "$(source_version "$1")" "$tests" "$(count passed "$plain")" "$2" "$3" none "$tests" 0 0
+        exit 1
+    fi
+    mapfile -t different < <(not_as_plain "$plain" "$at/szc/results$name")
+    runs=$(grep -c "$randomized" "$at/szc/runs$name.jsonl" || true)
+    row "$1" "$(source_version "$1")" "$tests" "$(count passed "$plain")" "$2" "$3" \
+        "$(count passed "$at/szc/results$name")" "${#different[@]}" "$runs" "$(of_logs relocations "$at/szc/runs$name.jsonl")"
+    [[ ${#different[@]} -eq 0 ]] || say "    not as plain: ${different[*]:0:40}"
     [[ ${#different[@]} -eq 0 && $runs -gt 0 ]]
 )
 
+# run_all SUITE: everything of one suite; fails if it cannot be compared.
+run_all() {
+    local interval seed
+    SUITE=$1
+    load_recipe "$SUITE"
+    fetch_suite || return 1
+    set_compiler plain
+    build_suite && run_suite '' || return 1
+    set_compiler szc
+    # What does not build or run shows in the table.
+    build_suite || return 0
+    for interval in "${intervals[@]}"; do
+        for ((seed = 1; seed <= seeds; seed++)); do run_randomized "$seed" "$interval" || true; done
+    done
+}
+
 main() {
-    local suites=() seeds=1 failed=0 kind seed
-    AGAIN=szc INTERVAL_MS=1
+    local suites=() left_out=() intervals seeds=1 failed=0 suite interval seed
+    AGAIN=nothing
+    IFS=, read -ra intervals <<<default,1
     while [[ $# -gt 0 ]]; do
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
         --suite) suites+=("$2") ;;
         --seeds) positive "$1" "$2" && seeds=$2 ;;
-        --interval) INTERVAL_MS=$2 ;;
+        --interval)
+            [[ $2 =~ ^(default|[0-9.]+)(,(default|[0-9.]+))*$ ]] ||
+                die "--interval is default or a time in ms, or several with commas; found '$2'"
+            IFS=, read -ra intervals <<<"$2"
+            ;;
         --again)
             [[ $2 =~ ^(szc|all|nothing)$ ]] || die "--again is szc, all or nothing; found '$2'"
             AGAIN=$2
@@ -161,27 +213,18 @@ main() {
     done
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
     [[ ${#suites[@]} -gt 0 ]] || mapfile -t suites < <(cd "$RECIPES" && ls)
-    for SUITE in "${suites[@]}"; do
-        fetch_suite
-        for kind in plain szc; do
-            load_recipe "$SUITE"
-            set_compiler "$kind"
-            build_suite
-            if [[ $kind == plain ]]; then
-                run_suite 0
-            else
-                for ((seed = 1; seed <= seeds; seed++)); do run_suite "$seed"; done
-            fi
+    for suite in "${suites[@]}"; do
+        run_all "$suite" || left_out+=("$suite")
+    done
+    heading "test suites of others, with all randomizations"
+    row suite version tests plain interval seed szc different processes relocations
+    for suite in "${suites[@]}"; do
+        [[ " ${left_out[*]} " != *" $suite "* ]] || continue
+        for interval in "${intervals[@]}"; do
+            for ((seed = 1; seed <= seeds; seed++)); do summary "$suite" "$interval" "$seed" || failed=1; done
         done
     done
-    heading "test suites of others, all randomizations, every $INTERVAL_MS ms"
-    printf '%-17s %-14s %5s %7s %13s %11s %13s %11s %12s\n' suite version seed tests "passed plain" "passed szc" \
-        "not as plain" runs relocations
-    for SUITE in "${suites[@]}"; do
-        for ((seed = 1; seed <= seeds; seed++)); do
-            summary "$SUITE" "$seed" || failed=1
-        done
-    done
+    [[ ${#left_out[@]} -eq 0 ]] || say "left out, for what was said above: ${left_out[*]}"
     return "$failed"
 }
 
