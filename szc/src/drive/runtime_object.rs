@@ -58,7 +58,8 @@ pub fn extract(part: Part, archive: &Path, exported: &[&str]) -> Result<NamedTem
     })?;
     let mut file = tempfile::Builder::new()
         .prefix("szc-runtime-")
-        .suffix(".o")
+        // libtool takes what ends in `.o` in what `-v` shows for a part of the compiler, and names it in later links.
+        .suffix(".object")
         .tempfile()
         .context("cannot create a temporary file; TMPDIR may name a better place")?;
     file.write_all(&for_program(object, exported)).context("cannot write a temporary file")?;

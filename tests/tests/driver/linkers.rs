@@ -223,3 +223,18 @@ fn programs_link_against_variables_of_a_library() {
         }
     }
 }
+
+#[test]
+fn scripts_that_read_what_a_link_shows_find_the_compilers_objects_alone() {
+    let place = Place::with("x.cpp", "int one() { return 1; }\n");
+    place.run("clang++-22", &["-fPIC", "-c", "x.cpp"]);
+    let [by_clang, by_szc] =
+        [std::ffi::OsStr::new("clang++-22"), szcxx().as_os_str()].map(|driver| {
+            let shown = outcome(&place, driver, &["-shared", "-v", "x.o", "-o", "x.so"]).stderr;
+            let shown = String::from_utf8(shown).expect("UTF-8");
+            let objects = shown.split_whitespace().map(|word| word.trim_matches('"').to_owned());
+            objects.filter(|word| word.ends_with(".o")).collect::<Vec<_>>()
+        });
+    assert!(by_clang.len() > 2, "{by_clang:?}");
+    assert_eq!(by_szc, by_clang);
+}
