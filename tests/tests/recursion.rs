@@ -149,6 +149,8 @@ fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
 #[test]
 fn frames_of_originals_are_as_large_as_without_szc() {
     // The first five get their pads from tables, which takes a frame pointer; the others have an array above the room.
+    // Of the rest, those whose variables are known by address have a frame pointer, and a stack is aligned to 16.
+    const FRAME_POINTER_BYTES: f64 = 16.0;
     let others = [
         "taking_eight",
         "any_number",
@@ -167,7 +169,10 @@ fn frames_of_originals_are_as_large_as_without_szc() {
             let found = bytes_of_calls(&builds.moving, &still);
             for ((shape, plain), (_, found)) in plain.iter().zip(&found) {
                 let larger = others.contains(&shape.as_str());
-                assert!(found <= plain || larger, "{words:?} {shape}: {plain}, with szc {found}");
+                assert!(
+                    larger || *found <= plain + FRAME_POINTER_BYTES,
+                    "{words:?} {shape}: {plain}, with szc {found}"
+                );
             }
         }
     }

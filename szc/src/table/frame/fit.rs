@@ -75,7 +75,7 @@ pub fn fit<'data>(
         }
         let growth = if has_room {
             growth::with_room(bytes)
-        } else if known.padded {
+        } else if known.padded || known.addressed {
             growth::with_frame_pointer(bytes)
         } else {
             Growth::Half

@@ -20,7 +20,8 @@ pub(super) fn with_room(code: &[u8]) -> Growth {
     beyond(frame_bytes(code), u64::from(RESIZABLE_BYTES) + ALIGNMENT)
 }
 
-/// The growth of a frame that takes its pad from a table, and may have a frame pointer for that.
+/// The growth of a frame that may have a frame pointer for the sake of its pad: one from a table, or one below variables
+/// whose addresses escape.
 pub(super) fn with_frame_pointer(code: &[u8]) -> Growth {
     beyond(frame_bytes(code), WORD + ALIGNMENT)
 }
