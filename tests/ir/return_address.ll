@@ -6,12 +6,12 @@ declare ptr @llvm.eh.dwarf.cfa(i32)
 declare void @takes(ptr, ptr)
 
 ; CHECK-LABEL: define ptr @caller(
-; CHECK: [[HERE:%[0-9]+]] = call ptr @llvm.returnaddress(i32 0)
+; CHECK: [[HERE:%[a-z0-9]+]] = call ptr @llvm.returnaddress(i32 0)
 ; CHECK: [[THERE:%[0-9]+]] = icmp ne ptr @szc_rt_original_address, null
 ; CHECK: br i1 [[THERE]], label %[[ASK:.*]], label %[[TAIL:.*]], !prof
 ; CHECK: [[ASK]]:
 ; CHECK: [[TOLD:%[0-9]+]] = call ptr @szc_rt_original_address(ptr [[HERE]])
-; CHECK: phi ptr [ [[HERE]], {{.*}} ], [ [[TOLD]], %[[ASK]] ]
+; CHECK: phi ptr [ [[HERE]], {{.*}} ], [ [[TOLD]], {{.*}} ]
 ; CODE-LABEL: caller:
 ; CODE: szc_rt_original_address
 define ptr @caller() {

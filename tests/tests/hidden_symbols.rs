@@ -96,7 +96,9 @@ fn a_program_shows_what_libraries_must_find_whatever_a_version_script_hides() {
                 log.randomize.code && log.randomize.heap && log.randomize.stack,
                 "{title}: {log:?}"
             );
-            assert!(log.relocations > 10, "{title}: {log:?}");
+            // GNU ld takes functions that are not to be retained out of the table of symbols, too: they stay.
+            let most_stay = linker.is_empty() && words.contains("retain");
+            assert!(log.relocations > if most_stay { 0 } else { 10 }, "{title}: {log:?}");
         }
     }
 }
@@ -206,10 +208,12 @@ fn a_libunwind_that_leads_no_exceptions_keeps_code_in_place() {
         assert!(library.status().expect("starts").success());
         let mut object = place.command("clang-22");
         assert!(object.args(["-c", "walks.c", &is]).status().expect("starts").success());
-        let shared = ["-Wl,--no-as-needed", "./libwalks.so", "-Wl,-rpath,$ORIGIN"];
+        let shared = ["-Wl,--no-as-needed", "-L.", "-lwalks", "-Wl,-rpath,$ORIGIN"];
         for words in [&shared[..], &["walks.o"], &["walks.o", "-static"]] {
             place.run(szc(), &[&["-O2", "x.c", "-o", "prog"], words].concat());
-            let log = log_of(&place.path.join("prog"), words[0]);
+            let outcome = run(&place.path.join("prog"), &[("SZC_INTERVAL_MS", "1")], &[]);
+            assert_eq!((outcome.ending, &*outcome.text()), (Ending::Code(0), "hello\n"));
+            let log = outcome.log.expect("a log");
             assert_eq!(log.randomize.code, step == "another_step", "{step} {words:?}: {log:?}");
             let refused = log.code_refused.unwrap_or_default();
             assert_eq!(refused.contains("unwinds"), step != "another_step", "{refused}");

@@ -258,7 +258,7 @@ fn the_map_for_perf_names_every_address_that_runs() {
     let place = Place::with(
         "x.c",
         "#include <stdio.h>\n#include <unistd.h>\n\
-         __attribute__((noinline)) static void *here(void) { return __builtin_return_address(0); }\n\
+         __attribute__((noinline)) static void *here(void) { return ((void **)__builtin_frame_address(0))[1]; }\n\
          __attribute__((noinline)) static void *there(void) { void *p = here(); usleep(3000); return p; }\n\
          int main(void) { for (int i = 0; i < 50; i++) printf(\"%lx\\n\", (unsigned long)there());\n\
          char line[256]; FILE *f = fopen(\"/proc/self/maps\", \"r\"); while (fgets(line, 256, f)) fputs(line, stdout); return 0; }\n",

@@ -10,8 +10,12 @@ enum { DISPLACEMENT_BYTES = 4, WORD_BYTES = 8, LEAF_BYTES = 512 };
 
 static uint64_t could_change, straight;
 
-/* Where the function was called; __builtin_return_address tells of the original. */
+/* Where the function was called; of what szc compiles, __builtin_return_address tells of the original. */
+#ifdef __clang__
 #define RETURN_ADDRESS() (((uintptr_t *)__builtin_frame_address(0))[1])
+#else
+#define RETURN_ADDRESS() ((uintptr_t)__builtin_return_address(0))
+#endif
 NOINLINE uintptr_t here(void) { return RETURN_ADDRESS(); }
 
 NOINLINE uint64_t leaf(uint64_t value)

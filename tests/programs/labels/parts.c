@@ -1,4 +1,4 @@
-//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic | -O2 -fbasic-block-sections=all -fuse-ld=bfd | -O2 -fbasic-block-sections=all -Wl,--optimize-bb-jumps
+//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic | -O2 -fbasic-block-sections=all -fuse-ld=bfd | -O2 -fbasic-block-sections=all -fuse-ld=lld -Wl,--optimize-bb-jumps
 /* Functions whose blocks lie in sections and under symbols of their own, entered with the frame taken: by a computed
    goto, by a switch, by branches, and after an early way out that takes no frame. */
 #include "../rounds.h"
