@@ -31,9 +31,10 @@ suite_run() {
 }
 
 suite_results() {
-    awk '/^UNIT / { unit = $2 }
+    # It colours what it says.
+    sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '/^UNIT / { unit = $2 }
          /^\[(ok|err|skip|exception|TIMEOUT)\]: / {
              status = $1; sub(/^\[[^]]*\]: /, ""); sub(/ \([0-9]+ ms\)$/, ""); sub(/ in tests\/.*\.tcl.*/, ""); gsub(/ /, "_")
              print unit "/" $0, status == "[ok]:" ? "passed" : status == "[skip]:" ? "skipped" : "failed"
-         }' "$1"
+         }'
 }
