@@ -109,6 +109,8 @@ const OTHER_CONTEXTS: &[&[u8]] = &[b"setcontext", b"swapcontext"];
 pub struct References<'data> {
     pub(super) survey: Survey<'data>,
     pub(super) found: Found,
+    /// What a table of return addresses covers, if there is one.
+    pub(super) covered: Option<Covered>,
 }
 
 impl<'data> References<'data> {
@@ -117,7 +119,7 @@ impl<'data> References<'data> {
     pub fn of(image: &Image<'data>) -> Self {
         let survey = Survey::new(image);
         let found = jump_tables::find(image, &survey);
-        Self { survey, found }
+        Self { survey, found, covered: pc_tables::covered(image) }
     }
 }
 
@@ -129,11 +131,13 @@ pub fn decide<'data>(
     frames: PreparedFrames,
     policy: &Policy,
 ) -> Decision {
-    let References { survey, found } = references;
+    let References { survey, found, covered } = references;
     let mut pins = Pins::new(survey);
     pins.by_policy(image, survey, policy);
     pins.by_runtime(survey);
-    pins.by_pc_tables(image, survey);
+    if let Some(covered) = covered {
+        pins.by_pc_tables(image, survey, covered);
+    }
     for &(index, reason) in &found.pinned {
         pins.pin(index, reason);
     }
@@ -236,10 +240,9 @@ impl Pins {
 
     /// Pins what a table of return addresses covers; where that cannot be read, whatever the pass
     /// has not recorded.
-    fn by_pc_tables(&mut self, image: &Image<'_>, survey: &Survey<'_>) {
-        let Some(covered) = pc_tables::covered(image) else { return };
+    fn by_pc_tables(&mut self, image: &Image<'_>, survey: &Survey<'_>, covered: &Covered) {
         let recorded: HashSet<u64> = compiler::records(image).map(|known| known.entry).collect();
-        let is_covered = |function: &Function<'_>| match &covered {
+        let is_covered = |function: &Function<'_>| match covered {
             Covered::Ranges(ranges) => {
                 ranges.iter().any(|&(from, to)| function.start < to && from < function.end)
             }

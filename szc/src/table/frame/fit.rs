@@ -6,9 +6,9 @@ use super::flow::{StackFlow, is_marker};
 use super::growth;
 use super::rules::Rewrite;
 use super::{PreparedFrames, Resizable};
+use crate::table::compiler;
 use crate::table::decide::References;
 use crate::table::read::Image;
-use crate::table::{compiler, pc_tables};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;
@@ -46,7 +46,7 @@ pub fn fit<'data>(
     unwind: Option<&Frames<'_>>,
 ) -> Fitted {
     let mut fitted = Fitted::default();
-    let without_pads = pc_tables::covered(image).is_some();
+    let without_pads = references.covered.is_some();
     let closed = Closed::new(image, references, unwind);
     for known in compiler::records(image).filter(|known| known.resizable || known.padded) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
