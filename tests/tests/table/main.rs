@@ -33,11 +33,16 @@ fn words(sources: &[&str], words: &[&str]) -> Vec<String> {
     sources.chain(words.iter().map(|word| (*word).to_owned())).collect()
 }
 
-/// An image as the linker leaves it, with its relocations.
-fn linked(sources: &[&str], options: &[&str]) -> Vec<u8> {
-    let place = Place::new();
+/// Makes an image as the linker leaves it, with its relocations.
+fn link_in(place: &Place, sources: &[&str], options: &[&str]) {
     let fixed = ["-fuse-ld=lld", "-Wl,--emit-relocs", "-o", "image"];
     place.run("clang-22", &words(sources, &[options, &fixed].concat()));
+}
+
+/// Such an image.
+fn linked(sources: &[&str], options: &[&str]) -> Vec<u8> {
+    let place = Place::new();
+    link_in(&place, sources, options);
     place.read("image")
 }
 
@@ -46,6 +51,11 @@ fn finished(sources: &[&str], options: &[&str]) -> Vec<u8> {
     let place = Place::new();
     place.run(szc(), &words(sources, &[options, &["-o", "image"]].concat()));
     place.read("image")
+}
+
+/// What is decided without regard to frames.
+fn decided(image: &Image<'_>, policy: &Policy) -> Decision {
+    decide(image, &References::of(image), PreparedFrames::new(), policy)
 }
 
 /// What was decided for each name; none for a function that moves.
@@ -66,12 +76,7 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
         }
         let data = linked(&["table/reasons.s"], &options);
         let image = Image::parse(&data).expect("an image");
-        let found = by_name(&decide(
-            &image,
-            &References::of(&image),
-            PreparedFrames::new(),
-            &Policy::default(),
-        ));
+        let found = by_name(&decided(&image, &Policy::default()));
         let mut provoked = Vec::new();
         for (name, found) in &found {
             let wanted = if name == "_start" {
@@ -115,58 +120,39 @@ fn the_runtime_and_the_c_library_stay() {
 fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
     let data = linked(&["threads/own_allocator.c"], &["-O0", "-pthread"]);
     let image = Image::parse(&data).expect("an image");
-    let found = by_name(&decide(
-        &image,
-        &References::of(&image),
-        PreparedFrames::new(),
-        &Policy::default(),
-    ));
+    let found = by_name(&decided(&image, &Policy::default()));
     for name in ["malloc", "free", "calloc", "realloc"] {
         assert_eq!(found[name], Some(Reason::Allocator), "{name}");
     }
     assert_eq!(found["main"], None);
     let data = linked(&["symbols/next_symbol.c"], &["-O0", "-ldl"]);
     let image = Image::parse(&data).expect("an image");
-    let found = by_name(&decide(
-        &image,
-        &References::of(&image),
-        PreparedFrames::new(),
-        &Policy::default(),
-    ));
+    let found = by_name(&decided(&image, &Policy::default()));
     assert_eq!(found["atoi"], Some(Reason::CallerMatters));
     assert_eq!(found["own_name"], None);
 }
 
 #[test]
 fn relocations_say_the_same_in_their_compact_form() {
-    let decided = |words: &[&str]| {
+    let table = |words: &[&str]| {
         let data = linked(&["switches/dense.c"], &[&["-O2"], words].concat());
         let image = Image::parse(&data).expect("an image");
         let compact = image.retained_sections.iter().any(|name| name.starts_with(".crel"));
         assert_eq!(compact, !words.is_empty());
-        let decision =
-            decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
+        let decision = decided(&image, &Policy::default());
         write::encode(&decision, image.link_base).expect("a small table")
     };
-    assert_eq!(decided(&[]), decided(&["-Wa,--crel,--allow-experimental-crel"]));
+    assert_eq!(table(&[]), table(&["-Wa,--crel,--allow-experimental-crel"]));
 }
 
 #[test]
 fn a_policy_pins_by_any_name_of_a_function() {
     let data = linked(&["pointers/identity.c", "pointers/identity_other.c"], &["-O2"]);
     let image = Image::parse(&data).expect("an image");
-    let free = by_name(&decide(
-        &image,
-        &References::of(&image),
-        PreparedFrames::new(),
-        &Policy::default(),
-    ));
+    let free = by_name(&decided(&image, &Policy::default()));
     assert_eq!(free["shared_function"], None);
     let policy = Policy { c_library: [b"shared_function".to_vec()].into() };
-    assert_eq!(
-        by_name(&decide(&image, &References::of(&image), PreparedFrames::new(), &policy))["shared_function"],
-        Some(Reason::CLibrary)
-    );
+    assert_eq!(by_name(&decided(&image, &policy))["shared_function"], Some(Reason::CLibrary));
 }
 
 #[test]
@@ -174,8 +160,7 @@ fn a_table_holds_what_was_decided() {
     let sources = ["builds/options.c", "builds/options_other.c"];
     let data = linked(&sources, &["-O2", "-lm"]);
     let image = Image::parse(&data).expect("an image");
-    let decision =
-        decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
+    let decision = decided(&image, &Policy::default());
     let bytes = write::encode(&decision, image.link_base).expect("a small table");
     let table = Table::parse(&bytes).expect("sound");
     table.validate().expect("sound");
@@ -286,8 +271,7 @@ fn survives(image: &[u8], cases: u32, read: impl Fn(&[u8])) {
 
 fn build_table(data: &[u8]) {
     let Ok(image) = Image::parse(data) else { return };
-    let decision =
-        decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
+    let decision = decided(&image, &Policy::default());
     let Ok(bytes) = write::encode(&decision, image.link_base) else { return };
     Table::parse(&bytes).expect("whatever is written can be read");
 }

@@ -1,8 +1,7 @@
 //! Images of which the linker or a tool has lost relocations: what would have to be known stays, or is known otherwise.
 
-use super::{by_name, words};
-use szc::table::decide::{Policy, References, decide};
-use szc::table::frame::PreparedFrames;
+use super::{by_name, decided, link_in};
+use szc::table::decide::Policy;
 use szc::table::read::Image;
 use szc_abi::Reason;
 use szc_tests::tools::Place;
@@ -15,17 +14,14 @@ fn without_relocations(
     name: &str,
 ) -> Option<Reason> {
     let place = Place::new();
-    let fixed = ["-fuse-ld=lld", "-Wl,--emit-relocs", "-o", "image"];
-    place.run("clang-22", &words(&[source], &[options, &fixed].concat()));
+    link_in(&place, &[source], options);
     if !lost.is_empty() {
         let lost = lost.iter().map(|section| format!("--remove-section={section}"));
         place.run("llvm-objcopy-22", &lost.chain(["image".to_owned()]).collect::<Vec<_>>());
     }
     let data = place.read("image");
     let image = Image::parse(&data).expect("an image");
-    let decision =
-        decide(&image, &References::of(&image), PreparedFrames::new(), &Policy::default());
-    by_name(&decision)[name]
+    by_name(&decided(&image, &Policy::default()))[name]
 }
 
 #[test]
