@@ -1,5 +1,5 @@
-//! Puts beside `szc` in the build directory the other names of its parts, so that the build works in
-//! place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes.
+//! Puts beside `szc` in the build directory the other names of its parts, so that the build works
+//! in place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes.
 
 use std::env;
 use std::fs;

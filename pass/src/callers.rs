@@ -1,7 +1,9 @@
-//! Return addresses that a function asks for (`__builtin_return_address`, and what counts calls by it).
+//! Return addresses that a function asks for (`__builtin_return_address`, and what counts calls by
+//! it).
 //!
-//! That of a call in a copy lies in no file, and is another one in each layout. Programs ask in order to name their
-//! caller, or to compare it: so they are told the address in the original, if there is a runtime that knows it.
+//! That of a call in a copy lies in no file, and is another one in each layout. Programs ask in
+//! order to name their caller, or to compare it: so they are told the address in the original, if
+//! there is a runtime that knows it.
 //!
 //! ```text
 //! head:   address = llvm.returnaddress(…);  if szc_rt_original_address != null
@@ -17,8 +19,8 @@ use szc_abi::stack::FUNCTIONS_SECTION;
 /// The intrinsic, without the `llvm.` of its name.
 const RETURN_ADDRESS: &str = "returnaddress";
 
-/// Intrinsics of unwinders, which look up the rules of a frame by what they ask for: a copy's may be others than its
-/// original's.
+/// Intrinsics of unwinders, which look up the rules of a frame by what they ask for: a copy's may
+/// be others than its original's.
 const OF_UNWINDERS: [&str; 3] = ["eh.dwarf.cfa", "eh.return", "eh.unwind.init"];
 
 /// Makes the functions of a module ask for originals. Whether there was one that did.

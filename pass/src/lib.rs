@@ -1,10 +1,11 @@
 //! The LLVM plugin of szc: loaded by clang 22 and flang 22 (`-fpass-plugin=`), opt
 //! (`-load-pass-plugin=`), and lld for link-time optimization (`--load-pass-plugin=`).
 //!
-//! It registers one module pass behind all others, where what it sees is what will be
-//! emitted. The pass first makes functions ask for the originals of return addresses
-//! (`callers`). It then decides about every function (`plan`), inserts stack pads (`stack`)
-//! and leaves function records (`records`). Calls that ask the loader about their caller stay calls. It does nothing else to a module.
+//! It registers one module pass behind all others, where what it sees is what will be emitted. The
+//! pass first makes functions ask for the originals of return addresses (`callers`). It then
+//! decides about every function (`plan`), inserts stack pads (`stack`) and leaves function records
+//! (`records`). Calls that ask the loader about their caller stay calls. It does nothing else to a
+//! module.
 //!
 //! The interface is that of `llvm/Plugins/PassPlugin.h`. The entry point has to be Rust's:
 //! a `cdylib` exports no symbol of the C++ shim. LLVM itself is the one in the program that

@@ -34,8 +34,8 @@ const WIN64: u32 = 79;
 /// Alignment of the stack at calls, in bytes.
 const STACK_ALIGNMENT: u32 = 16;
 
-/// These search beside or behind the image of their caller. As a jump, such a call would have the return address of the
-/// caller's caller, and the link step could not tell which function that is.
+/// These search beside or behind the image of their caller. As a jump, such a call would have the
+/// return address of the caller's caller, and the link step could not tell which function that is.
 const CALLER_ASKING: [&str; 4] = ["dlsym", "dlvsym", "dlmopen", "dlopen"];
 
 /// Intrinsics that tell the value of the stack pointer, which is kept and compared as addresses of
@@ -264,8 +264,8 @@ impl Body {
         checks.into_iter().find_map(|(applies, reason)| applies.then_some(reason))
     }
 
-    /// Whether a call may pass something on the stack that is aligned to more than the stack is: the frame then keeps a
-    /// larger alignment down to its calls, which a pad would not.
+    /// Whether a call may pass something on the stack that is aligned to more than the stack is:
+    /// the frame then keeps a larger alignment down to its calls, which a pad would not.
     fn passes_aligned_arguments(&self) -> bool {
         let passes = |call: Instruction| {
             (0..call.arguments()).any(|index| call.argument_alignment(index) > STACK_ALIGNMENT)
@@ -332,7 +332,8 @@ impl Body {
         }
     }
 
-    /// Whether the program may keep addresses of labels, which lead into another copy than the one that took them.
+    /// Whether the program may keep addresses of labels, which lead into another copy than the one
+    /// that took them.
     fn has_labels(&self) -> bool {
         let mut ends = self.blocks.iter().map(|block| block.terminator().kind());
         ends.any(|end| end == Kind::IndirectBranch)

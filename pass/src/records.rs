@@ -1,9 +1,9 @@
 //! Leaves a record of each function: the compiler's half of the relocation tables.
 //!
-//! Code generation itself writes the records (`!pcsections` in LLVM's documentation): beside the function,
-//! tied to its section and its group of common code, at the distance that the linker computes. A variable
-//! that held the function's address would keep the function, and would look to later passes
-//! as if the program had taken its address.
+//! Code generation itself writes the records (`!pcsections` in LLVM's documentation): beside the
+//! function, tied to its section and its group of common code, at the distance that the linker
+//! computes. A variable that held the function's address would keep the function, and would look to
+//! later passes as if the program had taken its address.
 
 use crate::plan::FunctionPlan;
 use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord};

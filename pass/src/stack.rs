@@ -1,5 +1,6 @@
-//! Puts pads into functions. A pad is a number of bytes, read from a table, by which the function moves
-//! the stack pointer below its own frame before its first call; it is given back with the frame.
+//! Puts pads into functions. A pad is a number of bytes, read from a table, by which the function
+//! moves the stack pointer below its own frame before its first call; it is given back with the
+//! frame.
 //!
 //! ```text
 //! head:   if rsp - state.low < state.span         unsigned
@@ -38,10 +39,10 @@ fn keep_unguarded(function: Function) {
     }
 }
 
-/// Makes a frame resizable: takes room that nothing uses, wherever a pad would be due, so that the constants
-/// which move the stack pointer take 4 bytes. Where variables are `addressed` it gets a frame
-/// pointer: copies take their pads at the end that is away from it, so such a variable lies at one
-/// distance from the caller's frame in all of them.
+/// Makes a frame resizable: takes room that nothing uses, wherever a pad would be due, so that the
+/// constants which move the stack pointer take 4 bytes. Where variables are `addressed` it gets a
+/// frame pointer: copies take their pads at the end that is away from it, so such a variable lies
+/// at one distance from the caller's frame in all of them.
 pub(crate) fn make_resizable(function: Function, addressed: bool, sites: &[Site]) {
     keep_unguarded(function);
     if addressed && !function.keeps_frame_pointer() {

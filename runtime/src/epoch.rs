@@ -75,8 +75,8 @@ pub struct Epochs<'a> {
 pub struct Exhausted;
 
 impl<'a> Epochs<'a> {
-    /// Epoch 0 of an arena with these places (at least one, all fresh), of which as few as `preferred` are
-    /// to be used if the others become free in time.
+    /// Epoch 0 of an arena with these places (at least one, all fresh), of which as few as
+    /// `preferred` are to be used if the others become free in time.
     pub fn first(places: &'a mut [Use], preferred: u32) -> Self {
         places[0] = Use::Current;
         Self {
@@ -149,7 +149,8 @@ impl<'a> Epochs<'a> {
         place.map(|place| (self.current + 1, place)).ok_or(Exhausted)
     }
 
-    /// Whether a place that can be taken is full of traps. It is about to be written to: this is not said of it again.
+    /// Whether a place that can be taken is full of traps. It is about to be written to: this is
+    /// not said of it again.
     pub fn take_traps(&mut self, place: u32) -> bool {
         let state = &mut self.places[place as usize];
         let trapped = *state == Use::Free;
@@ -169,7 +170,8 @@ impl<'a> Epochs<'a> {
         self.current += 1;
         self.place = place;
         if place >= self.opened && self.opened >= self.preferred && !self.is_hurried() {
-            // Places do not become free in time: half as many more at once, rather than one now and then.
+            // Places do not become free in time: half as many more at once, rather than one now and
+            // then.
             self.preferred += self.preferred / 2;
             self.watch();
         }
@@ -183,8 +185,9 @@ impl<'a> Epochs<'a> {
         self.watched_since = self.current;
     }
 
-    /// Takes back that more places are preferred if fewer have been enough for long: a machine that was
-    /// busy for a moment, or a thread that came to no rest, is no reason to keep memory for ever.
+    /// Takes back that more places are preferred if fewer have been enough for long: a machine that
+    /// was busy for a moment, or a thread that came to no rest, is no reason to keep memory for
+    /// ever.
     fn prefer_fewer(&mut self) {
         let watched = self.current - self.watched_since;
         if self.preferred == self.fewest_preferred
@@ -234,7 +237,8 @@ impl<'a> Epochs<'a> {
         self.replace(Use::Candidate, Use::Kept);
     }
 
-    /// Ends a cycle: what is a candidate still cannot be reached any more. Returns how many these are.
+    /// Ends a cycle: what is a candidate still cannot be reached any more. Returns how many these
+    /// are.
     pub fn end_cycle(&mut self) -> u32 {
         let freed = self.replace(Use::Candidate, Use::Freeing);
         self.kept -= freed;
@@ -272,8 +276,9 @@ impl<'a> Epochs<'a> {
         self.opened = surplus.start;
     }
 
-    /// In a forked child, which has only the thread that forked and no cycle under way, and no memory but for what may
-    /// run. The parent may have been giving places back at that moment, so everything is counted anew.
+    /// In a forked child, which has only the thread that forked and no cycle under way, and no
+    /// memory but for what may run. The parent may have been giving places back at that moment, so
+    /// everything is counted anew.
     pub fn become_child(&mut self) {
         self.kept = 0;
         for place in 0..self.opened {

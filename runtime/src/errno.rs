@@ -14,6 +14,7 @@ pub fn get() -> c_int {
 
 /// Sets `errno`.
 pub fn set(error: c_int) {
-    // SAFETY: libc gives every thread of the program its errno; the maintenance task never gets here.
+    // SAFETY: libc gives every thread of the program its errno; the maintenance task never gets
+    // here.
     unsafe { *__errno_location() = error };
 }

@@ -1,7 +1,7 @@
 //! Functions of libc that the runtime stands in for. No logic beyond what the manual pages say.
 //!
-//! They exist for the log: a program that ends by `_exit` still writes it, and a program that asks what
-//! a signal does is told what it would be told without the handlers that write it.
+//! They exist for the log: a program that ends by `_exit` still writes it, and a program that asks
+//! what a signal does is told what it would be told without the handlers that write it.
 
 use crate::handlers;
 use crate::os::{self, EINVAL, Errno, SignalAction};

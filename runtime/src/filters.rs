@@ -1,9 +1,10 @@
-//! System call filters of the program (seccomp(2)): what the runtime needs from the kernel might be answered by a
-//! signal that nobody survives.
+//! System call filters of the program (seccomp(2)): what the runtime needs from the kernel might be
+//! answered by a signal that nobody survives.
 //!
-//! So before a program installs a filter, everything is brought into a state in which nothing more is needed: all
-//! functions are copied, no further layout follows, and the maintenance task goes. The program runs on in its last
-//! layout. Filters that are installed by system calls of the program's own, without libc, are not seen.
+//! So before a program installs a filter, everything is brought into a state in which nothing more
+//! is needed: all functions are copied, no further layout follows, and the maintenance task goes.
+//! The program runs on in its last layout. Filters that are installed by system calls of the
+//! program's own, without libc, are not seen.
 
 use crate::arch::variadic;
 use crate::code::images::Images;
@@ -13,8 +14,8 @@ use crate::maintenance;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// `SYS_seccomp`, its operations that install a filter (up to this number), and the older way, `PR_SET_SECCOMP`
-/// (`linux/seccomp.h`, `linux/prctl.h`).
+/// `SYS_seccomp`, its operations that install a filter (up to this number), and the older way,
+/// `PR_SET_SECCOMP` (`linux/seccomp.h`, `linux/prctl.h`).
 const SECCOMP: usize = 317;
 const SECCOMP_LAST_SETTING: u32 = 1;
 const PRCTL: usize = 157;
@@ -65,7 +66,8 @@ pub extern "C" fn before_prctl(operation: u32) -> usize {
 
 /// Brings code to rest, for good.
 fn settle() {
-    // A second filter comes while the first one holds. Another thread's first one waits for the task as well.
+    // A second filter comes while the first one holds. Another thread's first one waits for the
+    // task as well.
     if ALONE.load(Ordering::Acquire) {
         return;
     }
@@ -75,7 +77,8 @@ fn settle() {
         // Release: whoever sees this finds all copies made.
         SETTLED.store(true, Ordering::Release);
     });
-    // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the process with it.
+    // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the
+    // process with it.
     maintenance::leave_for_good();
     // Release: who sees this finds the task gone.
     ALONE.store(true, Ordering::Release);

@@ -5,26 +5,33 @@
 //! runs `prepare` handlers last registered first, the others first registered first, and these are
 //! registered before any of the program's. In between all signals are blocked.
 //!
-//! No lock is held in between. Behind the last `prepare` handler libc takes locks of its own (all arenas of malloc, the
-//! list of streams), and a thread that has one of them may be making a first call: it would wait for the lock of the
-//! copies, and the fork for that thread. So other threads may be in the middle of anything when the memory is copied, and
-//! what they were doing is never finished in the child. What it finds there:
+//! No lock is held in between. Behind the last `prepare` handler libc takes locks of its own (all
+//! arenas of malloc, the list of streams), and a thread that has one of them may be making a first
+//! call: it would wait for the lock of the copies, and the fork for that thread. So other threads
+//! may be in the middle of anything when the memory is copied, and what they were doing is never
+//! finished in the child. What it finds there:
 //!
-//! - *Private memory* as if each of the other threads had stopped at some instruction, with everything stored that it
-//!   had stored before, and all that it had seen of others: a page is copied by making it read-only, and whoever has
-//!   failed to write to one goes no further until the fork is over. So the order of stores decides.
-//! - *Copies*, which are shared until the child has its own, as they are at that later moment. No epoch begins, and
-//!   nothing is freed, between the announcement of a child under the lock and its word that it has its own copies. So the
-//!   places in use, their layouts and the pointers of entries are what they were at the announcement. Bodies are written
-//!   in the current place alone, and only of functions that are not marked as copied, or were not when the memory was
-//!   copied: such bodies are written again. A function is marked behind its last byte. Heads may be anything, and the child closes them all.
-//! - *What is copied* (`Region::copy_unit`): the last function on the list may not be marked yet; the child takes it off.
-//! - *Uses of places* (`Epochs`): each is one byte, and either form of one that is changing is right in the child, where all
-//!   that are not in use become the same. Numbers of places and bytes are counted anew.
-//! - *Libraries* are put into slots and taken out in many stores; a word says which slot is being changed
-//!   (`Images::become_child`). That library is half loaded, or gone.
-//! - *Slots that lead to newer copies*: the child forgets the list. *Homes of threads*: what would be mixed up belongs to no
-//!   thread (`reclaim/home.rs`). *Locators*: their readers hold no lock anyway. *The gate* is opened.
+//! - *Private memory* as if each of the other threads had stopped at some instruction, with
+//!   everything stored that it had stored before, and all that it had seen of others: a page is
+//!   copied by making it read-only, and whoever has failed to write to one goes no further until
+//!   the fork is over. So the order of stores decides.
+//! - *Copies*, which are shared until the child has its own, as they are at that later moment. No
+//!   epoch begins, and nothing is freed, between the announcement of a child under the lock and its
+//!   word that it has its own copies. So the places in use, their layouts and the pointers of
+//!   entries are what they were at the announcement. Bodies are written in the current place alone,
+//!   and only of functions that are not marked as copied, or were not when the memory was copied:
+//!   such bodies are written again. A function is marked behind its last byte. Heads may be
+//!   anything, and the child closes them all.
+//! - *What is copied* (`Region::copy_unit`): the last function on the list may not be marked yet;
+//!   the child takes it off.
+//! - *Uses of places* (`Epochs`): each is one byte, and either form of one that is changing is
+//!   right in the child, where all that are not in use become the same. Numbers of places and bytes
+//!   are counted anew.
+//! - *Libraries* are put into slots and taken out in many stores; a word says which slot is being
+//!   changed (`Images::become_child`). That library is half loaded, or gone.
+//! - *Slots that lead to newer copies*: the child forgets the list. *Homes of threads*: what would
+//!   be mixed up belongs to no thread (`reclaim/home.rs`). *Locators*: their readers hold no lock
+//!   anyway. *The gate* is opened.
 //! - *`filters::settle`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
@@ -110,7 +117,8 @@ extern "C" fn prepare() {
     errno::set(0);
 }
 
-/// libc runs this also if there is no child, and only `errno` tells: nothing changes it in between but a fork that fails.
+/// libc runs this also if there is no child, and only `errno` tells: nothing changes it in between
+/// but a fork that fails.
 extern "C" fn parent() {
     let has_child = errno::get() == 0;
     if has_child {
@@ -124,7 +132,8 @@ extern "C" fn child() {
     go_on_in_child(arch::mask_before_fork() as u64);
 }
 
-/// Blocks all signals, and lets no epoch begin before the child has its own copies. Returns the signals that were blocked.
+/// Blocks all signals, and lets no epoch begin before the child has its own copies. Returns the
+/// signals that were blocked.
 fn announce() -> u64 {
     let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
     // Under the lock: whoever is beginning an epoch has done so, and others look whether they may.
@@ -150,11 +159,13 @@ fn go_on_in_child(before: u64) {
         maintenance::restart();
     }
     // Otherwise the two go on sharing. Neither begins another epoch: the parent expects word from
-    // here as long as this child lives, and here is no task. Both write the same bytes to the same places.
+    // here as long as this child lives, and here is no task. Both write the same bytes to the same
+    // places.
     let _ = os::signal_mask(2, Some(before));
 }
 
-/// Gives a child copies of code of its own, if code moves. The parent must still be told, if it knows of the child.
+/// Gives a child copies of code of its own, if code moves. The parent must still be told, if it
+/// knows of the child.
 fn become_separate() -> bool {
     set_mark();
     UNDER_WAY.store(0, Ordering::Relaxed);
@@ -165,7 +176,7 @@ fn become_separate() -> bool {
     library::CHANGES.reset();
     report::expect_log();
     stack::become_child();
-    // What nobody writes any more can be shared. A program whose code stays shares nothing with its child.
-    // SAFETY: the child has one thread, and the parent begins no epoch until it is told.
+    // What nobody writes any more can be shared. A program whose code stays shares nothing with its
+    // child. SAFETY: the child has one thread, and the parent begins no epoch until it is told.
     filters::may_be_there() || CODE.with(|images| unsafe { images.unshare() }).is_ok()
 }

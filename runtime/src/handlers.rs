@@ -1,7 +1,7 @@
 //! Handlers of signals that would end the program: they write its log first.
 //!
-//! Installed only if there is a log to write, and invisible to the program. Rules of this file: no libc,
-//! no allocation, no thread-local storage; all signals are blocked while a handler runs.
+//! Installed only if there is a log to write, and invisible to the program. Rules of this file: no
+//! libc, no allocation, no thread-local storage; all signals are blocked while a handler runs.
 
 use crate::arch;
 use crate::os::{self, LAST_SIGNAL, LIBC_SIGNALS, SIG_DFL, SignalAction};
@@ -16,8 +16,8 @@ const BUS_MCEERR_AO: i32 = 5;
 /// Offset of `si_code` in `siginfo_t`.
 const SI_CODE_OFFSET: usize = 8;
 
-/// Signals that cannot be caught, or do not end a program by default (signal(7)): KILL, CHLD, CONT, STOP, TSTP, TTIN, TTOU,
-/// URG, WINCH.
+/// Signals that cannot be caught, or do not end a program by default (signal(7)): KILL, CHLD, CONT,
+/// STOP, TSTP, TTIN, TTOU, URG, WINCH.
 const NOT_FATAL: [i32; 9] = [9, 17, 18, 19, 20, 21, 22, 23, 28];
 
 /// Flags and mask of the default actions that the program has set, which it is told when it asks.
@@ -53,14 +53,15 @@ fn log_action() -> SignalAction {
     }
 }
 
-/// The action that stands in for one that the program sets: one that ends the program writes the log first. Programs set
-/// it again behind their own handlers, to end by the signal after all.
+/// The action that stands in for one that the program sets: one that ends the program writes the
+/// log first. Programs set it again behind their own handlers, to end by the signal after all.
 pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
     let ends = wanted.handler == SIG_DFL && ends_by_default(signal);
     if !ends || !report::expects_log() {
         return wanted;
     }
-    // What the program is told of this is worth no more than the order of two threads that set it at a time.
+    // What the program is told of this is worth no more than the order of two threads that set it
+    // at a time.
     FLAGS_SET[signal as usize].store(wanted.flags, Ordering::Relaxed);
     MASK_SET[signal as usize].store(wanted.mask, Ordering::Relaxed);
     log_action()
@@ -89,9 +90,9 @@ pub fn visible_action(signal: i32, installed: SignalAction) -> SignalAction {
 pub unsafe extern "C" fn fatal(signal: i32, info: *mut c_void, _context: *mut c_void) {
     report::write_log();
     // SA_RESETHAND made the action the default. A fault happens again by itself when the handler
-    // returns, with the registers as they were; a signal that was sent, and a breakpoint, which lies
-    // behind the program now, is sent again, and blocked until then.
-    // SAFETY: the kernel's arguments to a handler with SA_SIGINFO.
+    // returns, with the registers as they were; a signal that was sent, and a breakpoint, which
+    // lies behind the program now, is sent again, and blocked until then. SAFETY: the kernel's
+    // arguments to a handler with SA_SIGINFO.
     let code = unsafe { info.cast::<u8>().add(SI_CODE_OFFSET).cast::<i32>().read() };
     let early = signal == SIGBUS && code == BUS_MCEERR_AO;
     let fault = matches!(signal, 4 | SIGBUS | 8 | 11) && code > 0 && !early;

@@ -2,7 +2,8 @@
 //! run.
 //!
 //! A static library without std: nothing here allocates, takes a lock of libc's, or depends on
-//! thread-local storage, because it runs inside any call of the program and on a task that libc does not know.
+//! thread-local storage, because it runs inside any call of the program and on a task that libc
+//! does not know.
 #![cfg_attr(not(test), no_std)]
 // A system call's numbers and addresses are words; the runtime supports 64-bit targets only.
 #![allow(clippy::cast_possible_truncation)]

@@ -11,14 +11,16 @@ pub fn next_symbol(name: &CStr) -> usize {
     symbol_of(next, name)
 }
 
-/// Address of the first definition of a symbol that images show each other; 0 if there is none, as in static programs.
+/// Address of the first definition of a symbol that images show each other; 0 if there is none, as
+/// in static programs.
 pub fn symbol_of_any(name: &CStr) -> usize {
     let any_image = core::ptr::null_mut(); // RTLD_DEFAULT
     symbol_of(any_image, name)
 }
 
-/// Whether libraries find another definition of a symbol than the one at `own`, or none: the first of those that images
-/// show each other. Never where images do not look for symbols, as in static programs.
+/// Whether libraries find another definition of a symbol than the one at `own`, or none: the first
+/// of those that images show each other. Never where images do not look for symbols, as in static
+/// programs.
 pub fn is_hidden(name: &CStr, own: usize) -> bool {
     // Every image with a loader has a libc that shows this one.
     let is_dynamic = || symbol_of_any(c"malloc") != 0;
@@ -54,7 +56,8 @@ fn symbol_of(handle: *mut c_void, name: &CStr) -> usize {
     address
 }
 
-/// What failed here is nothing that the program is to find by dlerror(3), which tells of an error once.
+/// What failed here is nothing that the program is to find by dlerror(3), which tells of an error
+/// once.
 fn forget_error() {
     let dlerror = arch::weak_dlerror();
     if dlerror != 0 {
@@ -66,8 +69,8 @@ fn forget_error() {
     }
 }
 
-/// A function of its own, never inlined, that the link step knows by name and keeps in place: dlsym(3) tells by its
-/// caller's address behind which image to search.
+/// A function of its own, never inlined, that the link step knows by name and keeps in place:
+/// dlsym(3) tells by its caller's address behind which image to search.
 ///
 /// # Safety
 /// `name` must be a string that ends with NUL.
@@ -87,8 +90,8 @@ unsafe extern "C" fn szc_rt_symbol_of(handle: *mut c_void, name: *const c_char) 
     }
 }
 
-/// The next definition of a symbol. It is looked for at the start: later the loader might be busy with a library whose
-/// constructors wait for the thread that asks.
+/// The next definition of a symbol. It is looked for at the start: later the loader might be busy
+/// with a library whose constructors wait for the thread that asks.
 pub struct Next {
     name: &'static CStr,
     address: AtomicUsize,

@@ -160,8 +160,8 @@ pub fn register_core_synchronization() -> Result<(), Errno> {
 /// Makes every thread of the process execute a serializing instruction before it runs on: code
 /// written before is what they fetch after.
 ///
-/// The calling thread is one of them since Linux 5.11. Before, it relies on processors comparing what
-/// they store with what they fetch by physical address, as they do.
+/// The calling thread is one of them since Linux 5.11. Before, it relies on processors comparing
+/// what they store with what they fetch by physical address, as they do.
 pub fn synchronize_cores() {
     // SAFETY: no memory is involved. Registered at start, so the only failure is a seccomp filter
     // installed since; x86 instruction fetch is coherent enough that the entry protocol then rests

@@ -173,8 +173,8 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the counts, with all signals blocked because the lock is taken, and lets `look` see the images of the same
-    /// moment.
+    /// Reads the counts, with all signals blocked because the lock is taken, and lets `look` see
+    /// the images of the same moment.
     fn take(facts: &Facts, look: impl FnOnce(&Images)) -> Self {
         let before = os::signal_mask(2, Some(u64::MAX));
         let (code, pads) = CODE.with(|images| {

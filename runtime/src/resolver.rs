@@ -1,21 +1,21 @@
-//! The resolver: what a call runs through whose target has no copy in the current epoch yet, or no body without a pad
-//! where one is needed.
+//! The resolver: what a call runs through whose target has no copy in the current epoch yet, or no
+//! body without a pad where one is needed.
 //!
-//! It runs on the stack of any thread of the program, in place of the first instruction of the function
-//! that is called. Rules of this file, and of whatever it calls: no libc, no allocation, no thread-local
-//! storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`] of stack, no
-//! instruction that writes the upper parts of vector registers.
+//! It runs on the stack of any thread of the program, in place of the first instruction of the
+//! function that is called. Rules of this file, and of whatever it calls: no libc, no allocation,
+//! no thread-local storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`]
+//! of stack, no instruction that writes the upper parts of vector registers.
 
 use crate::arch::entry;
 use crate::code::reclaim::{gate, home};
 use crate::state::CODE;
 use crate::{fork, os, report};
 
-/// Finds where the call goes that came through the stub of the address, and puts it into the word from which the entry
-/// code goes on.
+/// Finds where the call goes that came through the stub of the address, and puts it into the word
+/// from which the entry code goes on.
 ///
-/// All signals are blocked meanwhile: a handler that called something for the first time would wait for
-/// the lock that its own thread holds. A handler that runs before that resolves its own calls.
+/// All signals are blocked meanwhile: a handler that called something for the first time would wait
+/// for the lock that its own thread holds. A handler that runs before that resolves its own calls.
 ///
 /// # Safety
 /// The word must be on the caller's stack.
@@ -29,9 +29,9 @@ unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize)
         let stack_pointer = entry::stack_pointer_at_stub(goes_on_at as usize);
         let target = images.resolve(address, stack_pointer);
         if let Some(target) = target {
-            // On the stack before the lock is given up, where whoever frees copies looks for references, and in a word
-            // of the entry code's: a local variable may lose its place to another one.
-            // SAFETY: the caller's promise.
+            // On the stack before the lock is given up, where whoever frees copies looks for
+            // references, and in a word of the entry code's: a local variable may lose its place to
+            // another one. SAFETY: the caller's promise.
             unsafe { goes_on_at.write_volatile(target) };
         }
         target

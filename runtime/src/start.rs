@@ -97,8 +97,9 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         entrances: Entrances::Openings,
     };
     if copies || facts.stack {
-        // Before the heap: of its locks, which a thread may hold whose signal handler calls something for the
-        // first time, none must be waited for by who holds the lock of the copies.
+        // Before the heap: of its locks, which a thread may hold whose signal handler calls
+        // something for the first time, none must be waited for by who holds the lock of the
+        // copies.
         fork::register();
     }
     if settings.heap {
@@ -166,7 +167,8 @@ fn start_code(seed: u64, budget: Budget, shape: Shape) -> Result<(u32, u32), Ref
     let prepared = Code::prepare(arch::image_base(), table::OWN_FILE, table, seed, budget, shape)?;
     let image = *prepared.image();
     CODE.with(|images| images.set_program(prepared));
-    // SAFETY: the program has one thread, which is here and enters no function of the program meanwhile.
+    // SAFETY: the program has one thread, which is here and enters no function of the program
+    // meanwhile.
     if let Err(reason) = unsafe { code::take_over(&image) } {
         CODE.with(Images::forget_program);
         return Err(reason);

@@ -53,8 +53,8 @@ impl Guarded {
         Self { lock: Lock::new(), images: UnsafeCell::new(Images::new()) }
     }
 
-    /// Runs `action` on all images under the lock. All signals must be blocked: a handler that calls
-    /// something for the first time on the same thread would wait for itself.
+    /// Runs `action` on all images under the lock. All signals must be blocked: a handler that
+    /// calls something for the first time on the same thread would wait for itself.
     pub fn with<T>(&self, action: impl FnOnce(&mut Images) -> T) -> T {
         // SAFETY: the lock makes this the only reference.
         self.lock.with(|| unsafe { action(&mut *self.images.get()) })

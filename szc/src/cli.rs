@@ -100,7 +100,8 @@ fn compile(language: Language, words: Vec<OsString>) -> ExitCode {
     drive::drive(language, words).unwrap_or_else(|error| report(Class::Failed, error))
 }
 
-/// The language that the program's name stands for. Versioned and prefixed names (`szc++-1`, `x86_64-linux-gnu-szc++`) are those of links to szc.
+/// The language that the program's name stands for. Versioned and prefixed names (`szc++-1`,
+/// `x86_64-linux-gnu-szc++`) are those of links to szc.
 fn language(program: &OsStr) -> Language {
     let name = Path::new(program).file_name().unwrap_or(program);
     let name = name.as_bytes();

@@ -1,4 +1,5 @@
-//! The compiler driver, the relocation tables and the laboratory, as a library: `main.rs` is its command line.
+//! The compiler driver, the relocation tables and the laboratory, as a library: `main.rs` is its
+//! command line.
 pub mod cli;
 pub mod drive;
 pub mod error;

@@ -13,8 +13,8 @@ pub const INDEX_BITS: std::ops::Range<u32> = 6..18;
 /// As a number of bits.
 const BITS_PER_ADDRESS: usize = (INDEX_BITS.end - INDEX_BITS.start) as usize;
 
-/// Addresses that are thrown away at the start: a heap that grows with use shuffles its first blocks among
-/// few, which is not what the tests are asked about.
+/// Addresses that are thrown away at the start: a heap that grows with use shuffles its first
+/// blocks among few, which is not what the tests are asked about.
 const WARM_UP: usize = 8192;
 
 /// What the program does.

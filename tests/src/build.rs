@@ -16,7 +16,8 @@ pub struct Builds {
 }
 
 /// Builds `program` in `directory` as `variant` says, and its libraries with it: those of the plain
-/// program by the plain compiler, those of the other by szc, which gets `words` of its own in front.
+/// program by the plain compiler, those of the other by szc, which gets `words` of its own in
+/// front.
 ///
 /// # Errors
 /// The command that failed and what it said.
@@ -32,8 +33,8 @@ pub fn build(
     match variant.compiler {
         Compiler::Szc => {
             let clang = if cxx { "clang++-22" } else { "clang-22" };
-            // For link-time optimization GNU ld needs a plugin that not every system has; a linker named by the
-            // variant comes later and counts.
+            // For link-time optimization GNU ld needs a plugin that not every system has; a linker
+            // named by the variant comes later and counts.
             let lto = variant.words.iter().any(|word| word.starts_with("-flto"));
             let first: &[&str] = if lto { &["-fuse-ld=lld"] } else { &[] };
             let plain = Tools { compiler: clang.as_ref(), linker: clang.as_ref(), first };

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::tools::{Place, szc};
 
-/// A subcommand of szc in a place, whose baselines stay there; builds beside it, since it is copied for them.
+/// A subcommand of szc in a place, whose baselines stay there; builds beside it, since it is copied
+/// for them.
 #[must_use]
 pub fn laboratory(place: &Place, words: &[&str]) -> Command {
     let mut command = place.command(szc());

@@ -92,8 +92,8 @@ pub fn command(image: &Path, settings: &[(&str, &str)]) -> Command {
     command
 }
 
-/// For `pre_exec`: the default actions. A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP,
-/// Python with SIGXFSZ; a test of signals must not depend on that.
+/// For `pre_exec`: the default actions. A shell starts what runs in its background with SIGINT
+/// ignored, nohup with SIGHUP, Python with SIGXFSZ; a test of signals must not depend on that.
 ///
 /// # Errors
 /// Those of sigaction(2).

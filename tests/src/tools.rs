@@ -92,7 +92,8 @@ impl Place {
         fs::read(self.path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// A command here, without what the environment says about szc, and with the default actions of signals.
+    /// A command here, without what the environment says about szc, and with the default actions of
+    /// signals.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.path).env_remove("SZC_BUILD").env_remove("SZC_CLANG");

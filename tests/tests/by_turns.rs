@@ -37,8 +37,8 @@ fn each_has_its_cpu_time_and_only_one_runs_at_a_time() {
     let ms: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
     let [nothing, much, half] = ms[..] else { panic!("{text}") };
     assert!(nothing < half && half < much, "{text}");
-    // Side by side on two processors they would take no longer than the longest. A tenth: who is stopped may run on while
-    // the signal is on its way.
+    // Side by side on two processors they would take no longer than the longest. A tenth: who is
+    // stopped may run on while the signal is on its way.
     assert!(elapsed_ms > 0.9 * (much + half), "{elapsed_ms} ms for {text}");
 }
 

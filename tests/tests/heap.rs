@@ -1,5 +1,6 @@
-//! The shuffled heap in programs: its log, its settings, what it refuses, and short torture. That programs behave
-//! as ever is `programs.rs`'s to test, with the programs of `programs/heap` among others.
+//! The shuffled heap in programs: its log, its settings, what it refuses, and short torture. That
+//! programs behave as ever is `programs.rs`'s to test, with the programs of `programs/heap` among
+//! others.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -197,7 +198,8 @@ fn a_library_gets_aligned_requests_by_the_names_that_it_defines() {
 
 #[test]
 fn a_static_program_with_threads_and_children_has_the_shuffled_heap() {
-    // Fork and the ends of threads refer to the C library's malloc, but weakly: its object is not linked in for them.
+    // Fork and the ends of threads refer to the C library's malloc, but weakly: its object is not
+    // linked in for them.
     let source = r#"
         #include <pthread.h>
         #include <stdlib.h>

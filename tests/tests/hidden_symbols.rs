@@ -1,6 +1,6 @@
-//! Programs whose version script hides all but what it names: libraries find szc's `malloc` and the unwinder
-//! szc's search all the same, or the program does without randomized heap and code. So it does with a library whose
-//! unwinder takes the place of the one that asks.
+//! Programs whose version script hides all but what it names: libraries find szc's `malloc` and the
+//! unwinder szc's search all the same, or the program does without randomized heap and code. So it
+//! does with a library whose unwinder takes the place of the one that asks.
 
 use std::path::Path;
 use szc_tests::directives::Ending;
@@ -96,7 +96,8 @@ fn a_program_shows_what_libraries_must_find_whatever_a_version_script_hides() {
                 log.randomize.code && log.randomize.heap && log.randomize.stack,
                 "{title}: {log:?}"
             );
-            // GNU ld takes functions that are not to be retained out of the table of symbols, too: they stay.
+            // GNU ld takes functions that are not to be retained out of the table of symbols, too:
+            // they stay.
             let most_stay = linker.is_empty() && words.contains("retain");
             assert!(log.relocations > if most_stay { 0 } else { 10 }, "{title}: {log:?}");
         }

@@ -1,5 +1,5 @@
-//! What the LLVM pass makes of modules: every file below `ir/` goes through `opt`, and what comes out
-//! is compared with what the comments of the file expect.
+//! What the LLVM pass makes of modules: every file below `ir/` goes through `opt`, and what comes
+//! out is compared with what the comments of the file expect.
 //!
 //! ```text
 //! ; RUN: -passes=szc              words for opt; one run a line

@@ -1,4 +1,5 @@
-//! perf on programs whose code moves and whose frames have pads: it names the functions, and its stacks are true.
+//! perf on programs whose code moves and whose frames have pads: it names the functions, and its
+//! stacks are true.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use szc_tests::tools::{Place, succeed, szc, szcxx};
 
-/// Calls down through functions that are not inlined, for so many milliseconds of its own processor time. Prints its
-/// process number first.
+/// Calls down through functions that are not inlined, for so many milliseconds of its own processor
+/// time. Prints its process number first.
 const SOURCE: &str = "\
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// The same in a library, a thread, a forked child and C++: with exceptions, a frame of no fixed size and one that a
-/// handler is found in.
+/// The same in a library, a thread, a forked child and C++: with exceptions, a frame of no fixed
+/// size and one that a handler is found in.
 const LIBRARY: &str = "\
 #include <stdexcept>
 extern volatile int kept;
@@ -153,8 +154,8 @@ impl Sample {
         self.functions.iter().map(String::as_str).filter(|name| CALLS.contains(name)).collect()
     }
 
-    /// Whether the stack ends with the true callers of its innermost function of [`CALLS`], and goes on to where the
-    /// program or a thread began.
+    /// Whether the stack ends with the true callers of its innermost function of [`CALLS`], and
+    /// goes on to where the program or a thread began.
     fn is_true(&self) -> bool {
         let own = self.own();
         let is_whole = match self.functions.last().map(String::as_str) {
@@ -165,9 +166,10 @@ impl Sample {
         is_whole && !own.is_empty()
     }
 
-    /// Whether the stack ends with the caller of a function that was about to return. clang's rules have no line for
-    /// `pop %rbp`: at the `ret` behind it they say that the caller's `rbp` lies in memory, below the stack pointer by then,
-    /// which no recording holds. So it is without szc, too.
+    /// Whether the stack ends with the caller of a function that was about to return. clang's rules
+    /// have no line for `pop %rbp`: at the `ret` behind it they say that the caller's `rbp` lies in
+    /// memory, below the stack pointer by then, which no recording holds. So it is without szc,
+    /// too.
     fn ends_at_the_caller(&self) -> bool {
         let own = self.own();
         let is_pair = own == self.functions && CALLS.windows(2).any(|calls| calls == own);
@@ -179,9 +181,9 @@ impl Sample {
             && byte == [RETURN]
     }
 
-    /// Whether the stack ends where an exception is caught, with the unwinder's own last instructions: they have put the
-    /// handler in the place of their return address, and the stack pointer is not yet where the handler's frame begins. So it
-    /// is without szc, too.
+    /// Whether the stack ends where an exception is caught, with the unwinder's own last
+    /// instructions: they have put the handler in the place of their return address, and the stack
+    /// pointer is not yet where the handler's frame begins. So it is without szc, too.
     fn ends_at_a_handler(&self) -> bool {
         let is_handler =
             |pair: &[String]| pair[0].starts_with("_Unwind_R") && CALLS.contains(&pair[1].as_str());
@@ -208,8 +210,8 @@ impl Drop for Recording {
     }
 }
 
-/// Asserts that there are samples, that all stacks are true, and how many layouts they saw at least. One in a hundred may
-/// end at the caller or at a handler.
+/// Asserts that there are samples, that all stacks are true, and how many layouts they saw at
+/// least. One in a hundred may end at the caller or at a handler.
 fn assert_true(samples: &[Sample], least: usize, layouts: usize) {
     assert!(samples.len() >= least, "{} samples", samples.len());
     let (cut, whole): (Vec<_>, Vec<_>) = samples
@@ -243,7 +245,8 @@ fn the_map_names_moved_functions_and_frame_pointers_lead_through_them() {
     let samples = recording.samples();
     assert!(samples.len() > 100, "{} samples", samples.len());
     let whole = samples.iter().filter(|sample| CALLS.ends_with(&sample.own())).count();
-    // Between a function's first instruction and the one that sets its frame pointer the caller is not seen.
+    // Between a function's first instruction and the one that sets its frame pointer the caller is
+    // not seen.
     assert!(whole * 10 > samples.len() * 9, "{whole} of {}", samples.len());
     assert!(samples.iter().all(|sample| sample.own().contains(&"main")), "{samples:?}");
     let report = recording.report(&["--sort", "sym"]);

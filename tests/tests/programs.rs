@@ -1,11 +1,12 @@
 //! Every program below `programs/`, built as its directives say by szc and by a plain compiler: the
-//! build whose layout changes must behave as the other one does, however often and whatever changes.
+//! build whose layout changes must behave as the other one does, however often and whatever
+//! changes.
 //!
-//! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text;
-//! `SZC_TEST_SEEDS=n` runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first
-//! build of each with n seeds for each randomization alone and all together, at each of four intervals, and
-//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n` runs n programs
-//! at a time. What misbehaves is told at once, and again at the end.
+//! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text; `SZC_TEST_SEEDS=n`
+//! runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first build of each
+//! with n seeds for each randomization alone and all together, at each of four intervals, and
+//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n`
+//! runs n programs at a time. What misbehaves is told at once, and again at the end.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -172,8 +173,8 @@ fn matrix(case: &Case<'_>, seeds: u64) -> Vec<Vec<(&'static str, String)>> {
     all
 }
 
-/// All randomizations at fast epochs with several seeds; the slower ways, and each randomization alone,
-/// for a program's first variant only.
+/// All randomizations at fast epochs with several seeds; the slower ways, and each randomization
+/// alone, for a program's first variant only.
 fn all_settings(case: &Case<'_>) -> Vec<Vec<(&'static str, String)>> {
     if let Some(seeds) = number_in("SZC_TEST_MATRIX") {
         return matrix(case, seeds);

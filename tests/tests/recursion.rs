@@ -1,6 +1,7 @@
-//! Any recursion that fits without szc fits with it: in builds with every option that makes frames look
-//! differently, at the depth where the plain program has used 7.5 of its 8 MiB, on the main thread and on others.
-//! And all pads of a stack together take little, for programs that end a recursion by themselves.
+//! Any recursion that fits without szc fits with it: in builds with every option that makes frames
+//! look differently, at the depth where the plain program has used 7.5 of its 8 MiB, on the main
+//! thread and on others. And all pads of a stack together take little, for programs that end a
+//! recursion by themselves.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ const USED_BYTES: f64 = 7.5 * MIB;
 const STACK_BYTES: &str = "8388608";
 const MIB: f64 = 1_048_576.0;
 
-/// Bytes that the plain program may use before its first frame of the recursion, and what a thread's
-/// bookkeeping takes.
+/// Bytes that the plain program may use before its first frame of the recursion, and what a
+/// thread's bookkeeping takes.
 const FRAMES_ABOVE_BYTES: f64 = 16_384.0;
 
 const OPTIMIZATIONS: [&str; 6] = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"];
@@ -109,7 +110,8 @@ fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
 
 #[test]
 fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_kind_of_frame() {
-    // What the levels above -O0 do to frames differs little: all kinds of frames at two levels, unless all are wanted.
+    // What the levels above -O0 do to frames differs little: all kinds of frames at two levels,
+    // unless all are wanted.
     let all = std::env::var_os("SZC_TEST_MATRIX").is_some();
     let mut text = String::new();
     for optimization in OPTIMIZATIONS {
@@ -148,8 +150,9 @@ fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
 
 #[test]
 fn frames_of_originals_are_as_large_as_without_szc() {
-    // The first five get their pads from tables, which takes a frame pointer; the others have an array above the room.
-    // Of the rest, those whose variables are known by address have a frame pointer, and a stack is aligned to 16.
+    // The first five get their pads from tables, which takes a frame pointer; the others have an
+    // array above the room. Of the rest, those whose variables are known by address have a frame
+    // pointer, and a stack is aligned to 16.
     const FRAME_POINTER_BYTES: f64 = 16.0;
     let others = [
         "taking_eight",

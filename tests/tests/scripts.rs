@@ -1,4 +1,5 @@
-//! The scripts around the programs: what they draw at random, what they refuse, and what they leave behind.
+//! The scripts around the programs: what they draw at random, what they refuse, and what they leave
+//! behind.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ fn every_configuration_comes_at_every_place_about_equally_often() {
         }
     }
     assert_eq!(lines.len(), BLOCKS * names.len());
-    // Five places in one row or column: 4 * 4 degrees of freedom. A fair draw exceeds 39.25 once in a thousand times.
+    // Five places in one row or column: 4 * 4 degrees of freedom. A fair draw exceeds 39.25 once in
+    // a thousand times.
     let expected = BLOCKS as f64 / names.len() as f64;
     let chi_squared: f64 = names
         .iter()

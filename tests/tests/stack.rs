@@ -279,7 +279,8 @@ fn layouts(settings: &[(&str, &str)], ms: &str) -> (Vec<(u64, u64)>, Outcome) {
     (pads.collect(), outcome)
 }
 
-/// The pads of one function. A new layout may be seen by the other one first: then a line repeats this one's.
+/// The pads of one function. A new layout may be seen by the other one first: then a line repeats
+/// this one's.
 fn series(pads: &[(u64, u64)], which: fn(&(u64, u64)) -> u64) -> Vec<u64> {
     let mut series: Vec<u64> = pads.iter().map(which).collect();
     series.dedup();

@@ -5,8 +5,9 @@ use std::fs;
 use szc_tests::laboratory::{code, errors, interrupted, laboratory, plan, run, samples, text};
 use szc_tests::tools::{Place, szc};
 
-/// Some milliseconds of calls, in as many parts as the first word says. What they do is bound by the number of
-/// instructions: a chain of results is as fast without optimization, where processors forward what was stored at once.
+/// Some milliseconds of calls, in as many parts as the first word says. What they do is bound by
+/// the number of instructions: a chain of results is as fast without optimization, where processors
+/// forward what was stored at once.
 const PROGRAM: &str = "\
 #include <stdio.h>
 #include <stdlib.h>

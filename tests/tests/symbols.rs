@@ -6,7 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use szc_tests::tools::{Place, succeed, szc};
 
-/// Calls down through moved functions, again and again, for about as many milliseconds as it is told.
+/// Calls down through moved functions, again and again, for about as many milliseconds as it is
+/// told.
 const SOURCE: &str = "\
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +45,9 @@ fn gdb(place: &Place, commands: &[&str]) -> Command {
     gdb
 }
 
-/// A session in which the program runs to its end. gdb (13; once in 40 sessions) may ask for a thread's registers at the
-/// moment in which all threads go, and gives up, although the program ended as it should: such a session is repeated.
+/// A session in which the program runs to its end. gdb (13; once in 40 sessions) may ask for a
+/// thread's registers at the moment in which all threads go, and gives up, although the program
+/// ended as it should: such a session is repeated.
 fn to_the_end(gdb: &mut Command) -> String {
     let output = gdb.output().expect("gdb starts");
     let lost = String::from_utf8_lossy(&output.stderr).contains("No such process");
@@ -158,7 +160,8 @@ fn breakpoints_of_a_debugger_that_nobody_expected_are_not_copied() {
     child.wait().expect("a child");
 }
 
-/// As [`place`], but all but `outermost` and `main` in a library, and what it calls back in the program.
+/// As [`place`], but all but `outermost` and `main` in a library, and what it calls back in the
+/// program.
 fn place_with_library() -> Place {
     let (library, program) = SOURCE
         .split_once("__attribute__((noinline)) static int outermost")
@@ -248,7 +251,8 @@ fn a_core_dump_of_the_kernel_has_moved_functions_with_names_and_instructions() {
     // gdb shows the frame that it goes to, too.
     let whole = all.iter().find(|frames| frames.len() > 4).expect("a backtrace");
     assert!(is_whole(whole) && whole.contains(&"outermost"), "{text}");
-    // Behind the call of outermost there is an instruction, not the zeros of memory that was left out.
+    // Behind the call of outermost there is an instruction, not the zeros of memory that was left
+    // out.
     let instruction = text.lines().find(|line| line.starts_with("=> ")).expect("an instruction");
     assert!(instruction.contains("<main+") && !instruction.contains("add    %al,(%rax)"), "{text}");
 }

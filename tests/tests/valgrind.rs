@@ -1,11 +1,12 @@
-//! valgrind with the options that README states: memcheck finds what is wrong and nothing else, and callgrind counts
-//! what runs.
+//! valgrind with the options that README states: memcheck finds what is wrong and nothing else, and
+//! callgrind counts what runs.
 
 use szc_tests::tools::{Place, succeed, szc};
 
 const OPTIONS: [&str; 2] = ["--smc-check=all", "--fair-sched=yes"];
 
-/// Without a word a program without fault; with one it reads a byte behind a block, and loses another block.
+/// Without a word a program without fault; with one it reads a byte behind a block, and loses
+/// another block.
 const SOURCE: &str = "\
 #include <stdio.h>
 #include <stdlib.h>

@@ -41,15 +41,18 @@ pub(crate) struct FrameRoom {
     shape: RoomShape,
 }
 
-/// Where code generation is to put room in a frame: beside the end from which nothing else is addressed, so that it
-/// can be taken out again without changing the place of anything that a debugger is told of.
+/// Where code generation is to put room in a frame: beside the end from which nothing else is
+/// addressed, so that it can be taken out again without changing the place of anything that a
+/// debugger is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RoomShape {
-    /// Next to the caller's frame, below nothing but the stack protector's guard: what a frame without a frame pointer
-    /// holds is addressed from its other end. The protector sorts arrays of bytes there.
+    /// Next to the caller's frame, below nothing but the stack protector's guard: what a frame
+    /// without a frame pointer holds is addressed from its other end. The protector sorts arrays of
+    /// bytes there.
     Highest,
-    /// Behind all variables, where a frame pointer is what they are addressed from. So it is no array, and what says
-    /// where it lies must not look like taking its address: both would make the protector sort it before variables.
+    /// Behind all variables, where a frame pointer is what they are addressed from. So it is no
+    /// array, and what says where it lies must not look like taking its address: both would make
+    /// the protector sort it before variables.
     Lowest,
 }
 
@@ -57,7 +60,8 @@ pub(crate) enum RoomShape {
 /// documentation, "X86 Address Spaces").
 const THREAD_SPACE: u32 = 257;
 
-/// Alignment of room in a frame, in bytes: with less, variables would have other places than without it.
+/// Alignment of room in a frame, in bytes: with less, variables would have other places than
+/// without it.
 const ROOM_ALIGNMENT: u32 = 8;
 
 /// Appends instructions without a place in the source to a block.
@@ -298,9 +302,10 @@ impl Builder {
         }
     }
 
-    /// Makes the function need the room in front of an instruction, and says where it lies, by an instruction that
-    /// changes nothing: a prefetch (into all levels but the first), or a store of `mark` to where nobody looks. Assembly
-    /// would do without one, but not every compiler can read assembly: flang cannot.
+    /// Makes the function need the room in front of an instruction, and says where it lies, by an
+    /// instruction that changes nothing: a prefetch (into all levels but the first), or a store of
+    /// `mark` to where nobody looks. Assembly would do without one, but not every compiler can read
+    /// assembly: flang cannot.
     pub(crate) fn hold(&self, room: &FrameRoom, mark: u32, at: Instruction) {
         // SAFETY: builder, instruction, values and context are live.
         unsafe {
@@ -323,8 +328,8 @@ impl Builder {
         /// For reading, into the second level, of data.
         const HOW: [u64; 3] = [0, 2, 1];
         const OPERANDS: u32 = 4;
-        // SAFETY: builder, values and context are live; the intrinsic is overloaded by the kind of pointer, and takes it
-        // and three numbers.
+        // SAFETY: builder, values and context are live; the intrinsic is overloaded by the kind of
+        // pointer, and takes it and three numbers.
         unsafe {
             let id = LLVMLookupIntrinsicID(NAME.as_ptr().cast(), NAME.len());
             let mut kind = LLVMPointerTypeInContext(self.context, 0);

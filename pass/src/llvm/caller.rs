@@ -62,10 +62,12 @@ impl Builder {
         }
     }
 
-    /// Lets a value that depends on the block which went before, at the start of a block, stand for an instruction
-    /// wherever that was used but in what was `told`: the call that ends up among `values` keeps its argument.
+    /// Lets a value that depends on the block which went before, at the start of a block, stand for
+    /// an instruction wherever that was used but in what was `told`: the call that ends up among
+    /// `values` keeps its argument.
     pub(crate) fn replace(&self, old: Instruction, at: Instruction, values: [(Value, Block); 2]) {
-        // SAFETY: builder, instructions, values and blocks are live; the call's first operand is its argument.
+        // SAFETY: builder, instructions, values and blocks are live; the call's first operand is
+        // its argument.
         unsafe {
             LLVMPositionBuilderBefore(self.builder, at.raw());
             let phi = LLVMBuildPhi(self.builder, LLVMTypeOf(old.raw()), c"".as_ptr());

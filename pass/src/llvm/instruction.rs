@@ -162,9 +162,11 @@ impl Instruction {
         }
     }
 
-    /// Whether it stores an argument of the function, as it was passed, to a variable of the function's.
+    /// Whether it stores an argument of the function, as it was passed, to a variable of the
+    /// function's.
     pub(crate) fn stores_argument_to_variable(self) -> bool {
-        // SAFETY: the instruction is live; stores have two operands, casts and address computations one at least.
+        // SAFETY: the instruction is live; stores have two operands, casts and address computations
+        // one at least.
         unsafe {
             if LLVMIsAStoreInst(self.0).is_null()
                 || LLVMIsAArgument(LLVMGetOperand(self.0, 0)).is_null()
@@ -274,11 +276,11 @@ impl Instruction {
         }
     }
 
-    /// Alignment, in bytes, of an argument that may lie on the stack at the call: that of its type, or of
-    /// what a `byval` argument points to.
+    /// Alignment, in bytes, of an argument that may lie on the stack at the call: that of its type,
+    /// or of what a `byval` argument points to.
     pub(crate) fn argument_alignment(self, argument: u32) -> u32 {
-        // SAFETY: a live call that has the argument, in a function of a module; parameters count from 1 among
-        // attributes.
+        // SAFETY: a live call that has the argument, in a function of a module; parameters count
+        // from 1 among attributes.
         unsafe {
             let kind =
                 |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());

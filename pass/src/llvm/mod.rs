@@ -2,7 +2,8 @@
 //! and raw call. One file for each kind of LLVM object.
 //!
 //! A handle is good as long as the pass runs over the module that it came from: the pass deletes
-//! nothing that it has a handle on, and LLVM does nothing meanwhile. That is what the SAFETY comments here mean by *live*.
+//! nothing that it has a handle on, and LLVM does nothing meanwhile. That is what the SAFETY
+//! comments here mean by *live*.
 
 mod block;
 mod builder;

@@ -1,4 +1,5 @@
-//! What a piece of inline assembly does that a pad or a move would disturb, as far as its text says.
+//! What a piece of inline assembly does that a pad or a move would disturb, as far as its text
+//! says.
 
 /// Registers for operands that LLVM finds for sure beside a frame pointer and a base pointer.
 const SAFE_REGISTERS: usize = 10;

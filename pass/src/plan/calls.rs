@@ -3,8 +3,8 @@
 
 use crate::llvm::{Block, Callee, Instruction, Kind, Width};
 
-/// Bytes that code generation copies inline, if it knows how many there are: those of 8 vector registers. It fills twice
-/// as many; and half of either when optimizing for size.
+/// Bytes that code generation copies inline, if it knows how many there are: those of 8 vector
+/// registers. It fills twice as many; and half of either when optimizing for size.
 const INLINE_BYTES: u64 = 128;
 
 /// Intrinsics that are functions of the mathematical library.
@@ -47,10 +47,10 @@ const ROUNDING: [&str; 6] = ["floor", "ceil", "trunc", "rint", "nearbyint", "rou
 /// Intrinsics that say something about the program and do nothing.
 const SILENT: [&str; 5] = ["lifetime", "assume", "dbg", "experimental", "invariant"];
 
-/// Calling conventions (`llvm/IR/CallingConv.h`) that keep the same registers, return in the same ones, and leave
-/// arguments on the stack to the caller, so that a function of one may end in a jump to a function of another: C, fast
-/// (what optimization makes of C for a function that only this file calls), x86-64 System V. Calls by others of those that
-/// get pads never become jumps.
+/// Calling conventions (`llvm/IR/CallingConv.h`) that keep the same registers, return in the same
+/// ones, and leave arguments on the stack to the caller, so that a function of one may end in a
+/// jump to a function of another: C, fast (what optimization makes of C for a function that only
+/// this file calls), x86-64 System V. Calls by others of those that get pads never become jumps.
 pub(crate) const LIKE_C: [u32; 3] = [0, 8, 78];
 
 /// Whether a block makes a call that needs this function's frame.

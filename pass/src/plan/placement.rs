@@ -4,17 +4,17 @@
 //! A pad is *due* where every path that returns makes a call. It is taken at the places where a pad
 //! becomes due, like a computation in lazy code motion (Knoop, Rüthing and Steffen, "Lazy Code
 //! Motion", 1992). A path may so take a second pad, where it joins one that has none. If it would
-//! take more, or there would be many places, then one pad is taken where the paths to all calls part
-//! from the others.
+//! take more, or there would be many places, then one pad is taken where the paths to all calls
+//! part from the others.
 
 use super::flow::{Flow, Place};
 
 /// Places beyond which one pad for all is better: each costs some 50 bytes of code.
 const MOST_PLACES: usize = 4;
 
-/// Pads that one path may take. A fast path beside two slow ones, of which the first can lead to the
-/// second (a table's array part, its hash part, its metamethod), is common; sequences
-/// of calls that all can be skipped are better off with one pad.
+/// Pads that one path may take. A fast path beside two slow ones, of which the first can lead to
+/// the second (a table's array part, its hash part, its metamethod), is common; sequences of calls
+/// that all can be skipped are better off with one pad.
 const MOST_PADS: u32 = 2;
 
 /// Pads taken on the paths that lead to a place.
@@ -42,7 +42,8 @@ pub(crate) fn places(flow: &Flow, calling: &[bool], doomed: &[bool]) -> Vec<Plac
         .unwrap_or_default()
 }
 
-/// The places where a pad becomes due; none if some path would meet too many, or there are too many.
+/// The places where a pad becomes due; none if some path would meet too many, or there are too
+/// many.
 fn due_places(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<Place>> {
     // From here on components are numbered, those behind a component before it.
     let components = flow.components();

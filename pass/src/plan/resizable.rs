@@ -1,14 +1,17 @@
-//! Which frames may have another size in a copy: those that the code generator lays out once and for all, and
-//! whose function reaches nothing above them but by offsets that stand in its instructions.
+//! Which frames may have another size in a copy: those that the code generator lays out once and
+//! for all, and whose function reaches nothing above them but by offsets that stand in its
+//! instructions.
 //!
-//! The link step sees those instructions and has the last word. What it cannot see is what an address is of
-//! that is computed: here it is, so a function that could compute one above its frame is left out.
+//! The link step sees those instructions and has the last word. What it cannot see is what an
+//! address is of that is computed: here it is, so a function that could compute one above its frame
+//! is left out.
 
 use super::calls::{LIKE_C, fit_registers};
 use super::{Body, STACK_ALIGNMENT};
 use crate::llvm::{Callee, Instruction};
 
-/// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a copy uses one.
+/// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a
+/// copy uses one.
 const COLD: u32 = 9;
 
 /// Intrinsics that tell a function where its frame lies, or change the stack pointer.
@@ -51,7 +54,8 @@ impl Body {
             && self.has_fixed_frame()
     }
 
-    /// Whether no address is computed of what the caller passes on the stack, if it passes anything there.
+    /// Whether no address is computed of what the caller passes on the stack, if it passes anything
+    /// there.
     fn reaches_its_arguments_directly(&self) -> bool {
         let function = self.function;
         let in_memory = ["byval", "inalloca", "preallocated"];
@@ -60,16 +64,17 @@ impl Body {
             && (fit_registers(function.parameters()) || self.leaves_arguments_on_stack())
     }
 
-    /// Whether arguments on the stack stay there and are read from there: the caller takes them away, and none is a
-    /// variable. (Code generation lets the variable that an argument is stored to be the argument itself, on the stack,
-    /// whose address may then be computed.)
+    /// Whether arguments on the stack stay there and are read from there: the caller takes them
+    /// away, and none is a variable. (Code generation lets the variable that an argument is stored
+    /// to be the argument itself, on the stack, whose address may then be computed.)
     fn leaves_arguments_on_stack(&self) -> bool {
         let mut instructions = self.blocks.iter().flat_map(|block| block.instructions());
         LIKE_C.contains(&self.function.calling_convention())
             && !instructions.any(Instruction::stores_argument_to_variable)
     }
 
-    /// Whether all variables have their place in the frame when it is taken, and need no more than its alignment.
+    /// Whether all variables have their place in the frame when it is taken, and need no more than
+    /// its alignment.
     fn has_fixed_frame(&self) -> bool {
         self.variables()
             .all(|(variable, is_fixed)| is_fixed && variable.alignment() <= STACK_ALIGNMENT)

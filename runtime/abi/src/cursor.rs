@@ -87,7 +87,8 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// What a length of 4 bytes at this position covers. (Longer forms are for objects beyond 4 GiB.)
+    /// What a length of 4 bytes at this position covers. (Longer forms are for objects beyond 4
+    /// GiB.)
     #[must_use]
     pub fn sized(mut self) -> Option<Self> {
         let bytes = self.u32()? as usize;

@@ -32,8 +32,9 @@ pub enum FieldKind {
         /// Offset in that function.
         offset: u32,
     },
-    /// A 32-bit branch to the entry of a function, whose frame gets a pad without a check if that of this function has
-    /// one: to its inner entry from the body with a pad, to its entry from the other.
+    /// A 32-bit branch to the entry of a function, whose frame gets a pad without a check if that
+    /// of this function has one: to its inner entry from the body with a pad, to its entry from the
+    /// other.
     Inner(u32),
     /// A 32-bit PC-relative reference to a jump table of this function.
     TableRelative32(u32),

@@ -1,21 +1,21 @@
 //! The frame of a function, as far as copies may give it another size.
 //!
-//! A frame grows by adding to the constants that move the stack pointer, where the frame is taken and
-//! wherever it is given back, and by telling unwinders of it:
+//! A frame grows by adding to the constants that move the stack pointer, where the frame is taken
+//! and wherever it is given back, and by telling unwinders of it:
 //!
 //! ```text
 //! frame = site count, (bytes since the last site) × site count,
 //!         [common, handlers at, [handlers], offset count, (bytes since the last) × offset count]
 //! ```
 //!
-//! The part in brackets is there if [`Movable::rules_bytes`] is not 0, and the rules follow it as bytes.
-//! Every number is a varint.
+//! The part in brackets is there if [`Movable::rules_bytes`] is not 0, and the rules follow it as
+//! bytes. Every number is a varint.
 
 use crate::cursor::Cursor;
 use crate::{Malformed, Movable, read_varint};
 
-/// Bytes of an offset from the canonical frame address in [`Rules::bytes`]: a LEB128 number of fixed
-/// length, so that it can be replaced.
+/// Bytes of an offset from the canonical frame address in [`Rules::bytes`]: a LEB128 number of
+/// fixed length, so that it can be replaced.
 pub const OFFSET_BYTES: usize = 3;
 
 /// [`OFFSET_BYTES`], as offsets count.
@@ -36,14 +36,14 @@ pub struct FrameReader<'a> {
     pub rules: Option<Rules<'a>>,
 }
 
-/// The unwind rules of a copy (an FDE of `.eh_frame`), before the copy's place and the size of its frame
-/// are filled in.
+/// The unwind rules of a copy (an FDE of `.eh_frame`), before the copy's place and the size of its
+/// frame are filled in.
 #[derive(Clone, Debug)]
 pub struct Rules<'a> {
     /// Offset in the image of what they have in common with others (the CIE).
     pub common: u32,
-    /// Where the pointer to what handlers know of the function lies in [`Rules::bytes`], and what it points
-    /// at, an offset in the image; none if its bytes are right everywhere.
+    /// Where the pointer to what handlers know of the function lies in [`Rules::bytes`], and what
+    /// it points at, an offset in the image; none if its bytes are right everywhere.
     pub handlers: Option<(u32, u32)>,
     /// Where [`OFFSET_BYTES`] hold an offset that grows with the frame.
     pub offsets: NumberReader<'a>,
@@ -135,7 +135,8 @@ impl Rules<'_> {
     /// Length, distance of the common part, first address and number of bytes.
     const MIN_BYTES: u32 = 16;
 
-    /// The offset from the canonical frame address at a place of the rules, as it is without growth.
+    /// The offset from the canonical frame address at a place of the rules, as it is without
+    /// growth.
     #[must_use]
     pub fn offset(&self, at: u32) -> Option<u32> {
         let bytes = self.bytes.get(at as usize..at as usize + OFFSET_BYTES)?;

@@ -34,8 +34,9 @@ pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
 /// Name of the section that holds the table.
 ///
-/// Strippers take out what is not loaded, but all keep what a linker shows as a warning (`.gnu.warning.SYMBOL`) to whoever uses a
-/// symbol: llvm-strip and eu-strip, too, which drop other sections. Nothing can use a symbol of this name.
+/// Strippers take out what is not loaded, but all keep what a linker shows as a warning
+/// (`.gnu.warning.SYMBOL`) to whoever uses a symbol: llvm-strip and eu-strip, too, which drop other
+/// sections. Nothing can use a symbol of this name.
 pub const TABLE_SECTION: &str = ".gnu.warning.szc.table";
 
 /// First bytes of every table.
@@ -50,33 +51,35 @@ pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
 /// Symbol that the link defines, anywhere, in programs whose code is to stay where it is.
 pub const KEEPS_CODE_SYMBOL: &str = "szc_keeps_code";
 
-/// What code asks for the address in the original of one that it has got from its own stack: a function of the runtime.
-/// Where there is none, addresses are what they are.
+/// What code asks for the address in the original of one that it has got from its own stack: a
+/// function of the runtime. Where there is none, addresses are what they are.
 pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
 
-/// Prefixes of the runtime's definitions of libc functions that belong in programs with this randomization
-/// only: the driver takes the prefix off the names that a program asked for.
+/// Prefixes of the runtime's definitions of libc functions that belong in programs with this
+/// randomization only: the driver takes the prefix off the names that a program asked for.
 pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
-/// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc has behind
-/// them: not in programs that are linked statically.
+/// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc
+/// has behind them: not in programs that are linked statically.
 pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
-/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for itself, or of its
-/// system call filters: in programs whose frames get pads, and in those whose code moves.
+/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for
+/// itself, or of its system call filters: in programs whose frames get pads, and in those whose
+/// code moves.
 pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
-/// As [`FRAMES_EXPORT_PREFIX`], for definitions that go on in libc's own, as those of [`SHARED_STACK_EXPORT_PREFIX`] do.
+/// As [`FRAMES_EXPORT_PREFIX`], for definitions that go on in libc's own, as those of
+/// [`SHARED_STACK_EXPORT_PREFIX`] do.
 pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
-/// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own stacks: in programs
-/// whose code moves and whose unwinder is the shared one.
+/// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own
+/// stacks: in programs whose code moves and whose unwinder is the shared one.
 pub const SHARED_WALKS_EXPORT_PREFIX: &str = "szc_rt_shared_walks_";
-/// As [`SHARED_STACK_EXPORT_PREFIX`], for what unwinders inside libraries ask the loader: in programs whose code moves,
-/// whatever their own unwinder is.
+/// As [`SHARED_STACK_EXPORT_PREFIX`], for what unwinders inside libraries ask the loader: in
+/// programs whose code moves, whatever their own unwinder is.
 pub const SHARED_OBJECTS_EXPORT_PREFIX: &str = "szc_rt_shared_objects_";
 /// As [`STACK_EXPORT_PREFIX`], for the heap.
 pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
-/// Symbols through which other code enters the runtime. Whatever is reachable from them runs
-/// inside the resolver or on the maintenance task, or looks for what lies behind its own image, and so must
-/// never be moved itself.
+/// Symbols through which other code enters the runtime. Whatever is reachable from them runs inside
+/// the resolver or on the maintenance task, or looks for what lies behind its own image, and so
+/// must never be moved itself.
 pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     RUNTIME_START_SYMBOL,
     "szc_rt_stub",
@@ -157,9 +160,9 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
 
-/// Bytes of the word in front of a copy, which changes while threads run. Either the copy is entered there, by one
-/// instruction: a `jmp rel32`, or what the copy begins with (a `nop`, if nothing else); or its detour lies there
-/// ([`Movable::detour`]).
+/// Bytes of the word in front of a copy, which changes while threads run. Either the copy is
+/// entered there, by one instruction: a `jmp rel32`, or what the copy begins with (a `nop`, if
+/// nothing else); or its detour lies there ([`Movable::detour`]).
 pub const SLOT_HEAD_BYTES: u32 = 8;
 
 /// Grain of placement of a copy's body, in bytes.

@@ -1,8 +1,9 @@
 //! What the link step leaves in shared libraries and a program's runtime finds there.
 //!
-//! Each library that szc links gets a small object (`runtime/library`) with a note, which the runtime
-//! finds in memory among the images that are loaded, and a call of the runtime at the library's very
-//! first and very last moment. In a program without a runtime the calls lead nowhere.
+//! Each library that szc links gets a small object (`runtime/library`) with a note, which the
+//! runtime finds in memory among the images that are loaded, and a call of the runtime at the
+//! library's very first and very last moment. In a program without a runtime the calls lead
+//! nowhere.
 
 /// Section of the note.
 pub const NOTE_SECTION: &str = ".note.szc";
@@ -22,16 +23,16 @@ pub const LIBRARY_IMAGE_SYMBOL: &str = "szc_library_image";
 /// Exported by programs: called when a library was loaded and relocated, before its constructors.
 pub const ADOPT_SYMBOL: &str = "szc_rt_adopt";
 
-/// Exported by programs: called behind the destructors of a library that is unloaded, or of all when
-/// the program ends.
+/// Exported by programs: called behind the destructors of a library that is unloaded, or of all
+/// when the program ends.
 pub const RELEASE_SYMBOL: &str = "szc_rt_release";
 
 /// Descriptor of the note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct LibraryNote {
-    /// [`digest`] of the library's relocation table, 0 if it has none. Written by the link step when the
-    /// table is made: a file that replaces the one in memory has another.
+    /// [`digest`] of the library's relocation table, 0 if it has none. Written by the link step
+    /// when the table is made: a file that replaces the one in memory has another.
     pub table_digest: u64,
     /// Distance of the library's [`LibraryImage`] from this field, in bytes.
     pub image: i32,

@@ -58,14 +58,15 @@ reasons! {
     StartupSection = 13, "lies in a section that start-up code runs through";
     /// The runtime itself, or something it calls.
     Runtime = 14, "is part of szc's runtime or called by it";
-    /// The C library runs parts of itself before the runtime starts, and holds locks of its own where it
-    /// calls others.
+    /// The C library runs parts of itself before the runtime starts, and holds locks of its own
+    /// where it calls others.
     CLibrary = 15, "belongs to the C library, parts of which run before the runtime";
     /// Chosen by the dynamic loader before the runtime starts.
     IfuncResolver = 16, "is an ifunc resolver, which the loader calls";
     /// libc looks at the return address of its caller and would not know a copy.
     CallerMatters = 18, "asks the loader for the next symbol behind the caller";
-    /// The loader and libc call the allocator before the runtime starts, and when threads begin and end.
+    /// The loader and libc call the allocator before the runtime starts, and when threads begin and
+    /// end.
     Allocator = 19, "is an allocator, which the C library calls before the runtime starts";
     /// It lies too far from the image's start for the table.
     OutOfRange = 17, "lies more than 1 GiB from the start of the image";
@@ -79,7 +80,8 @@ reasons! {
     Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
     /// The linker or a tool dropped the relocations of a jump table.
     TableUnexplained = 24, "jumps by a table whose entries no relocation explains";
-    /// Its language's runtime looks return addresses up in a table of its own, which knows no copies.
+    /// Its language's runtime looks return addresses up in a table of its own, which knows no
+    /// copies.
     PcTable = 25, "is in Go's table of return addresses (.gopclntab), which knows no copies";
 }
 
@@ -106,7 +108,8 @@ reasons! {
     Addressed = 9, "addresses of its variables escape, and no frame pointer leads to them";
     /// An indirect jump with the frame taken.
     Jump = 10, "it jumps with its frame taken to places that are not all known";
-    /// Go takes 32 KiB below the frame in which C calls it for the stack, and pads could lead out of them.
+    /// Go takes 32 KiB below the frame in which C calls it for the stack, and pads could lead out
+    /// of them.
     StackBounds = 11, "Go assumes bounds of the stack in which C calls it";
 }
 

@@ -39,7 +39,8 @@ impl Header {
     /// Size of the encoded record: magic, version and fourteen words.
     pub const BYTES: usize = 8 + 4 + 14 * 4;
 
-    /// Code of the image that is no movable function goes on on other stacks, as far as the link step can see.
+    /// Code of the image that is no movable function goes on on other stacks, as far as the link
+    /// step can see.
     pub const FLAG_SWITCHES_STACKS: u32 = 1;
 
     /// Link-time address of the image's lowest byte.
@@ -128,8 +129,8 @@ pub struct Movable {
     /// Next function of its unit: functions that jump into one another's middle are copied
     /// together. A function alone names itself; the links of a unit form a ring.
     pub unit_next: u32,
-    /// Bytes of the unwind rules that a copy brings along, because its frame has another size than the
-    /// original's.
+    /// Bytes of the unwind rules that a copy brings along, because its frame has another size than
+    /// the original's.
     pub rules_bytes: u32,
     /// See the constants of this type.
     pub flags: u32,
@@ -143,20 +144,22 @@ impl Movable {
     /// data, so that such an address may outlive the copy that is running.
     pub const FLAG_LABELS_ESCAPE: u32 = 1;
 
-    /// Copies may have a frame of another size: its description follows the function's tables in the field
-    /// stream.
+    /// Copies may have a frame of another size: its description follows the function's tables in
+    /// the field stream.
     pub const FLAG_FRAME: u32 = 2;
 
     /// The function goes on on other stacks, as far as the link step can see.
     pub const FLAG_SWITCHES_STACKS: u32 = 4;
 
-    /// Copies whose frame has a pad have a second entry behind the check for room, for callers whose frames have pads.
+    /// Copies whose frame has a pad have a second entry behind the check for room, for callers
+    /// whose frames have pads.
     pub const FLAG_INNER_ENTRY: u32 = 8;
 
     /// Most pushes in front of the instruction at which copies may be left by a detour.
     pub const MAX_DETOUR_PUSHES: u32 = 3;
 
-    /// Bytes of the jump by which a copy is left for its detour: of that instruction as many change.
+    /// Bytes of the jump by which a copy is left for its detour: of that instruction as many
+    /// change.
     pub const DETOUR_JUMP_BYTES: u32 = 2;
 
     /// Where in the flags the pushes of a detour lie, plus one: 0 is a function without.
@@ -166,9 +169,10 @@ impl Movable {
     /// Where in the flags the code of a [`FixedFrame`] lies.
     const FIXED_FRAME_SHIFT: u32 = 8;
 
-    /// The flags of a function that begins with so many pushes of one byte each, and then has an instruction of at least
-    /// [`Self::DETOUR_JUMP_BYTES`] of which those are the same in all copies. Nothing but the entry leads to any of these
-    /// instructions, so that copies can be entered at their first byte and still be left for others.
+    /// The flags of a function that begins with so many pushes of one byte each, and then has an
+    /// instruction of at least [`Self::DETOUR_JUMP_BYTES`] of which those are the same in all
+    /// copies. Nothing but the entry leads to any of these instructions, so that copies can be
+    /// entered at their first byte and still be left for others.
     #[must_use]
     pub fn detour_flags(pushes: u32) -> u32 {
         (pushes + 1) << Self::DETOUR_SHIFT
@@ -180,8 +184,8 @@ impl Movable {
         (self.flags >> Self::DETOUR_SHIFT & Self::DETOUR_MASK).checked_sub(1)
     }
 
-    /// Bytes at the beginning that belong to the detour: no copy has a field there, and no way but that by the entry leads
-    /// there. 0 without a detour.
+    /// Bytes at the beginning that belong to the detour: no copy has a field there, and no way but
+    /// that by the entry leads there. 0 without a detour.
     #[must_use]
     pub fn detour_bytes(&self) -> u32 {
         self.detour().map_or(0, |pushes| pushes + Self::DETOUR_JUMP_BYTES)
@@ -193,8 +197,8 @@ impl Movable {
         (reason as u32) << Self::FIXED_FRAME_SHIFT
     }
 
-    /// Why the frame keeps its size although the compiler prepared it for another; none if it has no frame, or
-    /// one that was not prepared, or one that may change.
+    /// Why the frame keeps its size although the compiler prepared it for another; none if it has
+    /// no frame, or one that was not prepared, or one that may change.
     #[must_use]
     pub fn fixed_frame(&self) -> Option<FixedFrame> {
         FixedFrame::from_code(self.flags >> Self::FIXED_FRAME_SHIFT)

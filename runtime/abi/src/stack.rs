@@ -1,4 +1,5 @@
-//! What the compiler pass, the link step and the runtime agree on about single functions and stack pads.
+//! What the compiler pass, the link step and the runtime agree on about single functions and stack
+//! pads.
 //!
 //! The pass leaves in each object one [`FunctionRecord`] a function, and in functions that it pads
 //! code that reads two things: the pad table of its image and the pad state of its thread.
@@ -12,16 +13,17 @@
 //! In programs whose code moves, most functions have no such code: their frames are *resizable*
 //! ([`FunctionRecord::FLAG_RESIZABLE`]), and the runtime makes their pads part of each copy.
 //!
-//! A thread whose state was never set has `span` 0 and no `floor`, and so no pads: code on stacks that the runtime did not
-//! make room on (signal stacks, contexts, threads of other libraries) runs as without szc.
+//! A thread whose state was never set has `span` 0 and no `floor`, and so no pads: code on stacks
+//! that the runtime did not make room on (signal stacks, contexts, threads of other libraries) runs
+//! as without szc.
 
 /// Section of function records. The linker gathers those of all objects and brackets them with
 /// `__start_szc_functions` and `__stop_szc_functions`.
 pub const FUNCTIONS_SECTION: &str = "szc_functions";
 
-/// The distance of the thread's pad state from the thread pointer, a signed 8-byte number (hidden). Code
-/// that may become part of a shared library reads it, because the state is at a fixed distance in
-/// programs only; 0, which no distance is, stands for an image without pads.
+/// The distance of the thread's pad state from the thread pointer, a signed 8-byte number (hidden).
+/// Code that may become part of a shared library reads it, because the state is at a fixed distance
+/// in programs only; 0, which no distance is, stands for an image without pads.
 pub const PAD_STATE_OFFSET_SYMBOL: &str = "szc_pad_state_offset";
 
 /// Section of pad tables: [`PAD_TABLE_BYTES`] each, one of the image or one a function.
@@ -42,8 +44,9 @@ pub const PAD_GRAIN_BYTES: u32 = 16;
 /// Values that a pad can have.
 pub const PADS: u32 = 256;
 
-/// Pads that frames may take one below the other after one check for room: the checked one's, and those of frames that
-/// are entered without a check ([`FieldKind::Inner`](crate::FieldKind::Inner)).
+/// Pads that frames may take one below the other after one check for room: the checked one's, and
+/// those of frames that are entered without a check
+/// ([`FieldKind::Inner`](crate::FieldKind::Inner)).
 pub const PADS_OF_A_CHECK: u32 = 16;
 
 /// Bytes of the pads without a check.
@@ -52,8 +55,8 @@ pub const UNCHECKED_BYTES: u32 = (PADS_OF_A_CHECK - 1) * (PADS - 1) * PAD_GRAIN_
 /// File name of the plugin that pads with one table an image.
 pub const PLUGIN: &str = "libszc_pass.so";
 
-/// The same plugin under the name that makes it leave pads to copies where it can, and else pads with one
-/// table an image.
+/// The same plugin under the name that makes it leave pads to copies where it can, and else pads
+/// with one table an image.
 pub const PLUGIN_PER_COPY: &str = "libszc_pass_per_copy.so";
 
 /// The same plugin under the name that makes it pad with one table and index a function.
@@ -62,7 +65,8 @@ pub const PLUGIN_PER_FUNCTION: &str = "libszc_pass_per_function.so";
 /// The same plugin under the name that makes it leave function records and no pads.
 pub const PLUGIN_RECORDS: &str = "libszc_pass_records.so";
 
-/// A thread's pad state, as it lies in thread-local storage. A new thread's is [`NO_PADS`](Self::NO_PADS).
+/// A thread's pad state, as it lies in thread-local storage. A new thread's is
+/// [`NO_PADS`](Self::NO_PADS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct PadState {
@@ -72,8 +76,9 @@ pub struct PadState {
     pub span: u64,
     /// Which entry of the table comes next (one byte, wraps).
     pub index: u8,
-    /// `low`, if all of the thread's stack above it and nothing else lies there, so that one comparison says whether a frame
-    /// gets a pad; [`NO_FLOOR`](Self::NO_FLOOR) if `low` and `span` must be asked.
+    /// `low`, if all of the thread's stack above it and nothing else lies there, so that one
+    /// comparison says whether a frame gets a pad; [`NO_FLOOR`](Self::NO_FLOOR) if `low` and `span`
+    /// must be asked.
     pub floor: u64,
 }
 
@@ -101,13 +106,13 @@ const _: () = assert!(
         && core::mem::offset_of!(PadState, floor) == 24
 );
 
-/// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer take 4
-/// bytes and not one. Nothing uses them but prefetches, or stores of [`ROOM_MARK`], whose operand says where they lie,
-/// so the link step takes both out again.
+/// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer
+/// take 4 bytes and not one. Nothing uses them but prefetches, or stores of [`ROOM_MARK`], whose
+/// operand says where they lie, so the link step takes both out again.
 pub const RESIZABLE_BYTES: u32 = 144;
 
-/// What is stored in the bytes added to a frame with a frame pointer, to say where they lie. (A program that stores
-/// the same number in a variable on the stack has frames that keep their size.)
+/// What is stored in the bytes added to a frame with a frame pointer, to say where they lie. (A
+/// program that stores the same number in a variable on the stack has frames that keep their size.)
 pub const ROOM_MARK: u32 = 0x7a63_9e37;
 
 /// How much of the stack a frame may take, if it gets no pad, of what it takes without szc.
@@ -116,9 +121,11 @@ pub const ROOM_MARK: u32 = 0x7a63_9e37;
 pub enum Growth {
     /// At most half as much again.
     Half,
-    /// At most twice as much: a dynamic frame needs a frame pointer, so that the smallest has 32 bytes instead of 16.
+    /// At most twice as much: a dynamic frame needs a frame pointer, so that the smallest has 32
+    /// bytes instead of 16.
     Twice,
-    /// At most ten times as much: the room that the compiler pass has added to the smallest frame is still there.
+    /// At most ten times as much: the room that the compiler pass has added to the smallest frame
+    /// is still there.
     Tenfold,
 }
 
@@ -149,11 +156,13 @@ impl FunctionRecord {
     /// The function pads its frame itself, from a table.
     pub const FLAG_PADDED: u16 = 1;
 
-    /// The function's frame may have another size in a copy, as far as the compiler knows: the stack pointer moves
-    /// by constants of 4 bytes, and nothing above the frame is reached by an address that is computed.
+    /// The function's frame may have another size in a copy, as far as the compiler knows: the
+    /// stack pointer moves by constants of 4 bytes, and nothing above the frame is reached by an
+    /// address that is computed.
     pub const FLAG_RESIZABLE: u16 = 2;
 
-    /// Set by the link step: without a pad, the frame takes at most half as much again as it would without szc.
+    /// Set by the link step: without a pad, the frame takes at most half as much again as it would
+    /// without szc.
     pub const FLAG_TIGHT: u16 = 4;
 
     /// Set by the link step in records of resizable frames: it takes at most twice as much.

@@ -4,8 +4,9 @@ use crate::FieldReader;
 
 /// Finds the offsets of a function's jump tables, which lie one behind the other in a copy.
 ///
-/// Tables stand behind all fields in the stream. It is read up to there at the first question and not at each: the loop of
-/// an interpreter has hundreds of fields that refer to its tables, among thousands of others.
+/// Tables stand behind all fields in the stream. It is read up to there at the first question and
+/// not at each: the loop of an interpreter has hundreds of fields that refer to its tables, among
+/// thousands of others.
 #[derive(Clone, Debug)]
 pub struct TableOffsets<'a> {
     /// At the first table; before the first question, at the start of the stream.
@@ -43,7 +44,8 @@ mod tests {
     use crate::varint::push;
     use crate::{FieldKind, TableTarget};
 
-    /// A stream of two fields and of tables with these numbers of entries, every other of 8 bytes each.
+    /// A stream of two fields and of tables with these numbers of entries, every other of 8 bytes
+    /// each.
     fn stream(entries: &[u32]) -> Vec<u8> {
         let (field, operands) = FieldKind::TableRelative32(1).encode();
         let (target, _) = TableTarget::Image(40).encode();

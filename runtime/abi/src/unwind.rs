@@ -1,5 +1,5 @@
-//! Unwind information in the file of an image: which rules hold where in a function. The link step reads it
-//! to describe frames of other sizes, the runtime to tell debuggers.
+//! Unwind information in the file of an image: which rules hold where in a function. The link step
+//! reads it to describe frames of other sizes, the runtime to tell debuggers.
 //!
 //! Sources: Linux Standard Base, "Exception Frames" (`.eh_frame`, `.eh_frame_hdr`); DWARF 4, 6.4.
 //! All addresses here are those of the link.
@@ -13,8 +13,8 @@ const RELATIVE_8: u8 = 0x1c;
 /// Bits that say what a value counts from.
 const BASE_MASK: u8 = 0x70;
 
-/// First bytes of `.eh_frame_hdr`: version, and encodings of the section's address, the count and the
-/// table, as all linkers for Linux write them.
+/// First bytes of `.eh_frame_hdr`: version, and encodings of the section's address, the count and
+/// the table, as all linkers for Linux write them.
 const HEADER: [u8; 4] = [1, RELATIVE_4, 0x03, 0x3b];
 
 const PT_LOAD: u32 = 1;
@@ -47,7 +47,8 @@ pub struct Common<'a> {
     pub starts: u8,
     /// Encoding of the pointer to what handlers know of a function, where there is one.
     pub handlers: Option<u8>,
-    /// Encoding of the pointer to the handler itself (the personality routine), and the bytes from the pointer on.
+    /// Encoding of the pointer to the handler itself (the personality routine), and the bytes from
+    /// the pointer on.
     pub personality: Option<(u8, &'a [u8])>,
     /// Whether the frames are those that a signal interrupted.
     pub is_of_signals: bool,
@@ -56,7 +57,8 @@ pub struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    /// Reads what stands at this address, from its length on. Nothing if it has a form that is not understood.
+    /// Reads what stands at this address, from its length on. Nothing if it has a form that is not
+    /// understood.
     #[must_use]
     pub fn read(address: u64, whole: Cursor<'a>) -> Option<Self> {
         let mut cursor = whole.sized()?;
@@ -114,15 +116,16 @@ pub struct Frame<'a> {
     pub common: Common<'a>,
     /// All of it, from its length on.
     pub entry: &'a [u8],
-    /// Where in it the pointer lies to what handlers know of the function, and the link address meant, if that
-    /// depends on where the description lies.
+    /// Where in it the pointer lies to what handlers know of the function, and the link address
+    /// meant, if that depends on where the description lies.
     pub handlers: Handlers,
     /// How the rules change from the entry on. Positions are relative to the start: assemblers
     /// write no absolute ones (`DW_CFA_set_loc`).
     pub instructions: &'a [u8],
 }
 
-/// How a description refers to what handlers know of its function (the language-specific data area).
+/// How a description refers to what handlers know of its function (the language-specific data
+/// area).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handlers {
     /// Not at all, or in a form that does not depend on where the description lies.
@@ -192,8 +195,9 @@ impl<'a> Frames<'a> {
         self.first_at_or_behind(end).saturating_sub(self.first_at_or_behind(start))
     }
 
-    /// Calls `visit` with the places, as link addresses, of the table's words that lead to descriptions of no code at
-    /// all, unless the table has another one for the address, and with that address.
+    /// Calls `visit` with the places, as link addresses, of the table's words that lead to
+    /// descriptions of no code at all, unless the table has another one for the address, and with
+    /// that address.
     pub fn for_each_empty(&self, mut visit: impl FnMut(u64, u64)) {
         for index in 0..self.table.len() / 8 {
             let Some((start, description)) = self.entry(index) else { return };

@@ -27,7 +27,8 @@ pub fn encode_varint(value: u32, out: &mut [u8; MAX_VARINT_BYTES]) -> usize {
 /// not fit in 32 bits.
 #[inline(always)]
 pub fn read_varint(bytes: &[u8], position: &mut usize) -> Result<u32, Malformed> {
-    // Nearly all numbers of a table take one byte or two, and an epoch reads tens of thousands of them.
+    // Nearly all numbers of a table take one byte or two, and an epoch reads tens of thousands of
+    // them.
     let (value, used) = match *bytes.get(*position..).unwrap_or_default() {
         [only, ..] if only < 0x80 => (u32::from(only), 1),
         [low, high, ..] if high < 0x80 => (u32::from(low & 0x7f) | u32::from(high) << 7, 2),

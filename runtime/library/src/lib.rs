@@ -1,8 +1,8 @@
-//! What szc links into every shared library: a note by which a program's runtime finds the library, and
-//! a call of that runtime before the library's constructors and behind its destructors.
+//! What szc links into every shared library: a note by which a program's runtime finds the library,
+//! and a call of that runtime before the library's constructors and behind its destructors.
 //!
-//! The runtime itself is the program's. Its two entries are weak references: in a program that szc did
-//! not build they are null, and the library runs as it was linked and says so in the log.
+//! The runtime itself is the program's. Its two entries are weak references: in a program that szc
+//! did not build they are null, and the library runs as it was linked and says so in the log.
 //!
 //! Sources: System V ABI, chapter 5 (initialization and termination functions, note sections).
 #![cfg_attr(not(test), no_std)]
@@ -51,8 +51,9 @@ global_asm!(
     ".quad __stop_szc_pad_tables",
     ".quad szc_pad_state_offset",
     //
-    // Both calls are jumps, so that nothing of the library is on the stack while its entries change.
-    // The symbols have neither type nor size: what is no function to the link step cannot move.
+    // Both calls are jumps, so that nothing of the library is on the stack while its entries
+    // change. The symbols have neither type nor size: what is no function to the link step cannot
+    // move.
     ".section .text.szc_library, \"ax\", @progbits",
     ".weak szc_rt_adopt",
     ".weak szc_rt_release",
@@ -77,8 +78,8 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     //
-    // Constructors run from the lowest priority on, destructors from the highest: the first comes before
-    // all others and the second behind them.
+    // Constructors run from the lowest priority on, destructors from the highest: the first comes
+    // before all others and the second behind them.
     ".section .init_array.0, \"aw\", @init_array",
     ".p2align 3",
     ".quad szc_library_opened",

@@ -1,7 +1,8 @@
-//! The line of `SZC_LOG` of a library in a program without a runtime: it says that nothing was randomized,
-//! and why, where a user would otherwise look for it in vain.
+//! The line of `SZC_LOG` of a library in a program without a runtime: it says that nothing was
+//! randomized, and why, where a user would otherwise look for it in vain.
 //!
-//! Called before the library's constructors. No allocation; the few functions of libc are weak references.
+//! Called before the library's constructors. No allocation; the few functions of libc are weak
+//! references.
 
 use crate::system::{self, BUFFER_BYTES};
 use core::ffi::CStr;

@@ -1,4 +1,5 @@
-//! What the log needs of the system: two functions of libc that may be missing, and three system calls.
+//! What the log needs of the system: two functions of libc that may be missing, and three system
+//! calls.
 
 use core::arch::{asm, global_asm};
 use core::ffi::{CStr, c_char, c_int, c_void};

@@ -179,8 +179,8 @@ pub fn image_base() -> usize {
     base
 }
 
-/// Whether valgrind runs the program: it knows fewer forms of clone(2), and ends a program that uses
-/// another.
+/// Whether valgrind runs the program: it knows fewer forms of clone(2), and ends a program that
+/// uses another.
 ///
 /// The request is four rotations that together do nothing, and an exchange of a register with
 /// itself (valgrind.h, `VALGRIND_DO_CLIENT_REQUEST`).
@@ -211,10 +211,10 @@ pub fn relax() {
     core::hint::spin_loop();
 }
 
-// A function that is entered by the kernel when a handler returns. libgcc's unwinder and debuggers know a signal frame
-// by exactly these bytes (x86_64_fallback_frame_state); others, such as LLVM's, by rules (an `S` in their common part)
-// that say where the kernel has put the registers. Like those of libc they begin one byte early: a return address
-// belongs to the call in front of it.
+// A function that is entered by the kernel when a handler returns. libgcc's unwinder and debuggers
+// know a signal frame by exactly these bytes (x86_64_fallback_frame_state); others, such as LLVM's,
+// by rules (an `S` in their common part) that say where the kernel has put the registers. Like
+// those of libc they begin one byte early: a return address belongs to the call in front of it.
 global_asm!(
     ".text",
     ".globl szc_rt_restorer",

@@ -153,7 +153,8 @@ impl Arena {
     }
 
     /// Makes the executable view show what was written to `bytes` at `address` of it. Where a
-    /// debugger has written to the same page, the two views differ; breakpoints among these bytes go.
+    /// debugger has written to the same page, the two views differ; breakpoints among these bytes
+    /// go.
     pub fn mirror(&self, address: usize, bytes: usize) {
         if !self.is_breakable() {
             return;
@@ -176,7 +177,8 @@ impl Arena {
     /// Makes the first `places` accessible. The others are not, so that a program that locks its
     /// memory does not fill them.
     fn open_places(&self, places: u32) -> Result<(), Errno> {
-        // A header in front is opened with them: whoever looks for files finds one mapping, from its start on.
+        // A header in front is opened with them: whoever looks for files finds one mapping, from
+        // its start on.
         let Around { front_bytes, .. } = self.around;
         let bytes = front_bytes + places as usize * self.place_bytes;
         // SAFETY: both ranges are our own mappings; those open before stay as they are.
@@ -212,7 +214,8 @@ impl Arena {
         Ok(())
     }
 
-    /// Gives the memory of the last places that are open back. Whoever could still reach them, dies.
+    /// Gives the memory of the last places that are open back. Whoever could still reach them,
+    /// dies.
     pub fn close(&self, places: Range<u32>) -> Result<(), Errno> {
         let start = places.start as usize * self.place_bytes;
         let bytes = places.len() * self.place_bytes;
@@ -226,19 +229,20 @@ impl Arena {
         }
     }
 
-    /// Fills bytes at an address of the executable view, which nobody can reach any more or yet, with traps: whoever could,
-    /// dies.
+    /// Fills bytes at an address of the executable view, which nobody can reach any more or yet,
+    /// with traps: whoever could, dies.
     pub fn fill(&self, address: usize, bytes: usize) {
         // SAFETY: the range lies in a place, whose writable view is mapped; no copy is live there.
         unsafe { arch::fill_bytes(self.writable(address), arch::TRAP, bytes) };
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `places` are accessible. `parts` calls what it gets with the offset in the arena and the bytes of each part
-    /// of them that has meaning. Addresses stay the same.
+    /// the first `places` are accessible. `parts` calls what it gets with the offset in the arena
+    /// and the bytes of each part of them that has meaning. Addresses stay the same.
     ///
     /// # Safety
-    /// No other thread may run in this process, and the parent must not change the memory meanwhile.
+    /// No other thread may run in this process, and the parent must not change the memory
+    /// meanwhile.
     pub unsafe fn unshare(
         &mut self,
         places: u32,
@@ -252,8 +256,8 @@ impl Arena {
         let old = self.writable;
         // SAFETY: the parts lie in both views, and both are accessible there.
         let fill = |new| unsafe { copy_parts(&parts, old, new) };
-        // SAFETY: replaces our own mapping by one with equal content; the code that runs here is the
-        // image's, not the arena's.
+        // SAFETY: replaces our own mapping by one with equal content; the code that runs here is
+        // the image's, not the arena's.
         unsafe {
             let start = self.executable as usize;
             self.writable = views::replace(start, self.bytes, open_bytes, self.form, fill)?;

@@ -30,8 +30,8 @@ pub struct Budget {
     pub reclaim: Reclaim,
 }
 
-/// Bytes of copies that an image gets along with if old ones can be freed in time, and bounds of the
-/// number of layouts in them.
+/// Bytes of copies that an image gets along with if old ones can be freed in time, and bounds of
+/// the number of layouts in them.
 const PREFERRED_BYTES: usize = 64 << 20;
 const PREFERRED_PLACES: (usize, usize) = (16, 256);
 

@@ -1,13 +1,15 @@
-//! Callers that run on in old layouts: functions that were called before an epoch began and have not returned since.
+//! Callers that run on in old layouts: functions that were called before an epoch began and have
+//! not returned since.
 //!
-//! The calls of a copy lead into its own layout, whose slots lead on: a jump or two more at each call, and lines of code that
-//! hold nothing else. A loop in `main`, or that of an interpreter, would pay for it as long as the program runs. So when a
-//! call from an old layout asks the resolver, the calls of the copy that it came from are led straight into the current
-//! layout, and with each further epoch into that one: a layout that nobody refers to is freed, so none but the current one
-//! may be led to.
+//! The calls of a copy lead into its own layout, whose slots lead on: a jump or two more at each
+//! call, and lines of code that hold nothing else. A loop in `main`, or that of an interpreter,
+//! would pay for it as long as the program runs. So when a call from an old layout asks the
+//! resolver, the calls of the copy that it came from are led straight into the current layout, and
+//! with each further epoch into that one: a layout that nobody refers to is freed, so none but the
+//! current one may be led to.
 //!
-//! Who is led is kept twice: in a list, and as a mark in memory that is shared with a forked child, whose copy of the list
-//! may be older than its copies of functions.
+//! Who is led is kept twice: in a list, and as a mark in memory that is shared with a forked child,
+//! whose copy of the list may be older than its copies of functions.
 
 use super::Code;
 use crate::os::{self, Errno};
@@ -63,8 +65,8 @@ impl Callers {
 }
 
 impl Code {
-    /// Leads the calls of an old copy that is about to be returned to straight into the current layout. Any address may be
-    /// asked about: where no old copy is, nothing happens.
+    /// Leads the calls of an old copy that is about to be returned to straight into the current
+    /// layout. Any address may be asked about: where no old copy is, nothing happens.
     #[inline(never)]
     pub(super) fn lead_caller(&mut self, return_address: usize) {
         let Some((place, offset)) = self.arena.locate(return_address) else { return };
@@ -84,8 +86,8 @@ impl Code {
         }
     }
 
-    /// Leads all callers into the layout that has become the current one. The longest led of a full list are left to what
-    /// their own layouts' slots say, and come back if they still run.
+    /// Leads all callers into the layout that has become the current one. The longest led of a full
+    /// list are left to what their own layouts' slots say, and come back if they still run.
     pub(super) fn lead_callers_on(&mut self) {
         let left = if self.callers.is_full() { MOST / 2 } else { 0 };
         let (new, count) = (*self.region(self.current_place()), self.callers.count);

@@ -1,7 +1,7 @@
 //! Calls of a copy that lead into another layout than its own.
 //!
-//! A displacement changes while threads run, by one store of the aligned word that has all of it; where there is none (three
-//! of eight), the call goes on leading into the copy's own layout.
+//! A displacement changes while threads run, by one store of the aligned word that has all of it;
+//! where there is none (three of eight), the call goes on leading into the copy's own layout.
 
 use super::arena::Arena;
 use super::copy::Body;
@@ -16,8 +16,9 @@ use szc_abi::Malformed;
 const DISPLACEMENT_BYTES: usize = 4;
 
 impl Region {
-    /// Makes the calls of a function's copy that can be led anywhere lead into a layout of the same image, which may be this
-    /// one again. Whoever fetched an older displacement goes where that led.
+    /// Makes the calls of a function's copy that can be led anywhere lead into a layout of the same
+    /// image, which may be this one again. Whoever fetched an older displacement goes where that
+    /// led.
     pub(super) fn lead_calls(&self, image: &Image, arena: &Arena, function: u32, to: &Self) {
         let mark = self.mark(arena, function);
         let is_away = self.place() != to.place();

@@ -1,4 +1,5 @@
-//! Makes one copy of a function: its bytes, with every field that differs there, and its jump tables.
+//! Makes one copy of a function: its bytes, with every field that differs there, and its jump
+//! tables.
 
 use super::arena::Arena;
 use super::image::Image;
@@ -15,7 +16,8 @@ use szc_abi::{
 };
 
 impl Region {
-    /// Writes the body of a function to its slot, whose entrances must be closed, and what belongs to it.
+    /// Writes the body of a function to its slot, whose entrances must be closed, and what belongs
+    /// to it.
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
         let start = self.body(arena, index);
         let slot = image.slot(index);
@@ -40,8 +42,8 @@ impl Region {
             .write(&mut reader, 0);
     }
 
-    /// Writes the checks of a slot with a spare body, which lead to the stub. (In a function of its own, it takes no stack
-    /// while bodies are written.)
+    /// Writes the checks of a slot with a spare body, which lead to the stub. (In a function of its
+    /// own, it takes no stack while bodies are written.)
     #[inline(never)]
     fn write_checks(&self, image: &Image, arena: &Arena, index: u32, slot: Slot) {
         let (start, full) = (self.body(arena, index), self.full_check(image, arena, index));
@@ -53,8 +55,8 @@ impl Region {
         };
         let (body, stub) = (start + slot.body as usize, self.stub(arena, index));
         let full_check = check::full_check(full, body, stub, image.pad_state());
-        // SAFETY: the layout gave the slot room for the check, whose entrance is closed, and the function for the full one,
-        // where nobody comes meanwhile.
+        // SAFETY: the layout gave the slot room for the check, whose entrance is closed, and the
+        // function for the full one, where nobody comes meanwhile.
         unsafe {
             let to = arena.writable(start).add(closed);
             arch::copy_bytes(to, check[closed..].as_ptr(), CHECK_BYTES - closed);
@@ -97,8 +99,8 @@ impl<'a> Body<'a> {
         Self { region, ..self }
     }
 
-    /// Where a field leads that calls or jumps to the beginning of a function, if that is complete by itself: the other parts
-    /// of this one work on its frame, which is that of its layout.
+    /// Where a field leads that calls or jumps to the beginning of a function, if that is complete
+    /// by itself: the other parts of this one work on its frame, which is that of its layout.
     pub(super) fn callee(&self, kind: FieldKind) -> Option<usize> {
         let (FieldKind::Function { function: callee, offset: 0 } | FieldKind::Inner(callee)) = kind
         else {
@@ -131,13 +133,13 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Writes it, but for so many bytes at its beginning, which are an entrance that is closed. The reader is then behind
-    /// the jump tables.
+    /// Writes it, but for so many bytes at its beginning, which are an entrance that is closed. The
+    /// reader is then behind the jump tables.
     #[inline(never)]
     fn write(&self, reader: &mut FieldReader<'_>, without: u32) {
         let to = self.arena.writable(self.start);
-        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there, because the
-        // entrances are closed.
+        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there,
+        // because the entrances are closed.
         unsafe { self.image.copy_body(self.index, self.function, to, without) };
         // The table was validated at start, so the stream cannot end early.
         let _ = self.write_fields(reader);
@@ -230,8 +232,8 @@ pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Option<FrameReader
     reader.frame(function.rules_bytes).ok()
 }
 
-/// Makes the frame of the copy at `body` larger by so many bytes, and writes its unwind rules to the other
-/// address. The reader is behind the jump tables.
+/// Makes the frame of the copy at `body` larger by so many bytes, and writes its unwind rules to
+/// the other address. The reader is behind the jump tables.
 #[inline(never)]
 fn grow_frame(
     image: &Image,

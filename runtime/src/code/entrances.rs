@@ -1,5 +1,6 @@
-//! Where calls come into a layout's slots, and where they go on: entrances that are opened, closed and sent on, and the
-//! checks of frames with pads. All of it changes while threads run, by one store of an aligned word each.
+//! Where calls come into a layout's slots, and where they go on: entrances that are opened, closed
+//! and sent on, and the checks of frames with pads. All of it changes while threads run, by one
+//! store of an aligned word each.
 
 use super::arena::Arena;
 use super::image::Image;
@@ -72,7 +73,8 @@ impl Region {
     /// Makes calls of a function's slot go to `target`, by whichever entrance.
     pub fn send_on(&self, image: &Image, arena: &Arena, function: u32, target: usize) {
         let (slot, in_front) = (image.slot(function), self.word_in_front(arena, function));
-        // The way is there before anyone is sent there; an older one stays valid for who fetched it.
+        // The way is there before anyone is sent there; an older one stays valid for who fetched
+        // it.
         set_word(arena, in_front, self.way_on(image, arena, function, slot, target));
         for opening in self.openings(image, arena, function, slot) {
             opening.set(arena, opening.left());
@@ -160,8 +162,8 @@ impl Region {
         }
     }
 
-    /// Makes the checks of a function go on in its spare body. All cores must have been synchronized since that was
-    /// written.
+    /// Makes the checks of a function go on in its spare body. All cores must have been
+    /// synchronized since that was written.
     pub fn lead_to_spare(&self, image: &Image, arena: &Arena, function: u32) {
         self.lead_checks(image, arena, function, self.spare(image, arena, function));
     }
@@ -179,7 +181,8 @@ impl Region {
         word_at(arena, at).load(Ordering::Relaxed) == word
     }
 
-    /// The word with the last jump of a function's full check, and what it is if it leads to an address.
+    /// The word with the last jump of a function's full check, and what it is if it leads to an
+    /// address.
     fn led_to(&self, image: &Image, arena: &Arena, function: u32, target: usize) -> (usize, Word) {
         let full_check = self.full_check(image, arena, function);
         let at = full_check + FULL_CHECK_JUMP_AT;
@@ -192,23 +195,23 @@ impl Region {
 /// The aligned word at an address of the arena, in the writable view.
 fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
     debug_assert!(at.is_multiple_of(WORD_BYTES));
-    // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a page, so
-    // it is aligned in both.
+    // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a
+    // page, so it is aligned in both.
     unsafe { AtomicU64::from_ptr(arena.writable(at).cast()) }
 }
 
 /// Replaces the bytes of a word that a mask selects by those of another.
 pub(super) fn change_word(arena: &Arena, at: usize, other: Word, mask: Word) {
-    // The rest of the word is written by the holder of the lock alone, so it does not change between the load
-    // and the store.
+    // The rest of the word is written by the holder of the lock alone, so it does not change
+    // between the load and the store.
     let word = word_at(arena, at).load(Ordering::Relaxed);
     set_word(arena, at, entry::with_bytes(word, other, mask));
 }
 
 /// Replaces a head, a detour, or a word of a body.
 pub(super) fn set_word(arena: &Arena, at: usize, word: Word) {
-    // Release: pairs with the fetch of the word by any thread, which finds what was written before it
-    // where the word leads.
+    // Release: pairs with the fetch of the word by any thread, which finds what was written before
+    // it where the word leads.
     word_at(arena, at).store(word, Ordering::Release);
     arena.mirror(at, WORD_BYTES);
 }

@@ -1,9 +1,9 @@
-//! What was found for the addresses in copies that unwinders asked about before. An exception goes through the same few
-//! calls each time, and the search for one function among thousands, and for its unwind rules, costs more than all else
-//! that is done for a frame.
+//! What was found for the addresses in copies that unwinders asked about before. An exception goes
+//! through the same few calls each time, and the search for one function among thousands, and for
+//! its unwind rules, costs more than all else that is done for a frame.
 //!
-//! Nothing found here is believed: whoever uses a guess looks whether it is right for its own question. That needs no
-//! lock, and no order between threads.
+//! Nothing found here is believed: whoever uses a guess looks whether it is right for its own
+//! question. That needs no lock, and no order between threads.
 
 use super::images::CAPACITY;
 use crate::os::PAGE_BYTES;
@@ -24,7 +24,8 @@ const _: () = assert!(CAPACITY <= 1 << (u64::BITS - SLOT_AT));
 pub struct Guess {
     /// The function.
     pub function: u32,
-    /// Where unwind rules begin in the image, 0 if that was not asked. Where it is another number, there are rules.
+    /// Where unwind rules begin in the image, 0 if that was not asked. Where it is another number,
+    /// there are rules.
     pub rules: u32,
 }
 
@@ -57,7 +58,8 @@ impl Guesses {
         }
     }
 
-    /// Forgets what is known of the image in a slot, before another one comes there: its rules are somewhere else.
+    /// Forgets what is known of the image in a slot, before another one comes there: its rules are
+    /// somewhere else.
     pub fn forget(&self, slot: usize) {
         for guess in &self.0 {
             if guess.load(Ordering::Relaxed) >> SLOT_AT == slot as u64 {

@@ -27,7 +27,8 @@ impl Headers {
         Self { count, ends: os::null() }
     }
 
-    /// Headers and rules: `room` says how many bytes each part of a function needs, if its rules can be relocated.
+    /// Headers and rules: `room` says how many bytes each part of a function needs, if its rules
+    /// can be relocated.
     ///
     /// # Errors
     /// Rules that cannot, or not enough memory.

@@ -141,8 +141,8 @@ impl Image {
         stays.then(|| self.original(&self.function(index)))
     }
 
-    /// Bytes of what an image has within its reach: the pointers, one a function and that of its stubs, and behind
-    /// them the unwind rules of what copies have in front of their bodies.
+    /// Bytes of what an image has within its reach: the pointers, one a function and that of its
+    /// stubs, and behind them the unwind rules of what copies have in front of their bodies.
     pub fn pointer_bytes(table: &Table<'_>) -> usize {
         (table.movable_count() + 1) * size_of::<usize>() + rules::PATTERNS.len()
     }
@@ -177,8 +177,8 @@ impl Image {
         unsafe { self.pointers.add(self.count() as usize) as usize }
     }
 
-    /// Whether the image's first entry leads through its pointer: the image is still the one that was
-    /// taken over, not another at the same addresses.
+    /// Whether the image's first entry leads through its pointer: the image is still the one that
+    /// was taken over, not another at the same addresses.
     ///
     /// # Safety
     /// The image's addresses must be mapped readable.
@@ -261,13 +261,15 @@ impl Image {
         self.contains(address).then(|| u32::try_from(address - self.base).ok())?
     }
 
-    /// The first bytes of a function's original body; the last of them are none of its, if it is shorter.
+    /// The first bytes of a function's original body; the last of them are none of its, if it is
+    /// shorter.
     pub fn first_bytes(&self, index: u32) -> entry::Word {
         // SAFETY: the array has an entry for each function, written before any layout was drawn.
         entry::Word::from_le_bytes(unsafe { self.saved.add(index as usize).read() })
     }
 
-    /// Copies a function's original body, but for so many bytes at its beginning, of which the first ones are known.
+    /// Copies a function's original body, but for so many bytes at its beginning, of which the
+    /// first ones are known.
     ///
     /// # Safety
     /// `to` must be valid for writing the function's size, and begin where the body does.
@@ -279,7 +281,8 @@ impl Image {
             return;
         }
         let count = SAVED_BYTES.min(size);
-        // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never change.
+        // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never
+        // change.
         unsafe {
             let saved = self.saved.add(index as usize).cast::<u8>();
             arch::copy_bytes(to.add(without), saved.add(without), count - without);

@@ -12,8 +12,8 @@ pub const CAPACITY: usize = 256;
 /// Slot of the program.
 const PROGRAM: usize = 0;
 
-/// The images, by slot: the program's first, then libraries, whose slots are used again when they are
-/// gone.
+/// The images, by slot: the program's first, then libraries, whose slots are used again when they
+/// are gone.
 pub struct Images {
     program: Option<Code>,
     /// Room for all libraries, once there is one.
@@ -26,7 +26,8 @@ pub struct Images {
     gone: Counts,
     /// No layout follows, and nobody asks the resolver.
     settled: bool,
-    /// The slot that a library is just put into or taken out of; 0 (the program's) if there is none.
+    /// The slot that a library is just put into or taken out of; 0 (the program's) if there is
+    /// none.
     changing: AtomicUsize,
 }
 
@@ -254,23 +255,27 @@ impl Images {
         self.all().map(Code::counts).fold(self.gone, Counts::with)
     }
 
-    /// Number of functions of the program whose frames get pads from their copies, and the sum of those pads.
+    /// Number of functions of the program whose frames get pads from their copies, and the sum of
+    /// those pads.
     pub fn pads(&self) -> (u64, u64) {
         self.program.as_ref().map_or((0, 0), Code::pads)
     }
 
-    /// Tells profilers of the layouts of a forked child. Not from the resolver, whose stack is small.
+    /// Tells profilers of the layouts of a forked child. Not from the resolver, whose stack is
+    /// small.
     pub fn announce_to_profilers(&self) {
         (0..self.used).filter_map(|slot| self.code(slot)).for_each(Code::announce_to_profilers);
     }
 
-    /// In a forked child: makes whole what another thread of the parent may have been in the middle of, and counts anew.
+    /// In a forked child: makes whole what another thread of the parent may have been in the middle
+    /// of, and counts anew.
     pub fn become_child(&mut self) {
         let changing = self.changing.load(Ordering::Relaxed);
         if changing != PROGRAM {
             // It was not loaded yet, or is gone, and so is the thread that was to go on with that.
             state::LOCATORS.clear(changing);
-            // SAFETY: the array was there when the change began; what is overwritten may be no library.
+            // SAFETY: the array was there when the change began; what is overwritten may be no
+            // library.
             unsafe { self.libraries.add(changing - 1).write(None) };
             self.end_change();
         }

@@ -12,9 +12,9 @@ use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 /// function's address is uniform in the bits that index caches, however few functions there are.
 const FIRST_GAP_BYTES: u32 = 4096;
 
-/// Up to so many functions gaps may have any size, so that two functions of a small program are placed independently
-/// of one another. With more of them two are hardly ever neighbours: the order alone makes them independent, and gaps
-/// would only spread over more pages what runs.
+/// Up to so many functions gaps may have any size, so that two functions of a small program are
+/// placed independently of one another. With more of them two are hardly ever neighbours: the order
+/// alone makes them independent, and gaps would only spread over more pages what runs.
 const FEW_FUNCTIONS: u64 = 64;
 
 /// Bytes of a cache line.
@@ -49,8 +49,8 @@ pub fn max_bytes(slots: impl Iterator<Item = Slot>) -> Option<u32> {
 
 /// Draws a layout.
 ///
-/// `order` receives the functions by position, `offsets` the offset of each function's origin in the
-/// region; its body begins on the grain. Returns the bytes used.
+/// `order` receives the functions by position, `offsets` the offset of each function's origin in
+/// the region; its body begins on the grain. Returns the bytes used.
 pub fn draw(
     stream: &mut Stream,
     slot: impl Fn(u32) -> Slot,
@@ -80,9 +80,10 @@ fn place(slot: Slot, end: u32) -> (u32, u32) {
     (start, start + slot.bytes)
 }
 
-/// Lays the functions out as the linker did, one behind the other, with bodies at the same grains of cache lines as the
-/// originals: the layout of programs whose code is not to be randomized, although their frames are. `original` has the
-/// address of each function's original. Otherwise as [`draw`].
+/// Lays the functions out as the linker did, one behind the other, with bodies at the same grains
+/// of cache lines as the originals: the layout of programs whose code is not to be randomized,
+/// although their frames are. `original` has the address of each function's original. Otherwise as
+/// [`draw`].
 pub fn in_order(
     slot: impl Fn(u32) -> Slot,
     original: impl Fn(u32) -> usize,
@@ -102,7 +103,8 @@ pub fn in_order(
     end
 }
 
-/// The function whose slot contains `offset`, which may lie in front of its body, in it or in its tables.
+/// The function whose slot contains `offset`, which may lie in front of its body, in it or in its
+/// tables.
 #[must_use]
 pub fn function_at(
     offset: u32,

@@ -121,8 +121,8 @@ impl Code {
         }
     }
 
-    /// Serves a call that came through the stub that contains `address`, with this stack pointer: copies the function meant
-    /// and says where it goes on. Nothing if there is no such stub.
+    /// Serves a call that came through the stub that contains `address`, with this stack pointer:
+    /// copies the function meant and says where it goes on. Nothing if there is no such stub.
     pub fn resolve(&mut self, address: usize, stack_pointer: usize) -> Option<usize> {
         let (place, offset) = self.arena.locate(address)?;
         if !self.epochs.is_in_use(place) {
@@ -134,7 +134,8 @@ impl Code {
         }
         let current = self.current_place();
         if !self.region(place).is_closed(&self.image, &self.arena, function) {
-            // Its check led here; or another thread called it at the same time and was served first.
+            // Its check led here; or another thread called it at the same time and was served
+            // first.
             let spare = (place == current).then(|| self.without_pad(function, stack_pointer));
             let entry = || self.region(place).entry(&self.image, &self.arena, function);
             return Some(spare.flatten().unwrap_or_else(entry));
@@ -161,8 +162,9 @@ impl Code {
         Some(self.without_pad(function, stack_pointer).unwrap_or(target))
     }
 
-    /// Where a call with this stack pointer goes on whose frame gets no pad there, though the function's frames get pads:
-    /// in the spare body of the current layout, which is written if nobody needed it before.
+    /// Where a call with this stack pointer goes on whose frame gets no pad there, though the
+    /// function's frames get pads: in the spare body of the current layout, which is written if
+    /// nobody needed it before.
     fn without_pad(&mut self, function: u32, stack_pointer: usize) -> Option<usize> {
         self.image.slot(function).spare?;
         if stack::region::current().contains(stack_pointer) {
@@ -241,8 +243,8 @@ impl Code {
         self.counts.live_bytes = prepared.bytes;
     }
 
-    /// Copies all functions into the current layout and leads every slot there, so that nothing asks the resolver any
-    /// more; no further epoch begins.
+    /// Copies all functions into the current layout and leads every slot there, so that nothing
+    /// asks the resolver any more; no further epoch begins.
     pub fn settle(&mut self) {
         let current = self.current_place();
         // SAFETY: as `region`; the lock makes this the only reference.
@@ -311,7 +313,8 @@ impl Code {
         }
     }
 
-    /// Number of functions whose frames get pads from the current layout, and the sum of those pads in bytes.
+    /// Number of functions whose frames get pads from the current layout, and the sum of those pads
+    /// in bytes.
     pub fn pads(&self) -> (u64, u64) {
         if self.image.frames() != Frames::Padded {
             return (0, 0);
@@ -335,7 +338,8 @@ impl Code {
             .map(|place| self.region(place))
     }
 
-    /// In a forked child: makes whole what another thread of the parent may have been in the middle of, and counts anew.
+    /// In a forked child: makes whole what another thread of the parent may have been in the middle
+    /// of, and counts anew.
     pub fn become_child(&mut self) {
         self.epochs.become_child();
         let current = self.current_place();
@@ -376,8 +380,8 @@ impl Code {
     }
 }
 
-/// Takes over an image: from here on each of its movable functions asks the resolver when it is first
-/// called. The resolver must already know of it.
+/// Takes over an image: from here on each of its movable functions asks the resolver when it is
+/// first called. The resolver must already know of it.
 ///
 /// # Safety
 /// As [`Image::redirect_entries`].

@@ -1,5 +1,5 @@
-//! A function of a layout as unwinders see it that ask for objects: something with a range of addresses and a header
-//! of unwind rules of its own.
+//! A function of a layout as unwinders see it that ask for objects: something with a range of
+//! addresses and a header of unwind rules of its own.
 
 use super::headers::Memory;
 use super::origin::Locator;
@@ -24,7 +24,8 @@ pub struct Object {
     pub epoch: u64,
     /// Where the body begins that is entered first.
     pub body: usize,
-    /// All of its code, by address, or the beginning of the body alone ([`OPENING`]) if that was asked for.
+    /// All of its code, by address, or the beginning of the body alone ([`OPENING`]) if that was
+    /// asked for.
     pub parts: [Option<Part>; MAX_ENTRIES],
 }
 
@@ -66,7 +67,8 @@ impl Locator {
         let own =
             (slot.rules_bytes() > 0).then(|| region.rules(&self.image, &self.arena, function));
         let opening = body..body + slot.opening_bytes() as usize;
-        // What is told of a layout is always the same, so it cannot depend on whether the copy's rules are written already.
+        // What is told of a layout is always the same, so it cannot depend on whether the copy's
+        // rules are written already.
         let of_opening = own.is_some() && opening.contains(&address);
         let range = if of_opening {
             opening

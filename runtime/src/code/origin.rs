@@ -13,8 +13,9 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Finds where an address in a copy of one image comes from. Valid for as long as the image is loaded,
-/// on any thread, without a lock: the layout of a region never changes once code runs in it.
+/// Finds where an address in a copy of one image comes from. Valid for as long as the image is
+/// loaded, on any thread, without a lock: the layout of a region never changes once code runs in
+/// it.
 #[derive(Clone, Copy)]
 pub struct Locator {
     pub(super) image: Image,
@@ -35,7 +36,8 @@ impl Locator {
         (region.bytes() != 0).then_some(region)
     }
 
-    /// The origin of an address, if it lies in a copy or in a stub of this image, whose guesses are those of a slot.
+    /// The origin of an address, if it lies in a copy or in a stub of this image, whose guesses are
+    /// those of a slot.
     fn origin(&self, address: usize, slot_of_image: usize, guesses: &Guesses) -> Option<Origin> {
         let (place, offset) = self.arena.locate(address)?;
         let region = self.region(place)?;
@@ -59,13 +61,14 @@ impl Locator {
         let function = guess.function;
         let slot = self.image.slot(function);
         let slot_origin = region.body(&self.arena, function);
-        // In front of the body nothing of the function has run yet, or its pushes, which are being undone: what is about
-        // to run stands for the instruction behind those that are left.
+        // In front of the body nothing of the function has run yet, or its pushes, which are being
+        // undone: what is about to run stands for the instruction behind those that are left.
         let Some(inside) = address.checked_sub(slot_origin + slot.body as usize) else {
             let place = address.wrapping_sub(slot_origin) as i32;
             return origin(original(function) + slot.pushes_at(place) as usize, None);
         };
-        // At the entrance the stack is where it is in the original, and the copy's rules may not be written yet.
+        // At the entrance the stack is where it is in the original, and the copy's rules may not be
+        // written yet.
         let has_rules = slot.rules_bytes() > 0 && inside >= slot.opening_bytes() as usize;
         let rules = has_rules.then(|| region.rules(&self.image, &self.arena, function));
         origin(original(function) + inside, rules)
@@ -82,8 +85,8 @@ pub struct Locators {
     locators: [UnsafeCell<MaybeUninit<Locator>>; CAPACITY],
 }
 
-// SAFETY: a locator is written before its range is, and read only by who looks for an address inside the
-// range: such a copy is on that thread's stack, so that its image stays.
+// SAFETY: a locator is written before its range is, and read only by who looks for an address
+// inside the range: such a copy is on that thread's stack, so that its image stays.
 unsafe impl Sync for Locators {}
 
 impl Locators {
@@ -97,7 +100,8 @@ impl Locators {
         }
     }
 
-    /// Puts a locator into a free slot below [`CAPACITY`]. Only one thread at a time may change slots.
+    /// Puts a locator into a free slot below [`CAPACITY`]. Only one thread at a time may change
+    /// slots.
     pub fn set(&self, slot: usize, locator: Locator) {
         // SAFETY: the range is 0, so nobody reads the locator.
         unsafe { self.locators[slot].get().write(MaybeUninit::new(locator)) };
@@ -124,7 +128,8 @@ impl Locators {
         if let Some((slot, locator)) = self.of(address)
             && let Some(rules) = locator.image.offset(rules)
         {
-            // Another thread may have put another function there in between: one that is wrong is noticed.
+            // Another thread may have put another function there in between: one that is wrong is
+            // noticed.
             let function = self.guesses.get(slot, address).function;
             self.guesses.set(slot, address, Guess { function, rules });
         }
@@ -149,8 +154,8 @@ impl Locators {
 /// Bits of a packed range that hold the number of pages.
 const PAGES_BITS: u32 = 20;
 
-/// First address and bytes of an arena, both whole pages, in one word: addresses have 47 bits, and an
-/// arena has less than 4 GiB.
+/// First address and bytes of an arena, both whole pages, in one word: addresses have 47 bits, and
+/// an arena has less than 4 GiB.
 fn pack(start: usize, bytes: usize) -> u64 {
     ((start / PAGE_BYTES) as u64) << PAGES_BITS | (bytes / PAGE_BYTES) as u64
 }
@@ -167,7 +172,8 @@ pub struct Origin {
     pub original: usize,
     /// Unwind rules that hold there, if not those of the original.
     pub rules: Option<usize>,
-    /// Rules of the image that were found before, for this address or one like it: they may not hold for `original`.
+    /// Rules of the image that were found before, for this address or one like it: they may not
+    /// hold for `original`.
     pub rules_before: Option<usize>,
 }
 

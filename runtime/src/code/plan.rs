@@ -1,4 +1,5 @@
-//! The next epoch's layout, prepared by the maintenance task while the program runs on in the current one.
+//! The next epoch's layout, prepared by the maintenance task while the program runs on in the
+//! current one.
 
 use super::arena::Arena;
 use super::image::Image;

@@ -19,10 +19,12 @@ impl Pristine {
     /// None: whoever asks has to take the image's bytes as they are.
     pub const NONE: Self = Self { start: 0, bytes: os::null(), length: 0, mapped: os::null() };
 
-    /// Maps the text of the image at `base` once more, from its file, which must not have changed since it was
-    /// loaded: nobody can write to a program that runs, and a library's table says that it is the same.
+    /// Maps the text of the image at `base` once more, from its file, which must not have changed
+    /// since it was loaded: nobody can write to a program that runs, and a library's table says
+    /// that it is the same.
     ///
-    /// Nothing is found if the image's text is not what its file says: relocated when it was loaded.
+    /// Nothing is found if the image's text is not what its file says: relocated when it was
+    /// loaded.
     pub fn of(base: usize, path: &CStr) -> Self {
         Self::map(base, path).unwrap_or(Self::NONE)
     }

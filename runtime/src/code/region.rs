@@ -1,9 +1,9 @@
 //! One epoch's layout and what has been copied into it.
 //!
-//! Each function has a slot: an entrance or two, and room for its body. An
-//! entrance is *closed*, and leads to the resolver by way of the function's stub; *open*, and leads into
-//! the body; or *sent on* to a newer copy. Bodies and entrances are written by whoever holds the
-//! lock, or in a region that no thread knows yet by the maintenance task.
+//! Each function has a slot: an entrance or two, and room for its body. An entrance is *closed*,
+//! and leads to the resolver by way of the function's stub; *open*, and leads into the body; or
+//! *sent on* to a newer copy. Bodies and entrances are written by whoever holds the lock, or in a
+//! region that no thread knows yet by the maintenance task.
 
 use super::arena::Arena;
 use super::image::Image;
@@ -55,11 +55,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// Draws the layout of an epoch and fills its place, which may be full of traps already, with traps and closed
-    /// entrances. Nothing is copied yet. The arrays of the region that was there `last` are used again.
+    /// Draws the layout of an epoch and fills its place, which may be full of traps already, with
+    /// traps and closed entrances. Nothing is copied yet. The arrays of the region that was there
+    /// `last` are used again.
     ///
-    /// Whoever asks for the origin of an address at that place meanwhile gets a wrong one: nobody may
-    /// be able to reach it.
+    /// Whoever asks for the origin of an address at that place meanwhile gets a wrong one: nobody
+    /// may be able to reach it.
     pub fn draw(
         image: &Image,
         arena: &Arena,
@@ -108,7 +109,8 @@ impl Region {
                 layout::in_order(slot, original, order, offsets)
             }
         };
-        // Spare bodies have traps around them only where a place is used again: memory that nobody needs stays untouched.
+        // Spare bodies have traps around them only where a place is used again: memory that nobody
+        // needs stays untouched.
         let trap_bytes = if trapped { 0 } else { region.bytes };
         if !image.spares().is_empty() {
             region.bytes = image.spares().end();
@@ -304,15 +306,16 @@ impl Region {
                 let slot = image.slot(member);
                 bytes += u64::from(slot.bytes + slot.rules_bytes());
                 if record.flags & Movable::FLAG_SWITCHES_STACKS != 0 {
-                    // Nobody has been in it yet, so that no stack but the threads' holds references.
+                    // Nobody has been in it yet, so that no stack but the threads' holds
+                    // references.
                     stacks::block(Blocked::Switches);
                 }
                 self.labels_escape |= record.flags & Movable::FLAG_LABELS_ESCAPE != 0;
                 // SAFETY: each function is pushed once, so the array has room.
                 unsafe { self.copied.add(self.copied_count as usize).write(member) };
                 self.copied_count += 1;
-                // Release: pairs with `become_child`. A child made in the middle of this finds a function that is
-                // copied with its body and on the list.
+                // Release: pairs with `become_child`. A child made in the middle of this finds a
+                // function that is copied with its body and on the list.
                 self.state_of(member).fetch_or(COPIED, Ordering::Release);
             }
             member = record.unit_next;
@@ -324,9 +327,10 @@ impl Region {
         (self.copied_count - first, bytes)
     }
 
-    /// In a forked child, which has memory of its own with what was [written](Self::written): closes all slots, also those
-    /// without a copy, because an old one may lead to the current layout. A thread of the parent may have led someone on
-    /// of whom nothing is known here; checks may so lead to a spare body that was not copied, and lead to the stub again.
+    /// In a forked child, which has memory of its own with what was [written](Self::written):
+    /// closes all slots, also those without a copy, because an old one may lead to the current
+    /// layout. A thread of the parent may have led someone on of whom nothing is known here; checks
+    /// may so lead to a spare body that was not copied, and lead to the stub again.
     pub fn ask_again(&self, image: &Image, arena: &Arena) {
         for function in 0..self.count {
             self.close(image, arena, function);
@@ -337,8 +341,8 @@ impl Region {
         }
     }
 
-    /// In a forked child: another thread of the parent may have been in the middle of [`Self::copy_unit`]. The copy that
-    /// it had begun is none, and will be written again.
+    /// In a forked child: another thread of the parent may have been in the middle of
+    /// [`Self::copy_unit`]. The copy that it had begun is none, and will be written again.
     pub fn become_child(&mut self, image: &Image) {
         while let Some(last) = self.copied_count.checked_sub(1)
             && !self.is_copied(self.copied(last))
@@ -353,8 +357,8 @@ impl Region {
         self.copied_bytes = (0..self.copied_count).map(|index| bytes(self.copied(index))).sum();
     }
 
-    /// Writes the spare body of a function that was copied and has one, unless it is there. Returns the bytes. Nobody is
-    /// led there until [`Self::lead_to_spare`].
+    /// Writes the spare body of a function that was copied and has one, unless it is there. Returns
+    /// the bytes. Nobody is led there until [`Self::lead_to_spare`].
     pub fn write_missing_spare(&mut self, image: &Image, arena: &Arena, function: u32) -> u64 {
         let bytes = u64::from(image.slot(function).spare_bytes());
         if bytes == 0 || self.has(function, HAS_SPARE) {
@@ -367,8 +371,8 @@ impl Region {
         bytes
     }
 
-    /// Calls `part` with the offset in the place and the bytes of each part that was written: all but the room of spare
-    /// bodies that nobody has needed.
+    /// Calls `part` with the offset in the place and the bytes of each part that was written: all
+    /// but the room of spare bodies that nobody has needed.
     pub fn written(&self, image: &Image, place_bytes: usize, mut part: impl FnMut(usize, usize)) {
         part(0, image.spares().start() as usize);
         for function in (0..self.count).filter(|&function| self.has(function, HAS_SPARE)) {
@@ -379,14 +383,15 @@ impl Region {
         part(place_bytes - stubs_bytes, stubs_bytes);
     }
 
-    /// Fills what was written of a layout that nobody can reach any more with traps: whoever could, dies.
+    /// Fills what was written of a layout that nobody can reach any more with traps: whoever could,
+    /// dies.
     pub fn poison(&self, image: &Image, arena: &Arena) {
         let place = arena.address(self.place, 0);
         self.written(image, arena.place_bytes(), |start, bytes| arena.fill(place + start, bytes));
     }
 
-    /// Copies all functions if a debugger may put breakpoints here: from then on no body is written, so
-    /// that breakpoints stay. Returns the bytes.
+    /// Copies all functions if a debugger may put breakpoints here: from then on no body is
+    /// written, so that breakpoints stay. Returns the bytes.
     pub fn complete_for_debugger(&mut self, image: &Image, arena: &Arena) -> u64 {
         let mut bytes = 0;
         if arena.is_breakable() {

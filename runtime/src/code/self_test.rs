@@ -1,9 +1,10 @@
 //! Whether changes of code are seen where it is executed.
 //!
-//! A processor fetches what memory holds, by whichever mapping it was written. An emulator keeps translations of what it has
-//! executed, and learns of changes by the mapping that it has executed from alone (qemu-user; valgrind without
-//! `--smc-check=all`): there a program would ask the resolver for ever, or run what is no longer there. So before
-//! anything of a program changes, a function is changed by each of the two ways that the runtime has, and called.
+//! A processor fetches what memory holds, by whichever mapping it was written. An emulator keeps
+//! translations of what it has executed, and learns of changes by the mapping that it has executed
+//! from alone (qemu-user; valgrind without `--smc-check=all`): there a program would ask the
+//! resolver for ever, or run what is no longer there. So before anything of a program changes, a
+//! function is changed by each of the two ways that the runtime has, and called.
 
 use super::arena::Arena;
 use super::entrances;
@@ -13,8 +14,9 @@ use crate::arch::number::{self, FIRST_NUMBER};
 use crate::os::{self, File};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Calls until a change must have been seen, and as many again. A processor may go on for some nanoseconds with what it has
-/// fetched already; an emulator may translate what is called often alone.
+/// Calls until a change must have been seen, and as many again. A processor may go on for some
+/// nanoseconds with what it has fetched already; an emulator may translate what is called often
+/// alone.
 const CALLS: u32 = 64;
 
 /// What the test has found in this process.
@@ -23,7 +25,8 @@ const UNKNOWN: u8 = 0;
 const SEEN: u8 = 1;
 const UNSEEN: u8 = 2;
 
-/// Why code must not change, if so. The test is made once, in the first place of an arena that nobody knows yet.
+/// Why code must not change, if so. The test is made once, in the first place of an arena that
+/// nobody knows yet.
 pub fn obstacle(arena: &Arena) -> Option<Refused> {
     if RESULT.load(Ordering::Relaxed) == UNKNOWN {
         match test(arena) {
@@ -38,7 +41,8 @@ fn test(arena: &Arena) -> Result<bool, Refused> {
     arena.open(0, WORD_BYTES).map_err(|_| Refused::Memory)?;
     let at = arena.address(0, 0);
     let store = |number| {
-        // By the same kind of store as entrances, and without a system call: those of an emulator may look for changes.
+        // By the same kind of store as entrances, and without a system call: those of an emulator
+        // may look for changes.
         entrances::set_word(arena, at, number::returning(number));
         Ok(())
     };

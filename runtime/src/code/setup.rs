@@ -1,4 +1,5 @@
-//! How code randomization of an image begins, with its first layout, and how it ends with the image.
+//! How code randomization of an image begins, with its first layout, and how it ends with the
+//! image.
 
 use super::arena::{Arena, Private, Unavailable};
 use super::headers::Headers;
@@ -33,7 +34,8 @@ fn headers_for(base: usize, table: &Table<'_>) -> Result<Headers, Refused> {
 }
 
 impl Code {
-    /// Draws the first layout of the image at `base`, which was loaded from `file`; nothing of it changes yet.
+    /// Draws the first layout of the image at `base`, which was loaded from `file`; nothing of it
+    /// changes yet.
     pub fn prepare(
         base: usize,
         file: &CStr,
@@ -69,7 +71,8 @@ impl Code {
         let room = symbols::room(&table, frames, file);
         let budget_bytes = budget.bytes_for(place_bytes + room.place_bytes).min(limit_bytes);
         let headers = headers_for(base, &table)?;
-        // The pointers stand before the first layout, within reach of the image, and so do headers for unwinders.
+        // The pointers stand before the first layout, within reach of the image, and so do headers
+        // for unwinders.
         let private =
             Private { bytes: Image::pointer_bytes(&table), header_bytes: headers.bytes() };
         let (arena, pointers) = Arena::new(
@@ -136,8 +139,8 @@ impl Code {
     /// Gives back all memory.
     ///
     /// # Safety
-    /// No entry of the image leads here any more, no thread is inside a copy or can come back to one,
-    /// and there is no plan.
+    /// No entry of the image leads here any more, no thread is inside a copy or can come back to
+    /// one, and there is no plan.
     pub unsafe fn free(self) {
         symbols::forget(
             &self.image,

@@ -1,27 +1,31 @@
-//! What lies in a slot: the body, what is changed to lead calls elsewhere, and for a function whose frame may have
-//! another size what gives it a pad.
+//! What lies in a slot: the body, what is changed to lead calls elsewhere, and for a function whose
+//! frame may have another size what gives it a pad.
 //!
 //! ```text
 //! as built   detour, body, or head, body
 //! padded     detour or head, check, body         elsewhere: rules, a full check, a spare body
 //! ```
 //!
-//! Where the link step allows it, a body is entered at its first byte, and one of its first instructions becomes a jump
-//! to its *detour* when calls are to go elsewhere ([`Movable::detour`]). Otherwise a *head* in front of it is entered, whose
-//! `nop` becomes the jump.
+//! Where the link step allows it, a body is entered at its first byte, and one of its first
+//! instructions becomes a jump to its *detour* when calls are to go elsewhere
+//! ([`Movable::detour`]). Otherwise a *head* in front of it is entered, whose `nop` becomes the
+//! jump.
 //!
-//! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant, drawn for this
-//! function and layout. The other takes none; the check leads there on stacks that the runtime has made no room
-//! on, and when that room is used up. An activation ends in the body that it began in. Few calls get there, so
-//! the spare bodies of all functions lie together behind the slots, and one is only written when a call gets there for the
-//! first time in a layout: until then the check leads to the function's stub, and the resolver looks where the stack is.
+//! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant,
+//! drawn for this function and layout. The other takes none; the check leads there on stacks that
+//! the runtime has made no room on, and when that room is used up. An activation ends in the body
+//! that it began in. Few calls get there, so the spare bodies of all functions lie together behind
+//! the slots, and one is only written when a call gets there for the first time in a layout: until
+//! then the check leads to the function's stub, and the resolver looks where the stack is.
 //!
-//! The *check* in the slot is what the main thread needs: one comparison. Where that does not say enough, it leads to the
-//! full one, which lies behind the slots, too. A check is left at its first instruction, by the slot's detour.
+//! The *check* in the slot is what the main thread needs: one comparison. Where that does not say
+//! enough, it leads to the full one, which lies behind the slots, too. A check is left at its first
+//! instruction, by the slot's detour.
 //!
-//! A body with a pad may call another without the check, which its own frame has passed: at its first byte, if it has a
-//! detour and the link step says that few such calls follow one another ([`szc_abi::FieldKind::Inner`]). What then runs of
-//! a body that is closed, its pushes, moves the stack as in the original, whose unwind rules hold there.
+//! A body with a pad may call another without the check, which its own frame has passed: at its
+//! first byte, if it has a detour and the link step says that few such calls follow one another
+//! ([`szc_abi::FieldKind::Inner`]). What then runs of a body that is closed, its pushes, moves the
+//! stack as in the original, whose unwind rules hold there.
 
 use crate::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
 use crate::arch::entry::WORD_BYTES;
@@ -52,7 +56,8 @@ pub enum Order {
 pub enum Entrances {
     /// Their first bytes, where that is possible, which then change while the program runs.
     Openings,
-    /// Heads alone, so that bodies never change: debuggers put breakpoints there, and are told of unwind rules.
+    /// Heads alone, so that bodies never change: debuggers put breakpoints there, and are told of
+    /// unwind rules.
     Heads,
 }
 
@@ -106,7 +111,8 @@ pub struct Slot {
 pub struct Spare {
     /// Bytes of the body without a pad, a multiple of the grain.
     pub bytes: u32,
-    /// Bytes of the rules of the body in the slot, a multiple of 8; 0 if those of the original hold.
+    /// Bytes of the rules of the body in the slot, a multiple of 8; 0 if those of the original
+    /// hold.
     pub rules_bytes: u32,
 }
 
@@ -168,7 +174,8 @@ impl Slot {
         if is_entered { self.pushes + Movable::DETOUR_JUMP_BYTES } else { 0 }
     }
 
-    /// Pushes of the function's that stand when the code at a place in front of the body is about to run.
+    /// Pushes of the function's that stand when the code at a place in front of the body is about
+    /// to run.
     #[must_use]
     pub fn pushes_at(self, place: i32) -> u32 {
         let undone = self.detour().and_then(|pushes| {

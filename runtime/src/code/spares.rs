@@ -1,6 +1,7 @@
-//! What functions whose frames get pads have behind the slots of a layout, where all layouts of an image have it at the same
-//! offsets: the unwind rules of the bodies in the slots, and full checks, each side by side, because each layout writes those
-//! of all copies; and behind them the spare bodies, most of which nobody ever writes.
+//! What functions whose frames get pads have behind the slots of a layout, where all layouts of an
+//! image have it at the same offsets: the unwind rules of the bodies in the slots, and full checks,
+//! each side by side, because each layout writes those of all copies; and behind them the spare
+//! bodies, most of which nobody ever writes.
 
 use super::slot::{Entrances, Frames, Slot};
 use crate::arch::check::FULL_CHECK_BYTES;
@@ -20,8 +21,8 @@ pub struct Spares {
     start: u32,
     end: u32,
     count: usize,
-    /// By function, the start of its spare body and with it the end of the one before; behind them, by function, those of
-    /// its full check, and of its rules. Null if there are none.
+    /// By function, the start of its spare body and with it the end of the one before; behind them,
+    /// by function, those of its full check, and of its rules. Null if there are none.
     starts: *mut u32,
 }
 
@@ -31,7 +32,8 @@ const SPARES: usize = 0;
 const CHECKS: usize = 1;
 const RULES: usize = 2;
 
-/// Bytes of all spare bodies, full checks and rules of these functions; nothing if that exceeds 2 GiB.
+/// Bytes of all spare bodies, full checks and rules of these functions; nothing if that exceeds 2
+/// GiB.
 #[must_use]
 pub fn bytes(functions: impl Iterator<Item = Movable>, frames: Frames) -> Option<u32> {
     let mut total = PLACEMENT_GRAIN_BYTES + CHECK_BYTES;
@@ -156,7 +158,8 @@ mod tests {
         let sizes = [(40, Movable::FLAG_FRAME), (30, 0), (16, Movable::FLAG_FRAME)];
         let spares =
             Spares::lay_out(1001, 3, |index| slot(sizes[index].0, sizes[index].1)).unwrap();
-        // Rules of 20 and 8 bytes, each from a multiple of 8; full checks of 32, each from a multiple of that.
+        // Rules of 20 and 8 bytes, each from a multiple of 8; full checks of 32, each from a
+        // multiple of that.
         assert_eq!((spares.rules_of(0), spares.rules_of(2)), (1008, 1032));
         assert_eq!((spares.check_of(0), spares.check_of(2)), (1056, 1088));
         assert_eq!((spares.start(), spares.start_of(0)), (1120, 1120));

@@ -48,7 +48,8 @@ pub fn map_own() -> Result<MappedTable, Missing> {
     map(OWN_FILE, None)
 }
 
-/// Maps the table of a library, whose file is known by its name only: the table must have this digest.
+/// Maps the table of a library, whose file is known by its name only: the table must have this
+/// digest.
 pub fn map_library(path: &CStr, digest: u64) -> Result<MappedTable, Missing> {
     map(path, Some(digest))
 }

@@ -11,17 +11,18 @@ use crate::symbols::elf;
 pub enum Form {
     /// Nobody in particular: a memory object, mapped shared.
     Plain,
-    /// A debugger that writes breakpoints: it can do so in private mappings only, where it gets pages of
-    /// its own (ptrace(2)), which no longer show what the other view has.
+    /// A debugger that writes breakpoints: it can do so in private mappings only, where it gets
+    /// pages of its own (ptrace(2)), which no longer show what the other view has.
     Debugger,
-    /// perf, which looks for names of code in memory without a file only, and takes memory objects for
-    /// files.
+    /// perf, which looks for names of code in memory without a file only, and takes memory objects
+    /// for files.
     Perf,
     /// Those who look for names and rules in the files that are mapped: a file, if one can be had.
     File,
 }
 
-/// Whether memory is mapped that is no file, not even a memory object: for perf, or because files may not be so large.
+/// Whether memory is mapped that is no file, not even a memory object: for perf, or because files
+/// may not be so large.
 fn takes_no_file(form: Form, bytes: usize) -> bool {
     form == Form::Perf && !arch::is_simulated() || !fits_in_file(bytes) && can_do_without_file(form)
 }
@@ -30,8 +31,8 @@ fn fits_in_file(bytes: usize) -> bool {
     bytes <= os::limit(os::LIMIT_FILE_BYTES)
 }
 
-/// Mappings without a file cannot be had both private and the same as another, and valgrind does not know how mappings are
-/// doubled.
+/// Mappings without a file cannot be had both private and the same as another, and valgrind does
+/// not know how mappings are doubled.
 fn can_do_without_file(form: Form) -> bool {
     form != Form::Debugger && !arch::is_simulated()
 }
@@ -41,8 +42,8 @@ pub fn is_allowed(form: Form, bytes: usize) -> bool {
     fits_in_file(bytes) || can_do_without_file(form)
 }
 
-/// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there, and
-/// wherever there is room for writing. Neither view is accessible yet.
+/// Maps `bytes` of fresh memory twice, at `start` for execution, replacing what is mapped there,
+/// and wherever there is room for writing. Neither view is accessible yet.
 ///
 /// # Safety
 /// The caller must own the range at `start`.
@@ -85,11 +86,13 @@ pub unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<(*mut u8, *m
     Ok((executable, writable))
 }
 
-/// Makes it possible that core dumps hold parts of a private mapping of a memory object, just made: the kernel leaves out
-/// those mappings that nobody has ever written to (core(5)). None of it is in dumps yet.
+/// Makes it possible that core dumps hold parts of a private mapping of a memory object, just made:
+/// the kernel leaves out those mappings that nobody has ever written to (core(5)). None of it is in
+/// dumps yet.
 fn let_dumps_hold(executable: *mut u8, bytes: usize) {
     let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE);
-    // SAFETY: nobody knows these addresses yet; what was written goes again, so that both views show the same.
+    // SAFETY: nobody knows these addresses yet; what was written goes again, so that both views
+    // show the same.
     unsafe {
         if memory.is_ok_and(|memory| memory.write_at(&[0], executable as usize).is_ok()) {
             os::release_pages(executable, os::PAGE_BYTES);
@@ -98,11 +101,12 @@ fn let_dumps_hold(executable: *mut u8, bytes: usize) {
     os::leave_out_of_dumps(executable, bytes);
 }
 
-/// Replaces the views by those of fresh memory, of which the first `open_bytes` are accessible and get their content
-/// from `fill`. Returns the view for writing; the other one stays where it is.
+/// Replaces the views by those of fresh memory, of which the first `open_bytes` are accessible and
+/// get their content from `fill`. Returns the view for writing; the other one stays where it is.
 ///
-/// Executable pages are mapped so from the start: some processes may not make them executable later (`PR_SET_MDWE`,
-/// filters of `mprotect`). If the kernel refuses, the old views are there as before.
+/// Executable pages are mapped so from the start: some processes may not make them executable later
+/// (`PR_SET_MDWE`, filters of `mprotect`). If the kernel refuses, the old views are there as
+/// before.
 ///
 /// # Safety
 /// As [`map`]; nobody may run in the executable view meanwhile.
@@ -145,7 +149,8 @@ pub unsafe fn replace(
     Ok(writable)
 }
 
-/// As [`replace`], without a file. Pages become executable while they lie elsewhere, so that a refusal changes nothing.
+/// As [`replace`], without a file. Pages become executable while they lie elsewhere, so that a
+/// refusal changes nothing.
 ///
 /// # Safety
 /// As [`replace`].

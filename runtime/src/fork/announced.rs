@@ -1,8 +1,8 @@
-//! Children with memory of their own that are made by others than libc's `fork`, announced as its children are: by
-//! `_Fork`, by `clone`, and by system calls through `syscall`.
+//! Children with memory of their own that are made by others than libc's `fork`, announced as its
+//! children are: by `_Fork`, by `clone`, and by system calls through `syscall`.
 //!
-//! All of this may run in a handler of a signal, on a thread that holds any lock of the program's or of libc's. The lock of
-//! the copies it cannot hold: whoever has that has blocked all signals.
+//! All of this may run in a handler of a signal, on a thread that holds any lock of the program's
+//! or of libc's. The lock of the copies it cannot hold: whoever has that has blocked all signals.
 //!
 //! Sources: clone(2), syscall(2); glibc manual, "Creating a Process".
 
@@ -26,12 +26,14 @@ const CLONE_ARGS_WORDS: usize = 8;
 const FLAGS_AT: usize = 0;
 const STACK_AT: usize = 5;
 
-/// Whether a child is to be told of that has memory of its own. Otherwise there is nothing that the two would share.
+/// Whether a child is to be told of that has memory of its own. Otherwise there is nothing that the
+/// two would share.
 pub fn are_wanted() -> bool {
     mark().is_some()
 }
 
-/// Whether a call of syscall(2) makes a child with memory of its own that goes on where the parent is.
+/// Whether a call of syscall(2) makes a child with memory of its own that goes on where the parent
+/// is.
 pub fn makes_child(number: usize, first: usize, second: usize) -> bool {
     let forks = match number {
         FORK => true,
@@ -57,7 +59,8 @@ pub extern "C" fn announced_syscall(
     fifth: usize,
 ) -> isize {
     type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
-    // SAFETY: the address of libc's function, or of one like it; these calls take at most five arguments.
+    // SAFETY: the address of libc's function, or of one like it; these calls take at most five
+    // arguments.
     let next: Syscall = unsafe { core::mem::transmute(filters::next_syscall()) };
     announced(|| next(number, first, second, third, fourth, fifth))
 }
@@ -74,7 +77,8 @@ pub fn announced(make: impl FnOnce() -> isize) -> isize {
     result
 }
 
-/// What a child of clone(2) is to do. It stands at the end of the child's stack, where libc puts some, too.
+/// What a child of clone(2) is to do. It stands at the end of the child's stack, where libc puts
+/// some, too.
 #[repr(C)]
 struct Record {
     start: usize,
@@ -84,7 +88,8 @@ struct Record {
     stack_end: usize,
 }
 
-/// What libc's function is for; those behind the fourth argument are given only if the flags ask for them.
+/// What libc's function is for; those behind the fourth argument are given only if the flags ask
+/// for them.
 type Clone = unsafe extern "C" fn(usize, usize, c_int, usize, usize, usize, usize) -> c_int;
 
 /// Whether clone(2) with these arguments makes a child with memory of its own.

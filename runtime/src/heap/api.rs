@@ -1,4 +1,5 @@
-//! What the functions of malloc's family do: sizes, alignments and errors as in glibc 2.36 and POSIX.
+//! What the functions of malloc's family do: sizes, alignments and errors as in glibc 2.36 and
+//! POSIX.
 
 use super::chunk::{self, STATE_ALIGNED};
 use super::large::Freed;
@@ -47,8 +48,8 @@ fn malloc_slowly(bytes: usize) -> *mut u8 {
     if block.is_null() { no_memory() } else { block }
 }
 
-/// A block of the heap, or of the arena before start, at a multiple of `alignment` (a power of two); null if
-/// there is none. And whether it is all zeros.
+/// A block of the heap, or of the arena before start, at a multiple of `alignment` (a power of
+/// two); null if there is none. And whether it is all zeros.
 fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
     let none = (os::null(), false);
     if bytes > MAX_BYTES || alignment > MAX_BYTES {
@@ -82,8 +83,9 @@ fn small(heap: &mut ThreadHeap, alignment: usize, room: usize) -> *mut u8 {
     if block.is_null() || distance == 0 {
         return block;
     }
-    // SAFETY: the room is the request and the alignment, so the pointer lies in the block; it is in another
-    // grain, because alignments that blocks do not have by themselves are those of grains and more.
+    // SAFETY: the room is the request and the alignment, so the pointer lies in the block; it is in
+    // another grain, because alignments that blocks do not have by themselves are those of grains
+    // and more.
     unsafe {
         let pointer = block.add(distance);
         chunk::hold_inside(block, pointer, class);
@@ -115,8 +117,9 @@ unsafe fn free_slowly(pointer: *mut u8) {
     unsafe { if is_behind(pointer) { behind::free(pointer) } else { free_elsewhere(pointer) } }
 }
 
-/// Whether a pointer of the program's, or null, is the allocator's behind: that serves, and the few blocks from before the
-/// start lie in the arena. Programs whose heap is switched off ask at each call.
+/// Whether a pointer of the program's, or null, is the allocator's behind: that serves, and the few
+/// blocks from before the start lie in the arena. Programs whose heap is switched off ask at each
+/// call.
 fn is_behind(pointer: *mut u8) -> bool {
     server() == Server::Behind && !boot::contains(pointer) && !LARGE.has_any()
 }

@@ -1,6 +1,6 @@
-//! The allocator that the program has without szc: where heap randomization is switched off, or another
-//! malloc was linked in, requests go there. It is the C library's, or that of a library in front of it
-//! (`-ljemalloc`, `LD_PRELOAD`).
+//! The allocator that the program has without szc: where heap randomization is switched off, or
+//! another malloc was linked in, requests go there. It is the C library's, or that of a library in
+//! front of it (`-ljemalloc`, `LD_PRELOAD`).
 
 use crate::arch::{self, WeakSymbol};
 use crate::next::{next_symbol, symbol_in};
@@ -8,7 +8,8 @@ use crate::os;
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function of the allocator: its name, the C library's own name for it where that is used, and where it is.
+/// A function of the allocator: its name, the C library's own name for it where that is used, and
+/// where it is.
 struct Function {
     name: &'static CStr,
     libcs: Option<WeakSymbol>,
@@ -21,7 +22,8 @@ static FREE: Function = Function::new(c"free", WeakSymbol::LibcFree);
 static CALLOC: Function = Function::new(c"calloc", WeakSymbol::LibcCalloc);
 static REALLOC: Function = Function::new(c"realloc", WeakSymbol::LibcRealloc);
 static MEMALIGN: Function = Function::new(c"memalign", WeakSymbol::LibcMemalign);
-// Of the C library these do what memalign(3) does; a library in front of it may define any of them without that.
+// Of the C library these do what memalign(3) does; a library in front of it may define any of them
+// without that.
 static POSIX_MEMALIGN: Function = Function::in_front(c"posix_memalign");
 static ALIGNED_ALLOC: Function = Function::in_front(c"aligned_alloc");
 static VALLOC: Function = Function::in_front(c"valloc");
@@ -52,16 +54,16 @@ pub fn exists() -> bool {
     [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN].iter().all(|function| function.address() != 0)
 }
 
-/// Whether the program's malloc is the C library's: in a static program, whose C library's object was linked in for
-/// another of its functions.
+/// Whether the program's malloc is the C library's: in a static program, whose C library's object
+/// was linked in for another of its functions.
 pub fn is_linked_in() -> bool {
     let malloc = arch::weak_symbol(WeakSymbol::LibcMalloc);
     malloc != 0 && malloc == arch::weak_symbol(WeakSymbol::Malloc)
 }
 
-/// Looks for a library with an allocator in front of the C library, which serves from now on if there is one: each
-/// function by the next definition of its name, as without szc; aligned requests by whatever of their names the library
-/// defines. Whether there is.
+/// Looks for a library with an allocator in front of the C library, which serves from now on if
+/// there is one: each function by the next definition of its name, as without szc; aligned requests
+/// by whatever of their names the library defines. Whether there is.
 pub fn finds_a_library() -> bool {
     let next = next_symbol(MALLOC.name);
     if next == 0 || next == arch::weak_symbol(WeakSymbol::LibcMalloc) {
@@ -73,8 +75,8 @@ pub fn finds_a_library() -> bool {
         function.in_front.store(next_symbol(function.name), Ordering::Relaxed);
     }
     for function in aligned {
-        // The C library's own would take from its heap what the library is to free; without that, the library's
-        // memalign serves.
+        // The C library's own would take from its heap what the library is to free; without that,
+        // the library's memalign serves.
         let next = next_symbol(function.name);
         if next != symbol_in(LIBC, function.name) {
             function.in_front.store(next, Ordering::Relaxed);
@@ -216,8 +218,8 @@ pub unsafe fn usable_size(pointer: *mut u8) -> usize {
             let usable: unsafe extern "C" fn(*mut c_void) -> usize = core::mem::transmute(address);
             usable(pointer.cast())
         },
-        // A static program: glibc's word in front of a block holds its size and three flags, of which the second
-        // says that the block was mapped on its own and has two such words.
+        // A static program: glibc's word in front of a block holds its size and three flags, of
+        // which the second says that the block was mapped on its own and has two such words.
         // SAFETY: the block is glibc's.
         None if !pointer.is_null() => unsafe {
             let word = pointer.sub(size_of::<usize>()).cast::<usize>().read();

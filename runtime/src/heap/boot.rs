@@ -1,5 +1,5 @@
-//! Memory before the runtime has started: the dynamic loader and a static program's C library allocate a little
-//! before the first line of the program runs.
+//! Memory before the runtime has started: the dynamic loader and a static program's C library
+//! allocate a little before the first line of the program runs.
 //!
 //! Blocks of this arena stay valid for ever; to free one does nothing.
 

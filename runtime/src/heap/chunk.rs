@@ -1,14 +1,16 @@
 //! A chunk: one megabyte of blocks, with the state of each block beside it.
 //!
-//! The state lies outside of the blocks: one byte for every grain of 32 bytes, which is not 0 where a block begins
-//! that the program holds. It is what tells a pointer that malloc returned from one that it did not, and a first
-//! free from a second. It also holds the block's class, so that `free` needs one look. A byte, not a bit: two
-//! threads may change the states of neighbours at the same time, each by a plain store.
+//! The state lies outside of the blocks: one byte for every grain of 32 bytes, which is not 0 where
+//! a block begins that the program holds. It is what tells a pointer that malloc returned from one
+//! that it did not, and a first free from a second. It also holds the block's class, so that `free`
+//! needs one look. A byte, not a bit: two threads may change the states of neighbours at the same
+//! time, each by a plain store.
 
 use super::size_class::{CLASSES, GRAIN_BYTES};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Binary logarithm of a chunk's size. A megabyte, so that a seed determines all index bits of addresses (6 to 17).
+/// Binary logarithm of a chunk's size. A megabyte, so that a seed determines all index bits of
+/// addresses (6 to 17).
 pub const CHUNK_SHIFT: u32 = 20;
 /// Size and alignment of a chunk.
 pub const CHUNK_BYTES: usize = 1 << CHUNK_SHIFT;
@@ -22,14 +24,16 @@ pub const STATES_BYTES: usize = size_of::<States>();
 
 /// No block that the program holds begins here.
 pub const STATE_NONE: u8 = 0;
-/// A block begins here that the program holds by a pointer behind its beginning (see [`STATE_ALIGNED`]).
+/// A block begins here that the program holds by a pointer behind its beginning (see
+/// [`STATE_ALIGNED`]).
 pub const STATE_HOLDER: u8 = 0x7f;
 const _: () = assert!(state_of(CLASSES - 1) < STATE_HOLDER);
-/// Added to the state where the program's pointer is not the block's beginning: it asked for an alignment.
+/// Added to the state where the program's pointer is not the block's beginning: it asked for an
+/// alignment.
 pub const STATE_ALIGNED: u8 = 0x80;
 
-/// The program held a block by this pointer behind its beginning, and freed it. Means nothing once the block was
-/// handed out again; it only chooses the words of a message.
+/// The program held a block by this pointer behind its beginning, and freed it. Means nothing once
+/// the block was handed out again; it only chooses the words of a message.
 pub const STATE_ALIGNED_FREED: u8 = 0xff;
 
 /// The state of a block of this class.
@@ -78,8 +82,8 @@ pub unsafe fn hold_inside(block: *mut u8, pointer: *mut u8, class: usize) {
     }
 }
 
-/// The beginning of the block that the program holds by `pointer`; blocks begin `phase` bytes behind a grain's
-/// beginning.
+/// The beginning of the block that the program holds by `pointer`; blocks begin `phase` bytes
+/// behind a grain's beginning.
 ///
 /// # Safety
 /// The pointer's state must have [`STATE_ALIGNED`].

@@ -1,8 +1,8 @@
 //! The names of malloc's family. No logic.
 //!
-//! They have a prefix here, which the driver takes off in programs that asked for a randomized heap; the definitions
-//! are then weak, so that a program's own malloc wins. C++'s `new` and `delete` come here by way of the
-//! C++ library.
+//! They have a prefix here, which the driver takes off in programs that asked for a randomized
+//! heap; the definitions are then weak, so that a program's own malloc wins. C++'s `new` and
+//! `delete` come here by way of the C++ library.
 
 use super::api;
 use crate::arch::{self, WeakSymbol};
@@ -10,8 +10,8 @@ use crate::next;
 use core::arch::global_asm;
 use core::ffi::c_int;
 
-// Two functions get a second, local name, which the driver does not know: by it the runtime finds out whether the
-// program's `malloc` is this one.
+// Two functions get a second, local name, which the driver does not know: by it the runtime finds
+// out whether the program's `malloc` is this one.
 global_asm!(
     ".text",
     ".globl szc_rt_heap_malloc",
@@ -62,8 +62,8 @@ pub fn is_own_malloc() -> bool {
     arch::weak_symbol(WeakSymbol::Malloc) == own
 }
 
-/// Whether the image hides these functions from libraries, by a version script for example: those have the C
-/// library's, and would free blocks of the wrong heap.
+/// Whether the image hides these functions from libraries, by a version script for example: those
+/// have the C library's, and would free blocks of the wrong heap.
 pub fn are_hidden() -> bool {
     let hidden = |name, symbol| next::is_hidden(name, arch::weak_symbol(symbol));
     hidden(c"malloc", WeakSymbol::Malloc) || hidden(c"realloc", WeakSymbol::Realloc)

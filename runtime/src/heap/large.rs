@@ -1,11 +1,11 @@
 //! Blocks that are mapped on their own, each with a random colour.
 //!
-//! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that room: all
-//! index bits of its address are random, and no spare blocks are kept. The room takes address space only, and where that
-//! is limited, it is a page. What is known of
-//! a block lies in a table, under a lock; a few mappings that were freed wait there for the next block of about their
-//! size, because a mapping and its page faults cost more than most programs do with such a block. The lock is never
-//! held over a system call but those that enlarge a table.
+//! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that
+//! room: all index bits of its address are random, and no spare blocks are kept. The room takes
+//! address space only, and where that is limited, it is a page. What is known of a block lies in a
+//! table, under a lock; a few mappings that were freed wait there for the next block of about their
+//! size, because a mapping and its page faults cost more than most programs do with such a block.
+//! The lock is never held over a system call but those that enlarge a table.
 
 use super::large_blocks::Blocks;
 use super::large_mapping::{elsewhere, map, unmap};
@@ -20,7 +20,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 pub const LINE_BYTES: usize = 64;
 /// Largest block whose mapping waits.
 pub const KEPT_BLOCK_BYTES: usize = 32 << 20;
-/// One of so many mappings that waited moves to other addresses before it is used, so that colours of pages change, too.
+/// One of so many mappings that waited moves to other addresses before it is used, so that colours
+/// of pages change, too.
 const MOVED_ONE_IN: u32 = 8;
 /// Parked mappings that are unmapped with each block that is freed, when few are left in use.
 const UNMAPPED_AT_A_TIME: usize = 2;
@@ -45,8 +46,8 @@ impl Entry {
     /// No block.
     pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
 
-    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies behind them in the mapping is
-    /// not promised, so that a block that moves has nothing there.
+    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies
+    /// behind them in the mapping is not promised, so that a block that moves has nothing there.
     pub fn usable(&self) -> usize {
         let end = (self.block + self.bytes).next_multiple_of(PAGE_BYTES);
         (end - self.block).min(self.room())
@@ -73,14 +74,14 @@ impl Entry {
         bytes.saturating_add(PAGE_BYTES) <= room
     }
 
-    /// The same mapping for another block, so far into its first page. What was touched stays so, and counts as long as the
-    /// mapping lives.
+    /// The same mapping for another block, so far into its first page. What was touched stays so,
+    /// and counts as long as the mapping lives.
     pub fn serving(self, bytes: usize, into_page: usize) -> Self {
         Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
     }
 
-    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes smaller, it needs at least half
-    /// of the memory.
+    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes
+    /// smaller, it needs at least half of the memory.
     pub fn suits(&self, bytes: usize) -> bool {
         bytes <= self.room() && (bytes >= self.asked || self.bytes / 2 <= bytes)
     }
@@ -154,7 +155,8 @@ impl Large {
         self.lock.with(|| action(unsafe { &mut *self.blocks.get() }))
     }
 
-    /// A block of `bytes` at a multiple of `alignment`, a power of two, and whether it is all zeros.
+    /// A block of `bytes` at a multiple of `alignment`, a power of two, and whether it is all
+    /// zeros.
     pub fn allocate(
         &self,
         bytes: usize,
@@ -200,7 +202,8 @@ impl Large {
         Some((core::ptr::with_exposed_provenance_mut(entry.block), true))
     }
 
-    /// A block that is in no table, entered; nothing if there is no memory for that, and the block is gone.
+    /// A block that is in no table, entered; nothing if there is no memory for that, and the block
+    /// is gone.
     fn entered(&self, entry: Entry) -> Option<Entry> {
         let entered = self.with(|blocks| {
             let room = blocks.make_room_for_entry();
@@ -234,7 +237,8 @@ impl Large {
         }
     }
 
-    /// Lets go of the mapping of a block that was freed and may not wait, and of others that may not wait any longer.
+    /// Lets go of the mapping of a block that was freed and may not wait, and of others that may
+    /// not wait any longer.
     fn drop_freed(&self, gone: Option<Entry>) {
         if let Some(entry) = gone {
             self.retire(&entry, self.with(|blocks| blocks.are_many()));
@@ -286,8 +290,8 @@ impl Large {
         }
     }
 
-    /// Gives the memory of a mapping back that no block has; its address space, too, unless it is to be parked or the
-    /// kernel cannot divide an area any more.
+    /// Gives the memory of a mapping back that no block has; its address space, too, unless it is
+    /// to be parked or the kernel cannot divide an area any more.
     fn retire(&self, entry: &Entry, park: bool) {
         count_unmapped(entry.length);
         if !park && unmap(entry) {
@@ -307,10 +311,12 @@ impl Large {
         self.with(|blocks| blocks.find(pointer.addr()).map(|at| blocks.at(at).usable()))
     }
 
-    /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that this one would have to get; or
-    /// if the kernel can, in a longer or shorter one, where it keeps its colour. The block may move.
+    /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that
+    /// this one would have to get; or if the kernel can, in a longer or shorter one, where it keeps
+    /// its colour. The block may move.
     pub fn resize(&self, pointer: *mut u8, bytes: usize, random: &mut Random) -> Option<*mut u8> {
-        // The entry leaves the table while it is worked on: the old address may become another thread's.
+        // The entry leaves the table while it is worked on: the old address may become another
+        // thread's.
         let resized = self.with(|blocks| {
             let entry = blocks.remove(pointer.addr())?;
             if let Some(larger) = blocks.take_for_growth(&entry, bytes, random) {
@@ -332,7 +338,8 @@ impl Large {
         let more = if bytes > entry.room() { bytes / 8 } else { 0 };
         let length_with = |more: usize| (colour + bytes + more).next_multiple_of(PAGE_BYTES);
         let start = core::ptr::with_exposed_provenance_mut::<u8>(entry.start);
-        // SAFETY: the mapping is this block's; the program gave it up for the new one by calling realloc.
+        // SAFETY: the mapping is this block's; the program gave it up for the new one by calling
+        // realloc.
         let remapped = |length| unsafe { os::remap(start, entry.length, length) };
         let mut length = length_with(more);
         let mut moved = remapped(length);
@@ -353,14 +360,15 @@ impl Large {
         moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
     }
 
-    /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the table.
+    /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the
+    /// table.
     fn move_to(&self, entry: Entry, larger: Entry, random: &mut Random) -> *mut u8 {
         let moves = random.below(MOVED_ONE_IN) == 0;
         let larger = if moves { elsewhere(larger, random) } else { larger };
         let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
         let from = core::ptr::with_exposed_provenance::<u8>(entry.block);
-        // The program may have asked how much it may use, and does. SAFETY: both mappings are this call's alone, and the larger
-        // has room for more than the other's block.
+        // The program may have asked how much it may use, and does. SAFETY: both mappings are this
+        // call's alone, and the larger has room for more than the other's block.
         unsafe { arch::copy_words(block, from, entry.usable()) };
         let gone = self.with(|blocks| {
             blocks.enter_again(larger);

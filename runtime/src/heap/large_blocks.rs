@@ -1,9 +1,11 @@
-//! What is known of blocks that are mapped on their own: a table of those in use, mappings that wait with their memory
-//! for the next block of about their size, and mappings that are parked without memory.
+//! What is known of blocks that are mapped on their own: a table of those in use, mappings that
+//! wait with their memory for the next block of about their size, and mappings that are parked
+//! without memory.
 //!
-//! Mappings are parked instead of unmapped while there are very many, because a hole between mappings costs the kernel
-//! one of a limited number of areas (`vm.max_map_count`), and programs with 100,000 such blocks work with glibc.
-//! The lock of [`super::large`] guards all this; nothing here unmaps a block's mapping.
+//! Mappings are parked instead of unmapped while there are very many, because a hole between
+//! mappings costs the kernel one of a limited number of areas (`vm.max_map_count`), and programs
+//! with 100,000 such blocks work with glibc. The lock of [`super::large`] guards all this; nothing
+//! here unmaps a block's mapping.
 
 use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
 use super::large_mapping::{placed, room_for};
@@ -15,15 +17,15 @@ use crate::os::{self, PAGE_BYTES};
 const KEPT: usize = 32;
 /// Bytes that may always wait.
 const KEPT_LEAST_BYTES: usize = 128 << 10;
-/// Bytes of memory that all blocks together may have and not need, because their mappings served larger blocks before: so
-/// much, or one part in so many of what is in use.
+/// Bytes of memory that all blocks together may have and not need, because their mappings served
+/// larger blocks before: so much, or one part in so many of what is in use.
 const SLACK_BYTES: usize = 256 << 10;
 const BYTES_PER_SLACK: usize = 16;
-/// Bytes that may be copied for each byte of memory that a block gains by that. A page fault costs several times what it
-/// costs to copy a page.
+/// Bytes that may be copied for each byte of memory that a block gains by that. A page fault costs
+/// several times what it costs to copy a page.
 const COPIED_PER_GAINED: usize = 2;
-/// Most bytes of a block that are copied. Of larger ones perhaps not all has memory, and the kernel moves the pages of those that
-/// have.
+/// Most bytes of a block that are copied. Of larger ones perhaps not all has memory, and the kernel
+/// moves the pages of those that have.
 const MOST_COPIED_BYTES: usize = 1 << 20;
 /// Entries of the first table.
 const FIRST_ENTRIES: usize = 128;
@@ -38,7 +40,8 @@ pub struct Blocks {
     table: *mut Entry,
     entries: usize,
     used: usize,
-    /// Mappings that wait, oldest first; one more than may wait, so that the newest has a place at first.
+    /// Mappings that wait, oldest first; one more than may wait, so that the newest has a place at
+    /// first.
     kept: [Entry; KEPT + 1],
     kept_count: usize,
     kept_bytes: usize,
@@ -119,8 +122,8 @@ impl Blocks {
         self.peak_bytes = self.peak_bytes.max(self.live_bytes);
     }
 
-    /// Takes an entry out, and moves those behind it that would not be found over the hole (Knuth, "The Art of
-    /// Computer Programming" 3, 6.4, algorithm R).
+    /// Takes an entry out, and moves those behind it that would not be found over the hole (Knuth,
+    /// "The Art of Computer Programming" 3, 6.4, algorithm R).
     pub fn remove(&mut self, block: usize) -> Option<Entry> {
         let mut hole = self.find(block)?;
         let entry = self.at(hole);
@@ -171,17 +174,17 @@ impl Blocks {
         true
     }
 
-    /// Enters a block after its entry, or another's, left the table a moment ago: there is room, though the table may be fuller
-    /// than it should be.
+    /// Enters a block after its entry, or another's, left the table a moment ago: there is room,
+    /// though the table may be fuller than it should be.
     pub fn enter_again(&mut self, entry: Entry) {
         if self.make_room_for_entry() || self.used + 1 < self.entries {
             self.enter(entry);
         }
     }
 
-    /// A mapping that waits and suits, chosen at random among those that do, for a block that is not entered yet; it gets
-    /// another line of its page. One of about the block's size, or else a larger one: a block that grows then finds the memory
-    /// that its predecessor had grown to.
+    /// A mapping that waits and suits, chosen at random among those that do, for a block that is
+    /// not entered yet; it gets another line of its page. One of about the block's size, or else a
+    /// larger one: a block that grows then finds the memory that its predecessor had grown to.
     pub fn take_waiting(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
         let has_room =
             |kept: &Entry| kept.has_room_for(bytes) && bytes <= kept.bytes + kept.bytes / 4;
@@ -193,9 +196,9 @@ impl Blocks {
         Some(self.forget(index).serving(bytes, line))
     }
 
-    /// A mapping for a block that grows beyond the memory it has, if one waits that has all of it already, and the block is so
-    /// small that to copy it costs less than the page faults would. The block keeps its place in a page; it is not entered
-    /// yet.
+    /// A mapping for a block that grows beyond the memory it has, if one waits that has all of it
+    /// already, and the block is so small that to copy it costs less than the page faults would.
+    /// The block keeps its place in a page; it is not entered yet.
     pub fn take_for_growth(
         &mut self,
         grows: &Entry,
@@ -252,7 +255,8 @@ impl Blocks {
             || (0..self.parked_count).any(|index| self.parked_at(index).block == block)
     }
 
-    /// Bytes that may wait beside `more` in use: what is not in use of the most ever, and an eighth of that.
+    /// Bytes that may wait beside `more` in use: what is not in use of the most ever, and an eighth
+    /// of that.
     fn allowance(&self, more: usize) -> usize {
         let most = self.peak_bytes + self.peak_bytes / 8;
         most.saturating_sub(self.live_bytes + more).max(KEPT_LEAST_BYTES)
@@ -271,7 +275,8 @@ impl Blocks {
         waits
     }
 
-    /// A mapping that may not wait any longer, because there are too many, or `more` bytes come into use.
+    /// A mapping that may not wait any longer, because there are too many, or `more` bytes come
+    /// into use.
     pub fn surplus(&mut self, more: usize) -> Option<Entry> {
         let many = self.kept_count > KEPT || self.kept_bytes > self.allowance(more);
         (many && self.kept_count > 0).then(|| self.forget(0))

@@ -1,5 +1,5 @@
-//! Mappings of blocks that are mapped on their own: how they are made, where in them the block begins, how they move, and how
-//! they are given back.
+//! Mappings of blocks that are mapped on their own: how they are made, where in them the block
+//! begins, how they move, and how they are given back.
 
 use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
 use super::memory::count_mapped;
@@ -11,8 +11,8 @@ const COLOUR_BYTES: usize = 256 << 10;
 /// The same where the process has a limit, of which the room would take a large part.
 const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
 
-/// Room for the colour of a block that is mapped now: all of it, or little if the address space or the data of the
-/// process have a limit.
+/// Room for the colour of a block that is mapped now: all of it, or little if the address space or
+/// the data of the process have a limit.
 fn colour_bytes() -> usize {
     if os::memory_is_limited() { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
 }
@@ -52,7 +52,8 @@ pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry>
         return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
     }
     if bytes <= KEPT_BLOCK_BYTES {
-        // Not because the block alone is too large: from now on there is to be less room around others.
+        // Not because the block alone is too large: from now on there is to be less room around
+        // others.
         os::memory_ran_out();
     }
     // Little address space is left: without a colour rather than not at all.
@@ -68,9 +69,9 @@ pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry>
     })
 }
 
-/// A mapping with its memory at other addresses, so that all index bits of its pages are random once more, and no page
-/// has to be made: a fault costs several times what moving one does. Where it was, if addresses are limited or the
-/// kernel cannot.
+/// A mapping with its memory at other addresses, so that all index bits of its pages are random
+/// once more, and no page has to be made: a fault costs several times what moving one does. Where
+/// it was, if addresses are limited or the kernel cannot.
 pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
     let pages = random.below((COLOUR_BYTES / PAGE_BYTES) as u32);
     let (before, room) = (pages * PAGE_BYTES, entry.length + COLOUR_BYTES);
@@ -80,9 +81,10 @@ pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
     let Ok(around) = os::map_inaccessible(room) else { return entry };
     let from = core::ptr::with_exposed_provenance_mut(entry.start);
     let start = around.expose_provenance() + before;
-    // SAFETY: the entry is in no table, so nobody uses its mapping; the other was made a moment ago. What lies on both sides of
-    // the new place stays nobody's. The place itself is left alone if the kernel refuses: it may have taken away what was there
-    // before it did, and another thread's mapping may be there by now.
+    // SAFETY: the entry is in no table, so nobody uses its mapping; the other was made a moment
+    // ago. What lies on both sides of the new place stays nobody's. The place itself is left alone
+    // if the kernel refuses: it may have taken away what was there before it did, and another
+    // thread's mapping may be there by now.
     let moved = unsafe {
         let moved = os::remap_to(from, entry.length, entry.length, start);
         if before > 0 {

@@ -1,7 +1,8 @@
 //! Which megabytes of the address space are chunks of this heap.
 //!
-//! Asked before any byte near a freed pointer is read. Two levels, one byte a chunk: a root that lies in the program's
-//! zeroed data (only used pages of it take memory), and leaves of 16 GiB each.
+//! Asked before any byte near a freed pointer is read. Two levels, one byte a chunk: a root that
+//! lies in the program's zeroed data (only used pages of it take memory), and leaves of 16 GiB
+//! each.
 
 use super::chunk::CHUNK_SHIFT;
 use crate::os;
@@ -23,8 +24,9 @@ static ROOT: [AtomicPtr<Leaf>; ROOT_LEAVES] = [const { AtomicPtr::new(os::null()
 #[inline]
 pub fn is_chunk(address: usize) -> bool {
     let Some(root) = ROOT.get(address >> ROOT_SHIFT) else { return false };
-    // Acquire: pairs with the release in `leaf`; the leaf is zeroed memory. A chunk's own byte needs no order:
-    // whoever owns a block of it was handed the block by the thread that set the byte.
+    // Acquire: pairs with the release in `leaf`; the leaf is zeroed memory. A chunk's own byte
+    // needs no order: whoever owns a block of it was handed the block by the thread that set the
+    // byte.
     let leaf = root.load(Ordering::Acquire);
     if leaf.is_null() {
         return false;

@@ -121,8 +121,9 @@ pub fn start(seed: u64, base: HeapBase, shuffle: u32) -> Option<Result<(), &'sta
     Some(Ok(()))
 }
 
-/// Leaves the heap to the allocator that the program has without szc. A static program whose malloc is
-/// the runtime's has no other; it gets the base allocator without a shuffle layer, and the reason.
+/// Leaves the heap to the allocator that the program has without szc. A static program whose malloc
+/// is the runtime's has no other; it gets the base allocator without a shuffle layer, and the
+/// reason.
 pub fn leave(seed: u64) -> Option<&'static str> {
     let is_own = exports::are_linked() && exports::is_own_malloc();
     if !is_own || behind::finds_a_library() || behind::exists() {
@@ -135,7 +136,8 @@ pub fn leave(seed: u64) -> Option<&'static str> {
 
 fn begin(plan: Plan) -> bool {
     let mut key = 0;
-    // SAFETY: the destructor and the handlers live as long as the program; neither call allocates this early.
+    // SAFETY: the destructor and the handlers live as long as the program; neither call allocates
+    // this early.
     unsafe {
         if pthread_key_create(&raw mut key, Some(szc_rt_thread_ends)) != 0 {
             return false;
@@ -181,7 +183,8 @@ fn server() -> Server {
     }
 }
 
-/// The calling thread's slot: 0 before its first request, [`ENDED`] after its end, otherwise its heap.
+/// The calling thread's slot: 0 before its first request, [`ENDED`] after its end, otherwise its
+/// heap.
 const ENDED: usize = 1;
 
 /// The calling thread's heap, if it has one.
@@ -191,13 +194,13 @@ fn own_heap() -> Option<&'static mut ThreadHeap> {
     if slot <= ENDED {
         return None;
     }
-    // SAFETY: the slot holds the thread's own heap, and the references of one thread's requests do not overlap: no
-    // function of the heap calls out while it has one, but to kernel and base.
+    // SAFETY: the slot holds the thread's own heap, and the references of one thread's requests do
+    // not overlap: no function of the heap calls out while it has one, but to kernel and base.
     Some(unsafe { &mut *core::ptr::with_exposed_provenance_mut::<ThreadHeap>(slot) })
 }
 
-/// Runs `action` on a heap: the thread's, which it gets now if it has none, or one that is nobody's if the thread
-/// has ended as far as libc is concerned. Nothing without memory.
+/// Runs `action` on a heap: the thread's, which it gets now if it has none, or one that is nobody's
+/// if the thread has ended as far as libc is concerned. Nothing without memory.
 #[cold]
 fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
     if let Some(heap) = own_heap() {
@@ -215,29 +218,31 @@ fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
         }
     }
     arch::set_heap_slot(heap.expose_provenance());
-    // SAFETY: the key was made at start. libc may allocate for a high key; the slot is set. Without the
-    // destructor the heap would only not be handed on.
+    // SAFETY: the key was made at start. libc may allocate for a high key; the slot is set. Without
+    // the destructor the heap would only not be handed on.
     unsafe { pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast()) };
     // SAFETY: the heap is this thread's.
     Some(action(unsafe { &mut *heap }))
 }
 
-/// A thread's heap took a chunk more: memory that is merely kept elsewhere is let go of, as much at a time, so that
-/// what waits for one kind of block does not come on top of what another kind needs.
+/// A thread's heap took a chunk more: memory that is merely kept elsewhere is let go of, as much at
+/// a time, so that what waits for one kind of block does not come on top of what another kind
+/// needs.
 #[cold]
 fn heap_grew() {
     HEAPS.tidy_one();
     LARGE.drop_bytes(chunk::CHUNK_BYTES);
 }
 
-/// Called by libc when a thread ends: the heap waits for the next thread. Destructors of the program that still
-/// allocate and free, in this round or a later one, borrow an idle heap for each call. To keep the thread's own for them
-/// would be to lose it: nobody says which round is the last, and who allocates first in a destructor gets a heap after the
-/// round has begun.
+/// Called by libc when a thread ends: the heap waits for the next thread. Destructors of the
+/// program that still allocate and free, in this round or a later one, borrow an idle heap for each
+/// call. To keep the thread's own for them would be to lose it: nobody says which round is the
+/// last, and who allocates first in a destructor gets a heap after the round has begun.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
     let heap = heap.cast::<ThreadHeap>();
-    // SAFETY: the value that was set for this thread: its heap, which it does not use after the slot says so.
+    // SAFETY: the value that was set for this thread: its heap, which it does not use after the
+    // slot says so.
     unsafe {
         (*heap).drain();
         arch::set_heap_slot(ENDED);
@@ -247,8 +252,9 @@ unsafe extern "C" fn szc_rt_thread_ends(heap: *mut c_void) {
 
 /// Before fork(2): nobody is inside a lock of the heap's.
 ///
-/// libc takes its locks of streams after this, and those of its own malloc behind them, because streams allocate. So the
-/// list of streams comes first here, too: who flushes all of them may wait for a stream whose owner waits for the heap.
+/// libc takes its locks of streams after this, and those of its own malloc behind them, because
+/// streams allocate. So the list of streams comes first here, too: who flushes all of them may wait
+/// for a stream whose owner waits for the heap.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_before_fork() {
     arch::call_for_streams(StreamsCall::Lock);

@@ -1,7 +1,7 @@
 //! The random numbers of one thread's heap: one multiplication each.
 //!
-//! wyrand (Wang Yi, "wyhash", 2019) passes BigCrush and PractRand, which a layout does not need, and has eight bytes of
-//! state, which the fast path does.
+//! wyrand (Wang Yi, "wyhash", 2019) passes BigCrush and PractRand, which a layout does not need,
+//! and has eight bytes of state, which the fast path does.
 
 /// A fast generator; its first state comes from the thread's stream.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +21,8 @@ impl Random {
         (product as u64) ^ ((product >> 64) as u64)
     }
 
-    /// A number below `bound`; 0 if the bound is 0. No number is more likely than another by more than one
-    /// part in 2³² / `bound`.
+    /// A number below `bound`; 0 if the bound is 0. No number is more likely than another by more
+    /// than one part in 2³² / `bound`.
     #[inline]
     pub fn below(&mut self, bound: u32) -> usize {
         (((self.bits() & 0xffff_ffff) * u64::from(bound)) >> 32) as usize

@@ -1,11 +1,13 @@
 //! The shuffle layer of one class and thread: the array whose entries change places with blocks on
 //! their way, and a short stack between it and the base.
 //!
-//! Source: STABILIZER, section 4.2.2. `malloc` takes a block from the base, exchanges it with a random entry and returns
-//! what was there; `free` exchanges the freed block with a random entry, which goes to the base. Each is one step of the
-//! inside-out Fisher–Yates shuffle. The array grows with use up to N, so that a class of few blocks costs little
-//! memory: it has at most [`FIRST_ENTRIES`] entries and two for each allocation so far, and at most the larger of what
-//! fits into [`SPARE_BYTES`] (or [`LARGER_SPARE_BYTES`]) and half of the blocks that the program holds.
+//! Source: STABILIZER, section 4.2.2. `malloc` takes a block from the base, exchanges it with a
+//! random entry and returns what was there; `free` exchanges the freed block with a random entry,
+//! which goes to the base. Each is one step of the inside-out Fisher–Yates shuffle. The array grows
+//! with use up to N, so that a class of few blocks costs little memory: it has at most
+//! [`FIRST_ENTRIES`] entries and two for each allocation so far, and at most the larger of what
+//! fits into [`SPARE_BYTES`] (or [`LARGER_SPARE_BYTES`]) and half of the blocks that the program
+//! holds.
 
 use super::base::AnyBase;
 use super::random::Random;
@@ -19,8 +21,8 @@ const STACK_BLOCKS: usize = 64;
 const SPARE_BYTES: usize = 8 << 10;
 /// The same for blocks larger than a kilobyte, of which programs have many classes and few blocks.
 const LARGER_SPARE_BYTES: usize = 4 << 10;
-/// Entries that a class begins with, if memory allows. They lie beside those of the other classes: an array for N of each
-/// class that has a few would have a page in memory.
+/// Entries that a class begins with, if memory allows. They lie beside those of the other classes:
+/// an array for N of each class that has a few would have a page in memory.
 pub const FIRST_ENTRIES: u32 = 32;
 /// Memory of a class that may wait in the stack.
 const STACK_BYTES: usize = 4 << 10;
@@ -35,20 +37,22 @@ pub struct Shuffle {
     // What the quick ways need comes first: one cache line.
     /// Blocks in the stack.
     top: u32,
-    /// Blocks in the stack at which the base gets some back. 0 where every block goes straight to the base, and while the
-    /// array has no entry.
+    /// Blocks in the stack at which the base gets some back. 0 where every block goes straight to
+    /// the base, and while the array has no entry.
     limit: u32,
     /// Entries of the array.
     entries: u32,
     /// Allocations until the next look. Atomic because the log reads it from another thread.
     left: AtomicU32,
     array: *mut *mut u8,
-    /// The place of the array that the next allocation exchanges with, drawn at the one before: so the address of a block
-    /// does not wait for a random number, and its first line comes from memory meanwhile.
+    /// The place of the array that the next allocation exchanges with, drawn at the one before: so
+    /// the address of a block does not wait for a random number, and its first line comes from
+    /// memory meanwhile.
     next: u32,
     /// Allocations up to the next look.
     counted: AtomicU64,
-    /// Blocks taken from bases less blocks given to bases; negative for a class that others allocate.
+    /// Blocks taken from bases less blocks given to bases; negative for a class that others
+    /// allocate.
     balance: AtomicU64,
     /// Where the array moves when it has more than [`FIRST_ENTRIES`].
     whole_array: *mut *mut u8,
@@ -100,7 +104,8 @@ impl Shuffle {
         }
         self.left.store(left - 1, Ordering::Relaxed);
         self.top -= 1;
-        // SAFETY: the top is at most the stack's length, and the place is below the number of entries.
+        // SAFETY: the top is at most the stack's length, and the place is below the number of
+        // entries.
         unsafe {
             let block = *self.stack.as_ptr().add(self.top as usize);
             let found = core::mem::replace(&mut *self.array.add(self.next as usize), block);
@@ -203,16 +208,16 @@ impl Shuffle {
         counted.saturating_sub(u64::from(self.left.load(Ordering::Relaxed)))
     }
 
-    /// Blocks that left bases by this class less those that came back by it, modulo 2⁶⁴, without those that wait here.
-    /// Exact if the thread does not run.
+    /// Blocks that left bases by this class less those that came back by it, modulo 2⁶⁴, without
+    /// those that wait here. Exact if the thread does not run.
     pub fn held(&self) -> u64 {
         self.balance
             .load(Ordering::Relaxed)
             .wrapping_sub(u64::from(self.entries) + u64::from(self.top))
     }
 
-    /// Opens the quick way of `push` exactly if there is an entry to exchange with, and keeps the next place below the
-    /// number of entries.
+    /// Opens the quick way of `push` exactly if there is an entry to exchange with, and keeps the
+    /// next place below the number of entries.
     fn settle(&mut self, class: usize, context: &Context<'_>) {
         let open = self.entries > 0 && context.reuses_at_once;
         let most = (STACK_BYTES / block_bytes(class)).clamp(1, STACK_BLOCKS);

@@ -1,10 +1,11 @@
 //! Size classes: which requests share blocks of one size.
 //!
-//! Up to 256 bytes a class every 32, up to 1 KiB four in each doubling, up to 4 KiB eight, then sixteen. Powers of two alone, as
-//! in the paper, waste a quarter of the memory on average; blocks of 32 bytes' grain waste what glibc spends on its headers.
-//! Above 1 KiB each class is a grain larger than its share of the doubling: so it is an odd multiple of the grain, blocks which
-//! follow each other begin at every place of a cache line and a page, and there is room for a header in front of what is a
-//! power of two.
+//! Up to 256 bytes a class every 32, up to 1 KiB four in each doubling, up to 4 KiB eight, then
+//! sixteen. Powers of two alone, as in the paper, waste a quarter of the memory on average; blocks
+//! of 32 bytes' grain waste what glibc spends on its headers. Above 1 KiB each class is a grain
+//! larger than its share of the doubling: so it is an odd multiple of the grain, blocks which
+//! follow each other begin at every place of a cache line and a page, and there is room for a
+//! header in front of what is a power of two.
 
 use crate::os::PAGE_BYTES;
 
@@ -97,8 +98,8 @@ pub fn block_bytes(class: usize) -> usize {
 
 /// The block of a class that contains the byte at `distance` from the first block.
 ///
-/// Exact inside a group: what the rounding of the reciprocal adds, less than the block size (< 2¹⁵) over 2³² for each
-/// byte of distance (< 2¹⁵), stays below the next block.
+/// Exact inside a group: what the rounding of the reciprocal adds, less than the block size (< 2¹⁵)
+/// over 2³² for each byte of distance (< 2¹⁵), stays below the next block.
 #[inline]
 pub fn block_index(class: usize, distance: usize) -> usize {
     ((distance as u64 * u64::from(RECIPROCAL[class])) >> 32) as usize
@@ -111,21 +112,23 @@ const GROUP_BYTES: usize = 4096;
 /// Bytes of blocks for each byte of colour: what colours may cost.
 const BLOCKS_PER_COLOUR: usize = 16;
 
-/// Bytes after which the address bits repeat that a pool leaves constant for a class. In the nursery of the large
-/// classes, all of whose groups begin at one place of a page, these are all bits inside a page.
+/// Bytes after which the address bits repeat that a pool leaves constant for a class. In the
+/// nursery of the large classes, all of whose groups begin at one place of a page, these are all
+/// bits inside a page.
 pub fn colour_period(class: usize, pool: usize) -> usize {
     if pool == LARGE_NURSERY { PAGE_BYTES } else { own_colour_period(class) }
 }
 
-/// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the size's lowest bit. At least
-/// a cache line.
+/// The same in the class's own groups, by its block size: bits from bit 6 (a cache line) up to the
+/// size's lowest bit. At least a cache line.
 const fn own_colour_period(class: usize) -> usize {
     let bytes = bytes_of(class);
     let lowest = bytes & bytes.wrapping_neg();
     if lowest <= LINE_BYTES { LINE_BYTES } else { lowest }
 }
 
-/// Room of a class's own group in which its first block begins: its colour is a multiple of a cache line up to this.
+/// Room of a class's own group in which its first block begins: its colour is a multiple of a cache
+/// line up to this.
 const fn colour_room(class: usize) -> usize {
     own_colour_period(class) - LINE_BYTES
 }
@@ -138,10 +141,12 @@ pub const fn group_blocks(class: usize) -> usize {
     if blocks == 0 { 1 } else { blocks }
 }
 
-/// Distance from one group of a class to the next, in bytes: the blocks, and the room for their colour.
+/// Distance from one group of a class to the next, in bytes: the blocks, and the room for their
+/// colour.
 ///
-/// Groups follow each other without regard to pages: if blocks could not lie across the ends of pages, or
-/// of anything aligned, the last places before them would be rarer than others, which tests of randomness notice.
+/// Groups follow each other without regard to pages: if blocks could not lie across the ends of
+/// pages, or of anything aligned, the last places before them would be rarer than others, which
+/// tests of randomness notice.
 const fn pitch_of(class: usize) -> usize {
     if class >= CLASSES {
         return NURSERY_PITCH_BYTES[class - CLASSES];
@@ -149,17 +154,19 @@ const fn pitch_of(class: usize) -> usize {
     group_blocks(class) * bytes_of(class) + colour_room(class)
 }
 
-/// Pools of slabs: the classes', and behind them two nurseries, which the first few slabs of all classes up to
-/// [`NURSERY_SPLIT_BYTES`] and of all others share, so that a class of few blocks needs no chunk of its own.
+/// Pools of slabs: the classes', and behind them two nurseries, which the first few slabs of all
+/// classes up to [`NURSERY_SPLIT_BYTES`] and of all others share, so that a class of few blocks
+/// needs no chunk of its own.
 pub const POOLS: usize = CLASSES + 2;
 const SMALL_NURSERY: usize = CLASSES;
 const LARGE_NURSERY: usize = CLASSES + 1;
 const NURSERY_SPLIT_BYTES: usize = 1024;
-/// Of the first, a page and a cache line, so that a group begins a line further in its page than the one before; of the
-/// other, the largest block and room for a colour of up to a page.
+/// Of the first, a page and a cache line, so that a group begins a line further in its page than
+/// the one before; of the other, the largest block and room for a colour of up to a page.
 const NURSERY_PITCH_BYTES: [usize; 2] = [(4 << 10) + LINE_BYTES, 20 << 10];
 
-/// Slabs of a class that lie in its nursery: where they have as many blocks as those of its own groups, and elsewhere.
+/// Slabs of a class that lie in its nursery: where they have as many blocks as those of its own
+/// groups, and elsewhere.
 const ALIKE_NURSERY_SLABS: usize = 64;
 const NURSERY_SLABS: usize = 4;
 
@@ -173,13 +180,15 @@ pub fn nursery_blocks(class: usize) -> usize {
     let nursery = nursery_of(class);
     let room = colour_period(class, nursery) - LINE_BYTES;
     let blocks = (pitch_bytes(nursery) - room) / block_bytes(class);
-    // A group of the first is like one of the class's own, if that has no more blocks than there is room for.
+    // A group of the first is like one of the class's own, if that has no more blocks than there is
+    // room for.
     if nursery == SMALL_NURSERY { blocks.min(group_blocks(class)) } else { blocks }
 }
 
-/// Slabs of a class that lie in its nursery. Groups that lie alone in a chunk take two pages for one, beside the chunk's own
-/// pages; in a nursery they have neighbours. But the open slabs of a class should run out together, because their places balance
-/// each other: so there are few where they have other numbers of blocks than the class's own.
+/// Slabs of a class that lie in its nursery. Groups that lie alone in a chunk take two pages for
+/// one, beside the chunk's own pages; in a nursery they have neighbours. But the open slabs of a
+/// class should run out together, because their places balance each other: so there are few where
+/// they have other numbers of blocks than the class's own.
 pub fn nursery_slabs(class: usize) -> usize {
     let alike = nursery_of(class) == SMALL_NURSERY && nursery_blocks(class) == group_blocks(class);
     if alike { ALIKE_NURSERY_SLABS } else { NURSERY_SLABS }

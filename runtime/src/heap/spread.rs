@@ -1,13 +1,15 @@
 //! Where the fresh memory of a class begins: address bits 6 to 17 of its slabs, spread evenly.
 //!
-//! The shuffle layer exchanges neighbours in time: with N = 256 what it returns comes from the last few hundred
-//! blocks that the base gave. If those lie in one place, high index bits stand still however well they are
-//! shuffled. Independent random places would not do either: of eight pages, one address bit is often the same in six
-//! or seven. So the places of a class are points of a digital sequence over GF(2) with random columns (Niederreiter,
-//! "Random Number Generation and Quasi-Monte Carlo Methods", 1992, chapter 4): the first 2^k points, and each aligned run
-//! of as many, form an affine subspace, hence an orthogonal array. In each 16 points every address bit is set in eight, and
-//! any two bits take each of their four values four times, and any four neighbouring bits take each of their values once, so
-//! that runs of ones are as long as chance makes them; 64 points lie in 64 different pages.
+//! The shuffle layer exchanges neighbours in time: with N = 256 what it returns comes from the last
+//! few hundred blocks that the base gave. If those lie in one place, high index bits stand still
+//! however well they are shuffled. Independent random places would not do either: of eight pages,
+//! one address bit is often the same in six or seven. So the places of a class are points of a
+//! digital sequence over GF(2) with random columns (Niederreiter, "Random Number Generation and
+//! Quasi-Monte Carlo Methods", 1992, chapter 4): the first 2^k points, and each aligned run of as
+//! many, form an affine subspace, hence an orthogonal array. In each 16 points every address bit is
+//! set in eight, and any two bits take each of their four values four times, and any four
+//! neighbouring bits take each of their values once, so that runs of ones are as long as chance
+//! makes them; 64 points lie in 64 different pages.
 
 use super::random::Random;
 
@@ -36,7 +38,8 @@ impl Spread {
         }
     }
 
-    /// Draws the sequence of this number, if that is not done yet: most programs use few of the classes.
+    /// Draws the sequence of this number, if that is not done yet: most programs use few of the
+    /// classes.
     pub fn draw(&mut self, seed: u64, number: usize) {
         // Independent columns are not 0.
         if self.columns[0] == 0 {
@@ -66,8 +69,8 @@ impl Spread {
 /// Random columns, or nothing if the draw has no luck (about one in nine has).
 fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
     let mut columns = [0u16; POINT_BITS as usize];
-    // The first four columns: each address bit gets another nonzero pattern of four, so that any two bits are
-    // independent in 16 points, and as many neighbours as there can be, four.
+    // The first four columns: each address bit gets another nonzero pattern of four, so that any
+    // two bits are independent in 16 points, and as many neighbours as there can be, four.
     let mut patterns = [1u16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     for bit in 0..POINT_BITS as usize {
         let mut basis = [0u16; POINT_BITS as usize];
@@ -84,8 +87,9 @@ fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
             *place |= (patterns[bit] >> column & 1) << bit;
         }
     }
-    // More neighbours are left to chance: if any five page bits were independent as well, the parity of all six would be
-    // the same in each aligned run of 32 points, which a class has in excess of the 64 that balance it.
+    // More neighbours are left to chance: if any five page bits were independent as well, the
+    // parity of all six would be the same in each aligned run of 32 points, which a class has in
+    // excess of the 64 that balance it.
     for column in &mut columns[4..] {
         *column = (random.bits() & 0xfff) as u16;
     }

@@ -1,5 +1,5 @@
-//! Heaps of the tests' own against a model: every block is apart from all others, holds what was written to it, and
-//! comes back.
+//! Heaps of the tests' own against a model: every block is apart from all others, holds what was
+//! written to it, and comes back.
 
 use super::base;
 use super::check;
@@ -147,7 +147,8 @@ fn the_few_blocks_of_a_large_class_begin_anywhere_in_a_page_too() {
                 .map(|seed| addresses(Plan { seed, base, max_entries: 256 }, class, 1)[0])
                 .map(|address| address % os::PAGE_BYTES / line_bytes)
                 .collect();
-            // Of 64 lines, 64 draws meet 41 on average, and fewer than 30 in one series of a million.
+            // Of 64 lines, 64 draws meet 41 on average, and fewer than 30 in one series of a
+            // million.
             assert!(lines.len() >= 30, "{base:?}, class {class}: {} lines", lines.len());
         }
     }

@@ -1,7 +1,7 @@
 //! The heap of one thread, and how threads come by one.
 //!
-//! A thread takes a heap when it first allocates and leaves it to the next thread when it ends. Heaps are never
-//! unmapped: blocks of theirs may be in use anywhere.
+//! A thread takes a heap when it first allocates and leaves it to the next thread when it ends.
+//! Heaps are never unmapped: blocks of theirs may be in use anywhere.
 
 use super::base::{self, AnyBase};
 use super::check;
@@ -60,7 +60,8 @@ impl ThreadHeap {
             unsafe { os::unmap(heap.cast(), own + arrays) };
             return None;
         };
-        // SAFETY: zeroed memory, large enough, which nobody else knows; zeros are unused shuffle layers.
+        // SAFETY: zeroed memory, large enough, which nobody else knows; zeros are unused shuffle
+        // layers.
         unsafe {
             (&raw mut (*heap).random).write(random);
             (&raw mut (*heap).phase).write(base::block_phase(plan.base));
@@ -71,8 +72,8 @@ impl ThreadHeap {
         Some(heap)
     }
 
-    /// Gives a class its arrays behind the heap when it is first used: what programs do not use of the heap's memory, they
-    /// do not touch.
+    /// Gives a class its arrays behind the heap when it is first used: what programs do not use of
+    /// the heap's memory, they do not touch.
     fn arrange(&mut self, class: usize) {
         if self.classes[class].has_arrays() {
             return;
@@ -293,8 +294,8 @@ impl Heaps {
         });
     }
 
-    /// Lets the heap that has been idle longest take back what other threads freed, so that its memory goes back to the
-    /// kernel while another heap grows.
+    /// Lets the heap that has been idle longest take back what other threads freed, so that its
+    /// memory goes back to the kernel while another heap grows.
     pub fn tidy_one(&self) {
         if self.idle.load(Ordering::Relaxed).is_null() {
             return;
@@ -327,8 +328,8 @@ impl Heaps {
             (0, 0u64, 0u64, 0, 0);
         let mut heap = self.newest.load(Ordering::Acquire);
         while !heap.is_null() {
-            // SAFETY: heaps are never unmapped. Plain fields that a running thread changes are numbers, and only
-            // this sum is off by what is in flight.
+            // SAFETY: heaps are never unmapped. Plain fields that a running thread changes are
+            // numbers, and only this sum is off by what is in flight.
             unsafe {
                 for class in 0..CLASSES {
                     let shuffle = &(*heap).classes[class];
@@ -360,8 +361,9 @@ impl Heaps {
         });
     }
 
-    /// After a fork, in parent and child. In the child the heaps of other threads stay as they are, perhaps in the middle
-    /// of an operation, and nobody gets them: their free blocks are lost to it, and nothing else.
+    /// After a fork, in parent and child. In the child the heaps of other threads stay as they are,
+    /// perhaps in the middle of an operation, and nobody gets them: their free blocks are lost to
+    /// it, and nothing else.
     pub fn unlock_all(&self) {
         self.each_base(|base| {
             // SAFETY: bases are never unmapped.

@@ -1,7 +1,7 @@
 //! Adopts libraries, and gives up those that are gone. All under `CHANGES`.
 //!
-//! A library can only be adopted before its code runs. One for which there is no slot then is *passed over*, for as long
-//! as it is loaded: its note is hidden, which goes with it.
+//! A library can only be adopted before its code runs. One for which there is no slot then is
+//! *passed over*, for as long as it is loaded: its note is hidden, which goes with it.
 
 use super::found::{self, Found};
 use super::room;
@@ -27,8 +27,8 @@ pub fn passed_over() -> u64 {
     PASSED_OVER.load(Ordering::Relaxed)
 }
 
-/// Adopts all libraries that are loaded and not adopted yet, and gives up what is gone. Whether any is
-/// adopted now. `newcomer` is one none of whose code has run.
+/// Adopts all libraries that are loaded and not adopted yet, and gives up what is gone. Whether any
+/// is adopted now. `newcomer` is one none of whose code has run.
 pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
     let mut seen = [false; CAPACITY];
     // First what is gone, so that its slots are free.
@@ -54,8 +54,8 @@ pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
 fn give_up(slot: usize) {
     let library = CODE.with(|images| images.remove(slot));
     if let Some(code) = library.and_then(|library| library.code) {
-        // SAFETY: the library is gone, so no entry of it is there and no thread can be in it or return
-        // to it; `CHANGES` is held, so there is no plan.
+        // SAFETY: the library is gone, so no entry of it is there and no thread can be in it or
+        // return to it; `CHANGES` is held, so there is no plan.
         unsafe { code.free() };
     }
 }
@@ -172,7 +172,8 @@ fn refuse(slot: usize, reason: Refused) {
 
 /// The library's variable that says where a thread's pad state is.
 fn offset_of_pads<'a>(found: &Found<'a>) -> &'a AtomicUsize {
-    // SAFETY: `found` made sure that the address lies in the image; the library reads the aligned word.
+    // SAFETY: `found` made sure that the address lies in the image; the library reads the aligned
+    // word.
     unsafe { AtomicUsize::from_ptr(found.image.pad_state_offset as *mut usize) }
 }
 

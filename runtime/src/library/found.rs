@@ -22,7 +22,8 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Makes the note one that is never found again, in memory, for as long as the library is loaded.
+    /// Makes the note one that is never found again, in memory, for as long as the library is
+    /// loaded.
     pub fn hide(&self) -> Result<(), Errno> {
         let memory = File::open(c"/proc/self/mem", os::OPEN_READ_WRITE)?;
         // SAFETY: nothing reads the note but `find`, in this process alone: the mapping is private.

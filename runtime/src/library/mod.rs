@@ -1,12 +1,12 @@
-//! Shared libraries built by szc, in a program built by szc: their code moves and their frames get pads
-//! like the program's.
+//! Shared libraries built by szc, in a program built by szc: their code moves and their frames get
+//! pads like the program's.
 //!
-//! A library is *adopted* before any code of it runs but what the loader itself calls (ifunc resolvers):
-//! those that are loaded with the program when the runtime starts, others when the first of them calls
-//! [`szc_rt_adopt`], which it does before its constructors. It is *closing* when its destructors have
-//! run. Then it may be unloaded, or the program may be ending, in which case threads may still call it:
-//! nothing of it changes any more, nobody reads its bytes any more, and its copies stay until it is seen
-//! to be gone, when the next library is loaded.
+//! A library is *adopted* before any code of it runs but what the loader itself calls (ifunc
+//! resolvers): those that are loaded with the program when the runtime starts, others when the
+//! first of them calls [`szc_rt_adopt`], which it does before its constructors. It is *closing*
+//! when its destructors have run. Then it may be unloaded, or the program may be ending, in which
+//! case threads may still call it: nothing of it changes any more, nobody reads its bytes any more,
+//! and its copies stay until it is seen to be gone, when the next library is loaded.
 
 mod adopt;
 mod found;
@@ -78,8 +78,8 @@ pub struct Counts {
     pub passed_over: u64,
 }
 
-/// Adopts what is loaded with the program, on its only thread, and from now on whatever is loaded later.
-/// Whether there is anything.
+/// Adopts what is loaded with the program, on its only thread, and from now on whatever is loaded
+/// later. Whether there is anything.
 pub fn start(wanted: Wanted) -> bool {
     WANTED.set(wanted);
     adopt_all(None)
@@ -189,7 +189,7 @@ impl Library {
 }
 
 fn tables_of(image: &LibraryImage) -> Tables<'static> {
-    // SAFETY: the bounds that the linker gave the library's tables, which stay as long as it does: who
-    // uses them holds `CHANGES`, which the library waits for before it goes.
+    // SAFETY: the bounds that the linker gave the library's tables, which stay as long as it does:
+    // who uses them holds `CHANGES`, which the library waits for before it goes.
     unsafe { Tables::between(image.tables as *mut u8, image.tables_end as *mut u8) }
 }

@@ -1,7 +1,8 @@
 //! Children that share copies with this process and have not made their own yet.
 //!
-//! They are counted in a word that parent and children share. A child that was given up may still be there, and say later
-//! that it is separate: so the word has a generation beside the number, and whoever belongs to an older one is not counted.
+//! They are counted in a word that parent and children share. A child that was given up may still
+//! be there, and say later that it is separate: so the word has a generation beside the number, and
+//! whoever belongs to an older one is not counted.
 
 use crate::fork;
 use crate::os;
@@ -11,7 +12,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// The word: generation above, number of children below.
 static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
 
-/// The generation that children belong to that are made now. Changed under the lock of the copies. A child finds its own.
+/// The generation that children belong to that are made now. Changed under the lock of the copies.
+/// A child finds its own.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 const NUMBER_BITS: u32 = 16;
@@ -31,7 +33,8 @@ pub fn are_counted() -> bool {
 }
 
 fn word() -> Option<&'static AtomicU32> {
-    // SAFETY: null or a shared page that stays mapped, until a child that has a single thread forgets it.
+    // SAFETY: null or a shared page that stays mapped, until a child that has a single thread
+    // forgets it.
     unsafe { WORD.load(Ordering::Relaxed).as_ref() }
 }
 

@@ -1,7 +1,8 @@
-//! Functions of libc that are about the process as a whole, and are carried out without the maintenance task.
+//! Functions of libc that are about the process as a whole, and are carried out without the
+//! maintenance task.
 //!
-//! The driver gives them their real names (`szc_abi::SHARED_FRAMES_EXPORT_PREFIX`). Sources: setresuid(2) and relatives,
-//! setgroups(2), initgroups(3), unshare(2), setns(2).
+//! The driver gives them their real names (`szc_abi::SHARED_FRAMES_EXPORT_PREFIX`). Sources:
+//! setresuid(2) and relatives, setgroups(2), initgroups(3), unshare(2), setns(2).
 
 use super::without_task;
 use crate::exports::fail;

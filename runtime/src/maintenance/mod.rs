@@ -154,7 +154,8 @@ extern "C" fn szc_rt_maintenance() -> ! {
         if !epochs.begin() {
             continue;
         }
-        // Not before it is needed: many children end soon, and who waits for one waits for the files that are open in /proc.
+        // Not before it is needed: many children end soon, and who waits for one waits for the
+        // files that are open in /proc.
         if may_reclaim && reclaimer.is_none() && CODE.with(|images| images.want_cycle()) {
             reclaimer = Reclaimer::new();
             may_reclaim = reclaimer.is_some();
@@ -172,9 +173,9 @@ extern "C" fn szc_rt_maintenance() -> ! {
     }
 }
 
-/// The exit code of the main thread if all threads of the program have ended, each by itself: then this
-/// task alone keeps the process. (Reads `/proc/self/stat`: state, number of threads and exit status,
-/// fields 3, 20 and 52 of proc(5).)
+/// The exit code of the main thread if all threads of the program have ended, each by itself: then
+/// this task alone keeps the process. (Reads `/proc/self/stat`: state, number of threads and exit
+/// status, fields 3, 20 and 52 of proc(5).)
 fn code_of_ended_program() -> Option<i32> {
     let mut buffer = [0; 512];
     let file = os::File::open(c"/proc/self/stat", os::OPEN_READ).ok()?;

@@ -1,8 +1,9 @@
-//! Whether the maintenance task is there, and calls during which it is not: those that are about the process as a whole.
+//! Whether the maintenance task is there, and calls during which it is not: those that are about
+//! the process as a whole.
 //!
-//! libc, which changes the user of all its threads, does not know of the task, and the kernel gives a user namespace
-//! only to a process that has one task. So the task goes before such a call, and comes again behind it, as a child of
-//! what the process has become.
+//! libc, which changes the user of all its threads, does not know of the task, and the kernel gives
+//! a user namespace only to a process that has one task. So the task goes before such a call, and
+//! comes again behind it, as a child of what the process has become.
 //!
 //! Sources: credentials(7), unshare(2), setns(2), nptl(7).
 
@@ -25,7 +26,8 @@ const OWED: u32 = 8;
 /// The bits above. The task sleeps on this word.
 static STATE: AtomicU32 = AtomicU32::new(0);
 
-/// The last task that was made, and its process. A child that shares the memory, as that of vfork(2) does, has another.
+/// The last task that was made, and its process. A child that shares the memory, as that of
+/// vfork(2) does, has another.
 static TASK: AtomicU32 = AtomicU32::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -33,16 +35,19 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static CHANGES_OF_CALLS: Lock = Lock::new();
 
-/// Processors that the task may run on, while it is not there. (A new task has those of the thread that makes it.)
+/// Processors that the task may run on, while it is not there. (A new task has those of the thread
+/// that makes it.)
 static PROCESSORS: Processors = Processors::new();
 
-/// How long a call waits for the task to go: it may wait for a forked child. Then the call finds it.
+/// How long a call waits for the task to go: it may wait for a forked child. Then the call finds
+/// it.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Time between looks whether the kernel has forgotten a task.
 const LOOK_NS: u64 = 50_000;
 
-/// Notes that there is something to do. Whether whoever says so must make the task, and say when that is done.
+/// Notes that there is something to do. Whether whoever says so must make the task, and say when
+/// that is done.
 pub fn want() -> bool {
     let change = |state: u32| match state {
         state if state & WANTED != 0 => None,

@@ -1,8 +1,9 @@
 //! A round of epochs: one of each image, where no child shares copies any more.
 //!
-//! A child says when it has copies of its own, mostly within a millisecond. One that could not make them goes on sharing for
-//! as long as it lives, and its parent keeps its layout. Nobody else may have to wait for that: who ends the program or
-//! opens a library needs `CHANGES`. So children are waited for without that lock.
+//! A child says when it has copies of its own, mostly within a millisecond. One that could not make
+//! them goes on sharing for as long as it lives, and its parent keeps its layout. Nobody else may
+//! have to wait for that: who ends the program or opens a library needs `CHANGES`. So children are
+//! waited for without that lock.
 
 use super::{LOOK_NS, children};
 use crate::code::{Plan, Prepared};
@@ -10,11 +11,12 @@ use crate::library;
 use crate::os;
 use crate::state::CODE;
 
-/// Time between looks whether a child has its own copies, at first. Later it grows with the time that was waited.
+/// Time between looks whether a child has its own copies, at first. Later it grows with the time
+/// that was waited.
 const RETRY_NS: u64 = 1_000_000;
 
-/// How long an epoch that has been prepared waits for a child, with all that wait for `CHANGES`: where forks follow one
-/// another closely there would be no epoch otherwise.
+/// How long an epoch that has been prepared waits for a child, with all that wait for `CHANGES`:
+/// where forks follow one another closely there would be no epoch otherwise.
 const PATIENCE_NS: u64 = 10 * RETRY_NS;
 
 /// Which images have begun their epochs.
@@ -60,7 +62,8 @@ impl Round {
     }
 }
 
-/// Whether there is nothing left to do for the image in a slot; otherwise a child needs the layout as it is.
+/// Whether there is nothing left to do for the image in a slot; otherwise a child needs the layout
+/// as it is.
 fn begin_epoch(slot: usize) -> bool {
     let Some(plan) = CODE.with(|images| images.plan(slot)) else { return true };
     let Some(prepared) = plan.prepare() else {

@@ -33,7 +33,8 @@ impl File {
         Ok(file)
     }
 
-    /// `ftruncate(2)`, without the signal (`SIGXFSZ`) where the limit on the size of files is lower.
+    /// `ftruncate(2)`, without the signal (`SIGXFSZ`) where the limit on the size of files is
+    /// lower.
     pub fn set_size(&self, bytes: usize) -> Result<(), Errno> {
         if bytes > super::limit(super::LIMIT_FILE_BYTES) {
             return Err(super::EFBIG);
@@ -42,7 +43,8 @@ impl File {
         check(unsafe { syscall(nr::FTRUNCATE, [self.0 as usize, bytes, 0, 0, 0, 0]) }).map(drop)
     }
 
-    /// Whether its content may be mapped for execution: it lies on no file system without (`noexec`).
+    /// Whether its content may be mapped for execution: it lies on no file system without
+    /// (`noexec`).
     pub fn can_be_executed(&self) -> bool {
         let protection = super::PROT_READ | super::PROT_EXEC;
         // SAFETY: without MAP_FIXED nothing existing is touched.

@@ -48,11 +48,13 @@ pub fn limit(resource: usize) -> usize {
     exchange_limits(0, resource, None).map_or(usize::MAX, |limits| limits.soft as usize)
 }
 
-/// Whether what the process may map is limited, touched or not: as of the last look, because under a system call filter
-/// another might be the last thing that the program does. A fact by itself: no order needed.
+/// Whether what the process may map is limited, touched or not: as of the last look, because under
+/// a system call filter another might be the last thing that the program does. A fact by itself: no
+/// order needed.
 static MEMORY_IS_LIMITED: AtomicBool = AtomicBool::new(false);
 
-/// Process of that fact. A child that shares the memory, as that of vfork(2) does, has another, and limits of its own.
+/// Process of that fact. A child that shares the memory, as that of vfork(2) does, has another, and
+/// limits of its own.
 static LIMITED_PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether what the process may map is limited, as far as is known.
@@ -120,7 +122,8 @@ mod tests {
     #[test]
     fn a_page_that_may_not_be_touched_is_reported_and_not_fatal() {
         use crate::os::{MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, PROT_READ, PROT_WRITE};
-        // Far below where the kernel puts mappings by itself: other threads' tests would take the page that becomes free.
+        // Far below where the kernel puts mappings by itself: other threads' tests would take the
+        // page that becomes free.
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
         // SAFETY: the test's own mapping, where nothing is; its second page is never used.
         unsafe {

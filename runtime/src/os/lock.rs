@@ -13,7 +13,8 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: u64, shared: bool
     unsafe { syscall(nr::FUTEX, arguments) };
 }
 
-/// Waits while `*word == expected`, until the monotonic clock shows `deadline_ns`. Whether it does; may return early.
+/// Waits while `*word == expected`, until the monotonic clock shows `deadline_ns`. Whether it does;
+/// may return early.
 pub fn futex_wait_until(word: &AtomicU32, expected: u32, deadline_ns: u64) -> bool {
     const INTERRUPTED: isize = -4;
     const IS_OTHER: isize = -11;

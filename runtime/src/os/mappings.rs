@@ -16,8 +16,8 @@ pub struct CodeMapping<'a> {
     pub path: &'a [u8],
 }
 
-/// Calls `visit` with each mapping of a file in the file system that can be executed. `buffer` must have room for
-/// a line with its path.
+/// Calls `visit` with each mapping of a file in the file system that can be executed. `buffer` must
+/// have room for a line with its path.
 ///
 /// # Errors
 /// The kernel does not tell.

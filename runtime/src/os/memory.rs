@@ -37,8 +37,9 @@ pub unsafe fn map(
 
 /// Maps a part of a file, readable and private, where nothing is.
 ///
-/// Profilers are told of every mapping of a file, and take the lowest one for the place where it was loaded as an image
-/// (perf 6.1). So it is moved to where they are not told of, and they see other memory take the place that they know.
+/// Profilers are told of every mapping of a file, and take the lowest one for the place where it
+/// was loaded as an image (perf 6.1). So it is moved to where they are not told of, and they see
+/// other memory take the place that they know.
 pub fn map_file(file: &File, bytes: usize, offset: usize) -> Result<*mut u8, Errno> {
     // SAFETY: without MAP_FIXED nothing existing is touched.
     let told = unsafe { map(0, bytes, PROT_READ, MAP_PRIVATE, file.descriptor(), offset)? };
@@ -66,8 +67,8 @@ pub fn map_anonymous(bytes: usize) -> Result<*mut u8, Errno> {
     unsafe { map(0, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) }
 }
 
-/// The same, of which the kernel knows that all may be touched: it refuses what it could never provide, as it does where
-/// libc asks (`proc(5)`, `overcommit_memory`).
+/// The same, of which the kernel knows that all may be touched: it refuses what it could never
+/// provide, as it does where libc asks (`proc(5)`, `overcommit_memory`).
 pub fn map_accounted(bytes: usize) -> Result<*mut u8, Errno> {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS;
     // SAFETY: without MAP_FIXED nothing existing is touched.
@@ -92,7 +93,8 @@ pub unsafe fn unmap(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MUNMAP, [address as usize, bytes, 0, 0, 0, 0]) };
 }
 
-/// `munmap(2)` where it may fail: a part in the middle of an area needs an area more, of which there is a limited number.
+/// `munmap(2)` where it may fail: a part in the middle of an area needs an area more, of which
+/// there is a limited number.
 ///
 /// # Safety
 /// Nothing may use the range any more.
@@ -132,8 +134,8 @@ pub fn advise_small_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, no_huge_page, 0, 0, 0]) };
 }
 
-/// Whether all of a range of pages can be read (`MADV_POPULATE_READ`, Linux 5.14). Older kernels do not
-/// tell, and then it can.
+/// Whether all of a range of pages can be read (`MADV_POPULATE_READ`, Linux 5.14). Older kernels do
+/// not tell, and then it can.
 pub fn is_readable(start: usize, bytes: usize) -> bool {
     let populate_read = 22;
     let own = (&raw const populate_read) as usize & !(PAGE_BYTES - 1);
@@ -144,8 +146,8 @@ pub fn is_readable(start: usize, bytes: usize) -> bool {
     populate(start, bytes) || !populate(own, PAGE_BYTES)
 }
 
-/// Whether a range of pages can be written (`MADV_POPULATE_WRITE`, Linux 5.14): a file's pages only while its disk has
-/// room for them. Older kernels do not tell, and then it can.
+/// Whether a range of pages can be written (`MADV_POPULATE_WRITE`, Linux 5.14): a file's pages only
+/// while its disk has room for them. Older kernels do not tell, and then it can.
 pub fn is_writable(address: *mut u8, bytes: usize) -> bool {
     let populate_write = 23;
     let start = address as usize & !(PAGE_BYTES - 1);
@@ -165,8 +167,8 @@ pub unsafe fn release_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_need, 0, 0, 0]) };
 }
 
-/// Gives the memory of a range of a shared object back, which reads as zeros afterwards in all mappings of
-/// it (`MADV_REMOVE`).
+/// Gives the memory of a range of a shared object back, which reads as zeros afterwards in all
+/// mappings of it (`MADV_REMOVE`).
 ///
 /// # Safety
 /// Nobody may need what is in the range.

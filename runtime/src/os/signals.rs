@@ -59,15 +59,16 @@ pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
     Ok(old)
 }
 
-/// Does something for which the kernel may send this thread `signal`; if it says that it was `sent`, that is as if it had not
-/// been. Nothing more is asked of the kernel otherwise.
+/// Does something for which the kernel may send this thread `signal`; if it says that it was
+/// `sent`, that is as if it had not been. Nothing more is asked of the kernel otherwise.
 pub fn without_signal(signal: i32, sent: impl FnOnce() -> bool) {
     let bit = 1u64 << (signal - 1);
     let before = signal_mask(0, Some(bit));
     if sent() && before.is_ok() {
         let at_once = [0u64; 2];
         let (set, time) = ((&raw const bit) as usize, at_once.as_ptr() as usize);
-        // SAFETY: a mask of eight bytes and a struct timespec; what the signal says is not asked for.
+        // SAFETY: a mask of eight bytes and a struct timespec; what the signal says is not asked
+        // for.
         unsafe { syscall(nr::RT_SIGTIMEDWAIT, [set, 0, time, 8, 0, 0]) };
     }
     if let Ok(before) = before {

@@ -1,7 +1,8 @@
 //! What the kernel tells about the threads of this process, without disturbing them.
 //!
-//! Sources: `proc(5)` (`/proc/pid/task`, `/proc/pid/status`), `proc_pid_syscall(5)`, `getdents64(2)`,
-//! `get_robust_list(2)`, `process_vm_readv(2)`; Linux `fs/proc/base.c`, `proc_task_readdir`.
+//! Sources: `proc(5)` (`/proc/pid/task`, `/proc/pid/status`), `proc_pid_syscall(5)`,
+//! `getdents64(2)`, `get_robust_list(2)`, `process_vm_readv(2)`; Linux `fs/proc/base.c`,
+//! `proc_task_readdir`.
 
 use super::{Errno, File, OPEN_READ, check, process_id};
 use crate::arch::{nr, syscall};
@@ -40,8 +41,8 @@ pub struct Wait {
     pub stack_pointer: usize,
     /// Where the caller goes on.
     pub program_counter: usize,
-    /// How often the thread has stopped running in its life: as long as that stays the same, and the
-    /// thread waits, it has not run.
+    /// How often the thread has stopped running in its life: as long as that stays the same, and
+    /// the thread waits, it has not run.
     pub stops: u64,
 }
 
@@ -56,8 +57,8 @@ pub fn look_at(thread: u32) -> Doing {
 
 /// Whether a thread that [`look_at`] found waiting has not run since, and still waits.
 ///
-/// The number of stops is read first there and last here: a thread that ran in between and waits again
-/// has stopped once more.
+/// The number of stops is read first there and last here: a thread that ran in between and waits
+/// again has stopped once more.
 pub fn has_waited_since(thread: u32, before: &Wait) -> bool {
     let call = call(thread);
     call == Ok(Some(Wait { stops: 0, ..*before })) && stops(thread) == Ok(before.stops)
@@ -197,7 +198,8 @@ pub fn exists(task: u32) -> bool {
     unsafe { syscall(nr::TGKILL, arguments) == 0 }
 }
 
-/// A set of processors, as the kernel gives it. (Of the first 1,024: if there are more it is left alone.)
+/// A set of processors, as the kernel gives it. (Of the first 1,024: if there are more it is left
+/// alone.)
 pub struct Processors {
     bits: [AtomicU64; 16],
     bytes: AtomicUsize,
@@ -229,8 +231,8 @@ impl Processors {
     }
 }
 
-/// Writes the numbers of all threads that live on from before the call until after it into `to`; others
-/// may be among them. Returns how many were written.
+/// Writes the numbers of all threads that live on from before the call until after it into `to`;
+/// others may be among them. Returns how many were written.
 ///
 /// The kernel lists threads in the order of their creation, and stops early if the thread it has
 /// come to ends. A list that has as many threads as there were before is whole: either it is the
@@ -267,8 +269,8 @@ fn thread_count() -> Option<usize> {
     field(status, b"Threads:").and_then(decimal).map(|count| count as usize)
 }
 
-/// Address of what glibc has told the kernel about a thread of this process (`get_robust_list(2)`): a
-/// part of the thread's descriptor, which lies above its stack. 0 if that thread is not libc's.
+/// Address of what glibc has told the kernel about a thread of this process (`get_robust_list(2)`):
+/// a part of the thread's descriptor, which lies above its stack. 0 if that thread is not libc's.
 ///
 /// # Errors
 /// There is no such thread, or the kernel does not tell.

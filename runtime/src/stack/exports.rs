@@ -3,8 +3,8 @@
 //!
 //! The driver gives them their real names (`szc_abi::STACK_EXPORT_PREFIX`); those that go on in
 //! libc's own definition only in programs in which it can be found behind them
-//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`). Those that tell of other stacks, or of limits, are there in programs whose
-//! code moves, too (`szc_abi::FRAMES_EXPORT_PREFIX`).
+//! (`szc_abi::SHARED_STACK_EXPORT_PREFIX`). Those that tell of other stacks, or of limits, are
+//! there in programs whose code moves, too (`szc_abi::FRAMES_EXPORT_PREFIX`).
 
 use super::region::{self, Region};
 use super::{room, threads};
@@ -188,8 +188,8 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
     NEXT.get().unwrap_or(0)
 }
 
-/// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of which only the end is
-/// known, with this thread's pad state. Where to go on.
+/// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of
+/// which only the end is known, with this thread's pad state. Where to go on.
 pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> usize {
     if fork::is_separate(start, stack_end, flags) {
         return fork::announced_clone as *const () as usize;

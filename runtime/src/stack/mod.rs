@@ -41,8 +41,8 @@ const ROOM_KIB: u32 = 64;
 /// The same in programs that seem to bound their stack by addresses: what they may use is theirs.
 const ROOM_KIB_OF_BOUNDED_STACKS: u32 = 16;
 
-/// A library that seems to bound the stack by addresses may make the room smaller. Written at start,
-/// and by whoever adopts that library.
+/// A library that seems to bound the stack by addresses may make the room smaller. Written at
+/// start, and by whoever adopts that library.
 static MAY_NARROW: AtomicBool = AtomicBool::new(false);
 
 /// The epoch whose tables are in place. Written by the maintenance task alone.
@@ -67,8 +67,8 @@ fn first_pad(number: u64) -> u8 {
 /// stack, which calls this: so many KiB, of which 0 are as good as no `pads`, or as many as the
 /// program bears.
 ///
-/// Without `pads` the tables stay as they are linked, all zero, and frames lie where they would; room is
-/// made all the same, because a frame that could get a pad takes more than a plain one.
+/// Without `pads` the tables stay as they are linked, all zero, and frames lie where they would;
+/// room is made all the same, because a frame that could get a pad takes more than a plain one.
 ///
 /// Whether the stack is randomized: false also if no function of the program is padded.
 pub fn start(pads: bool, room_kib: Option<u32>, seed: u64, above_frames: AboveFrames) -> bool {
@@ -108,7 +108,8 @@ pub fn refill() {
     REFILLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The counts up to now. `copies`: how many functions get pads from the current copies, and the sum of those.
+/// The counts up to now. `copies`: how many functions get pads from the current copies, and the sum
+/// of those.
 pub fn counts(copies: (u64, u64)) -> Counts {
     let tables = with_flags(FunctionRecord::FLAG_PADDED);
     let sum = copies.1 + tables * Tables::of_image().mean_bytes();
@@ -151,8 +152,8 @@ pub fn growth() -> Growth {
     }
 }
 
-/// A library is there with functions between these addresses: threads that begin from now on, and the main one, have
-/// stacks for its frames, too.
+/// A library is there with functions between these addresses: threads that begin from now on, and
+/// the main one, have stacks for its frames, too.
 pub fn expect_frames_of(functions: usize, functions_end: usize) {
     let bytes = functions_end.saturating_sub(functions);
     if bytes == 0 {

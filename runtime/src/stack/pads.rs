@@ -1,9 +1,9 @@
 //! Pad tables: each a random order of the numbers 0 to 255, so that in one turn of the index every
 //! pad occurs once and the mean pad is the same in every layout.
 //!
-//! A table is written by the start, then by the maintenance task alone, and read by the padded code of
-//! all threads, byte by byte. Nothing makes the one visible to the other: a reader that finds an old
-//! byte, or a table of both old and new ones, pads as well.
+//! A table is written by the start, then by the maintenance task alone, and read by the padded code
+//! of all threads, byte by byte. Nothing makes the one visible to the other: a reader that finds an
+//! old byte, or a table of both old and new ones, pads as well.
 
 use crate::arch::pads::sections;
 use crate::rng::{Purpose, Stream};
@@ -30,8 +30,8 @@ impl Tables<'static> {
     /// Those between two addresses.
     ///
     /// # Safety
-    /// The addresses must be the linker's bounds of an image's section of tables, and the image must stay
-    /// as long as they are used.
+    /// The addresses must be the linker's bounds of an image's section of tables, and the image
+    /// must stay as long as they are used.
     pub unsafe fn between(first: *mut u8, end: *mut u8) -> Self {
         let bytes = (end as usize).saturating_sub(first as usize);
         if bytes < PAD_TABLE_BYTES || !first.cast::<Table>().is_aligned() {

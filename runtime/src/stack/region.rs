@@ -1,9 +1,10 @@
 //! The part of the calling thread's stack in which frames get pads.
 //!
-//! Its bounds are two words that padded code compares the stack pointer with, and a third that holds the lower one if
-//! that is all there is to compare with. They are written by the thread itself, and those of the main thread also by
-//! [`withdraw`]; each store is of one word and relaxed, because every state between two stores gives pads in a part of
-//! the region or in none of it.
+//! Its bounds are two words that padded code compares the stack pointer with, and a third that
+//! holds the lower one if that is all there is to compare with. They are written by the thread
+//! itself, and those of the main thread also by [`withdraw`]; each store is of one word and
+//! relaxed, because every state between two stores gives pads in a part of the region or in none of
+//! it.
 
 use crate::arch::pads::{pad_state, stack_pointer};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -25,8 +26,8 @@ impl Region {
         pointer.wrapping_sub(self.low) < self.end - self.low
     }
 
-    /// Where a check may give a pad, if the region is what pads may take: frames that follow a checked one
-    /// may have pads without a check.
+    /// Where a check may give a pad, if the region is what pads may take: frames that follow a
+    /// checked one may have pads without a check.
     #[must_use]
     pub fn for_checks(self) -> Region {
         Region { low: (self.low + UNCHECKED_BYTES as usize).min(self.end), end: self.end }
@@ -59,7 +60,8 @@ struct Words {
 /// What lies above a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Above {
-    /// The thread's own stack alone, and no other memory that could be one: it is the main thread's.
+    /// The thread's own stack alone, and no other memory that could be one: it is the main
+    /// thread's.
     Nothing,
     /// Maybe other stacks.
     Anything,

@@ -60,8 +60,8 @@ const ADDRESS_SPACE_SHARE: usize = 16;
 /// clear.
 const GUARD_BYTES: usize = 1 << 20;
 
-/// Left below the stack pointer when a stack is cut off: as much as the kernel gives a new program, and the pads that
-/// frames which have begun may still lead to.
+/// Left below the stack pointer when a stack is cut off: as much as the kernel gives a new program,
+/// and the pads that frames which have begun may still lead to.
 const KEPT_BYTES: usize = (128 << 10) + UNCHECKED_BYTES as usize;
 
 /// Bounds of the room; 0 if there is none. Written at start.
@@ -282,8 +282,8 @@ fn mapping_end(file: usize) -> Option<usize> {
     limits::is_unmapped(end).then_some(end)
 }
 
-/// After the reserve has become larger: the program has set its stack limit, or frames may grow by more. If it cannot be
-/// had the main thread's further frames get no pads.
+/// After the reserve has become larger: the program has set its stack limit, or frames may grow by
+/// more. If it cannot be had the main thread's further frames get no pads.
 pub fn reserve_was_raised() {
     if PROCESS.load(Ordering::Relaxed) != os::process_id() {
         return;

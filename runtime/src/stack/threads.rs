@@ -1,10 +1,11 @@
 //! Threads with pads: larger stacks, and a state of their own that is set before their first frame.
 //!
 //! A thread's stack is larger than the program asked for: the room on top, and more for frames
-//! without pads, which may be larger than plain ones. How much more depends on how much larger: glibc keeps 40
-//! MiB of stacks of ended threads for new ones, five of the default size of 8 MiB, three with what
-//! is added here if frames grow by half at most. (**Measured**: with twice the size, of which two fit, a program that
-//! creates and joins three threads over and over takes twice its time.)
+//! without pads, which may be larger than plain ones. How much more depends on how much larger:
+//! glibc keeps 40 MiB of stacks of ended threads for new ones, five of the default size of 8 MiB,
+//! three with what is added here if frames grow by half at most. (**Measured**: with twice the
+//! size, of which two fit, a program that creates and joins three threads over and over takes twice
+//! its time.)
 //!
 //! The program's start routine reaches the new thread through a slot of a small pool, which the
 //! thread gives back at once. If anything is missing (a free slot, memory, a definition of libc's)
@@ -21,7 +22,8 @@ use szc_abi::stack::{Growth, UNCHECKED_BYTES};
 /// What one pad, the resolver and a signal handler need below the deepest frame.
 const MARGIN_BYTES: usize = 64 << 10;
 
-/// A stack of up to this many bytes is at least doubled; a larger one grows by half, and at least by this.
+/// A stack of up to this many bytes is at least doubled; a larger one grows by half, and at least
+/// by this.
 const DOUBLED_BYTES: usize = 2 << 20;
 
 /// Threads that are being created at the same time and get pads.

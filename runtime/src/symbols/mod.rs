@@ -54,7 +54,8 @@ impl Kept {
     }
 }
 
-/// What is kept of each image, by the address of its first byte; nothing where there was no memory for it.
+/// What is kept of each image, by the address of its first byte; nothing where there was no memory
+/// for it.
 type Known = [Option<(usize, Option<Kept>)>; MAX_IMAGES];
 
 struct Templates {
@@ -95,7 +96,8 @@ pub fn tells_anyone() -> bool {
     for_debugger() || for_files() || FOR_PERF.load(Ordering::Relaxed)
 }
 
-/// Room that an image needs in its arena for what is said there; `frames`: what copies do to frames.
+/// Room that an image needs in its arena for what is said there; `frames`: what copies do to
+/// frames.
 pub fn room(table: &Table<'_>, frames: slot::Frames, file: &CStr) -> Room {
     if for_files() { elf::room(table, frames, file) } else { Room::default() }
 }
@@ -113,7 +115,8 @@ pub fn view_form() -> Form {
     }
 }
 
-/// Keeps what debuggers and files are to be told of an image, which was loaded from `file`. All signals must be blocked.
+/// Keeps what debuggers and files are to be told of an image, which was loaded from `file`. All
+/// signals must be blocked.
 pub fn introduce(image: &Image, file: &CStr) {
     if !for_debugger() && !for_files() {
         return;
@@ -181,8 +184,8 @@ pub fn withdraw(layout: usize) {
     }
 }
 
-/// Takes back what was told of an image that is unloaded, and of its layouts at these addresses. All
-/// signals must be blocked.
+/// Takes back what was told of an image that is unloaded, and of its layouts at these addresses.
+/// All signals must be blocked.
 pub fn forget(image: &Image, layouts: impl Iterator<Item = usize>) {
     if !for_debugger() && !for_files() {
         return;

@@ -1,8 +1,8 @@
 //! An object file in memory that tells a debugger what lies in one layout: a symbol for each
 //! function, and the rules for unwinding it.
 //!
-//! A template is made once for an image; for each layout it is copied and the addresses are filled in.
-//! Sources: System V gABI (ELF64); DWARF 4, 6.4 (`.debug_frame`).
+//! A template is made once for an image; for each layout it is copied and the addresses are filled
+//! in. Sources: System V gABI (ELF64); DWARF 4, 6.4 (`.debug_frame`).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Where the bytes of files for debuggers and profilers go. What they take is counted first, by the same code.
+//! Where the bytes of files for debuggers and profilers go. What they take is counted first, by the
+//! same code.
 
 #![forbid(unsafe_code)]
 

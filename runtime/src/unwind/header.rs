@@ -1,4 +1,5 @@
-//! Headers of unwind rules (`.eh_frame_hdr`): a table sorted by address that leads to the rules (FDEs) of functions.
+//! Headers of unwind rules (`.eh_frame_hdr`): a table sorted by address that leads to the rules
+//! (FDEs) of functions.
 //!
 //! Source: Linux Standard Base, "Exception Frame Header".
 
@@ -19,7 +20,8 @@ pub const HEADER_BYTES: usize = OPENING_HEADER_AT + 4 * (FIXED_WORDS + 2);
 /// Words in front of the table.
 const FIXED_WORDS: usize = 3;
 
-/// Encodings (DW_EH_PE): a word without sign; one with a sign that counts from the start of the header.
+/// Encodings (DW_EH_PE): a word without sign; one with a sign that counts from the start of the
+/// header.
 const UDATA4: u8 = 0x03;
 const DATA_RELATIVE: u8 = 0x3b;
 
@@ -32,8 +34,8 @@ pub struct Entry {
     pub rules: usize,
 }
 
-/// The last entry at or below `address` in the header that a linker wrote; nothing if there is none, or the table is
-/// of a form that linkers do not write.
+/// The last entry at or below `address` in the header that a linker wrote; nothing if there is
+/// none, or the table is of a form that linkers do not write.
 ///
 /// # Safety
 /// `header` must be that of an image that is loaded.
@@ -69,19 +71,22 @@ pub unsafe fn find(header: *const u8, address: usize) -> Option<Entry> {
     Some(Entry { start: field(index, 0), rules: field(index, 1) })
 }
 
-/// Writes a header of entries, which come sorted by their start; those that it does not reach are left out.
+/// Writes a header of entries, which come sorted by their start; those that it does not reach are
+/// left out.
 ///
-/// Several threads may write the same header at the same time if they write the same entries, while others read it.
+/// Several threads may write the same header at the same time if they write the same entries, while
+/// others read it.
 ///
-/// It names no section that could be searched from end to end: who does not take the table's word for where a
-/// function starts, as LLVM's unwinder, finds nothing, and not something else.
+/// It names no section that could be searched from end to end: who does not take the table's word
+/// for where a function starts, as LLVM's unwinder, finds nothing, and not something else.
 ///
 /// # Safety
-/// At `header` there must be room for so many entries, as in [`HEADER_BYTES`], aligned to words, and nobody may write anything
-/// else there.
+/// At `header` there must be room for so many entries, as in [`HEADER_BYTES`], aligned to words,
+/// and nobody may write anything else there.
 pub unsafe fn write(header: *mut u32, entries: impl Iterator<Item = Entry>) {
     let put = |at: usize, value: u32| {
-        // SAFETY: callers stay inside the header. Relaxed: who reads it has it from the writing on the same thread.
+        // SAFETY: callers stay inside the header. Relaxed: who reads it has it from the writing on
+        // the same thread.
         unsafe { AtomicU32::from_ptr(header.add(at)) }.store(value, Ordering::Relaxed);
     };
     let distance = |address: usize| {

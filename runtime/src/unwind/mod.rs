@@ -1,5 +1,5 @@
-//! Stacks with moved frames, for those who look at them from inside the program: unwinders, and programs
-//! that take their own backtraces.
+//! Stacks with moved frames, for those who look at them from inside the program: unwinders, and
+//! programs that take their own backtraces.
 
 mod header;
 mod names;
@@ -17,16 +17,16 @@ use crate::next::{next_symbol, symbol_in};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Finds the unwinder's functions, if it is loaded: at the start, and with libraries, which may have brought it. Whoever throws
-/// may not be able to wait for the loader.
+/// Finds the unwinder's functions, if it is loaded: at the start, and with libraries, which may
+/// have brought it. Whoever throws may not be able to wait for the loader.
 pub fn find_unwinder() {
     if rules::find() {
         walk::find();
     }
 }
 
-/// A function of the shared unwinder, found once. (The search makes the program depend on the library, so that it
-/// stays.)
+/// A function of the shared unwinder, found once. (The search makes the program depend on the
+/// library, so that it stays.)
 struct OfUnwinder {
     name: &'static CStr,
     /// 0 as long as it is not found: libc loads the unwinder itself when a thread of a C program is

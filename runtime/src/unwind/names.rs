@@ -25,7 +25,8 @@ struct Info {
 /// Name of the file that an address is mapped from, without its folders.
 pub fn file_name(address: usize) -> Option<&'static [u8]> {
     let mut info = Info { path: core::ptr::null(), others: [0; 3] };
-    // SAFETY: the symbol of that name has this type; the result has room. The loader's name of an image that stays loaded.
+    // SAFETY: the symbol of that name has this type; the result has room. The loader's name of an
+    // image that stays loaded.
     let path = unsafe {
         let next = core::mem::transmute::<usize, DlAddr>(DLADDR.get()?);
         if next(address as *const c_void, (&raw mut info).cast()) == 0 || info.path.is_null() {

@@ -1,10 +1,12 @@
-//! `_dl_find_object` of glibc (2.35): how the unwinder of gcc 12 and later finds the unwind rules of an address. One
-//! that is linked statically into a library asks nothing else, so copies are answered for here, too.
+//! `_dl_find_object` of glibc (2.35): how the unwinder of gcc 12 and later finds the unwind rules
+//! of an address. One that is linked statically into a library asks nothing else, so copies are
+//! answered for here, too.
 //!
-//! A copy belongs to no image. The answer is one made for its function and layout: a header whose table leads to the
-//! rules that hold there. libgcc's unwinder believes that table about where a function starts (`find_fde_tail` in its
-//! `unwind-dw2-fde-dip.c`), and keeps nothing from one frame to the next. LLVM's believes the rules: where it unwinds,
-//! each part of a function gets rules of its own when they are first asked for (`relocated.rs`).
+//! A copy belongs to no image. The answer is one made for its function and layout: a header whose
+//! table leads to the rules that hold there. libgcc's unwinder believes that table about where a
+//! function starts (`find_fde_tail` in its `unwind-dw2-fde-dip.c`), and keeps nothing from one
+//! frame to the next. LLVM's believes the rules: where it unwinds, each part of a function gets
+//! rules of its own when they are first asked for (`relocated.rs`).
 //!
 //! Sources: glibc manual, "Dynamic Linker Introspection"; `<dlfcn.h>`.
 
@@ -58,8 +60,8 @@ pub fn wants_relocated_rules() -> bool {
     RELOCATED.load(Ordering::Relaxed)
 }
 
-/// Whether LLVM's unwinder is the one that everybody uses, and asks here. (It did not always.) From then on
-/// rules are relocated for it.
+/// Whether LLVM's unwinder is the one that everybody uses, and asks here. (It did not always.) From
+/// then on rules are relocated for it.
 pub fn serves_llvm() -> bool {
     let find = next::symbol_of_any(c"_Unwind_FindEnclosingFunction");
     if next::symbol_of_any(c"__unw_add_dynamic_fde") == 0 || find == 0 {
@@ -76,8 +78,8 @@ pub fn serves_llvm() -> bool {
     asks
 }
 
-/// Bytes that any part needs of a function whose original is at an address, for a header and rules, which are at
-/// most so long; nothing if its rules have no form that can be relocated.
+/// Bytes that any part needs of a function whose original is at an address, for a header and rules,
+/// which are at most so long; nothing if its rules have no form that can be relocated.
 pub fn room(original: usize, rules_bytes: usize) -> Option<usize> {
     // SAFETY: patterns of rules, of which these are the longest.
     let pattern = unsafe { Source::read(rules::PATTERNS.as_ptr() as usize + rules::detour_at(0)) }?;
@@ -135,7 +137,8 @@ unsafe extern "C" fn szc_rt_shared_objects__dl_find_object(
     result
 }
 
-/// A header that leads to the rules of all parts, wherever they stand, in the object's memory at `at`.
+/// A header that leads to the rules of all parts, wherever they stand, in the object's memory at
+/// `at`.
 fn header_for_all(object: &Object, original: Option<Entry>, at: usize) -> *const u8 {
     // Rules that begin in front of the function's entry are those of several functions.
     let before = original.map_or(0, |entry| object.original - entry.start);
@@ -148,14 +151,14 @@ fn header_for_all(object: &Object, original: Option<Entry>, at: usize) -> *const
     });
     let at = if object.parts[OPENING].is_some() { at + OPENING_HEADER_AT } else { at };
     let header = object.headers.wrapping_add(at);
-    // SAFETY: the header's memory is this function's in this layout alone, and what is written depends on nothing
-    // else.
+    // SAFETY: the header's memory is this function's in this layout alone, and what is written
+    // depends on nothing else.
     unsafe { header::write(header.cast(), entries) };
     header
 }
 
-/// A header that leads to rules of the part that an address lies in, both in the object's memory: `room` bytes for
-/// each part from `at` on.
+/// A header that leads to rules of the part that an address lies in, both in the object's memory:
+/// `room` bytes for each part from `at` on.
 fn header_for_one(
     object: &Object,
     original: Option<Entry>,
@@ -169,8 +172,8 @@ fn header_for_one(
         Rules::At(rules) => (rules, 0),
         Rules::OfOriginal => original.map(|entry| (entry.rules, object.original - entry.start))?,
     };
-    // SAFETY: rules of the image, or of the copy, which stay as they are. The memory is this part's, and its source and
-    // start depend on the epoch alone, which no other layout has.
+    // SAFETY: rules of the image, or of the copy, which stay as they are. The memory is this
+    // part's, and its source and start depend on the epoch alone, which no other layout has.
     unsafe {
         let source = Source::read(rules)?;
         let memory = Room::at(object.headers.add(at + index * room));

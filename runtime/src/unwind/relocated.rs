@@ -1,17 +1,19 @@
-//! Unwind rules (an FDE) moved to a copy, with all that they refer to by distance: for unwinders that believe what rules
-//! say of the addresses they hold for, as LLVM's `libunwind` does, and not only the table that leads to them.
+//! Unwind rules (an FDE) moved to a copy, with all that they refer to by distance: for unwinders
+//! that believe what rules say of the addresses they hold for, as LLVM's `libunwind` does, and not
+//! only the table that leads to them.
 //!
-//! What the rules have in common with others (their CIE) is written in front of them. LLVM's unwinder finds it by a
-//! distance without a sign, and copies may lie below the image.
+//! What the rules have in common with others (their CIE) is written in front of them. LLVM's
+//! unwinder finds it by a distance without a sign, and copies may lie below the image.
 //!
-//! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1; `DwarfParser.hpp` and `AddressSpace.hpp` of LLVM's
-//! libunwind.
+//! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.1; `DwarfParser.hpp` and
+//! `AddressSpace.hpp` of LLVM's libunwind.
 
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_abi::cursor::Cursor;
 use szc_abi::unwind::Common;
 
-/// Where unwind rules (an FDE) have the distance of what they have in common with others, and their first address.
+/// Where unwind rules (an FDE) have the distance of what they have in common with others, and their
+/// first address.
 pub const COMMON_AT: usize = 4;
 pub const START_AT: usize = 8;
 
@@ -24,13 +26,14 @@ const FORM_MASK: u8 = 0x0f;
 const BASE_MASK: u8 = 0x70;
 const RELATIVE: u8 = 0x10;
 
-/// In front of the rules in their memory: a stamp, a header of one entry, and the end of the section that the header
-/// names.
+/// In front of the rules in their memory: a stamp, a header of one entry, and the end of the
+/// section that the header names.
 const HEADER_AT: usize = 8;
 const END_AT: usize = 28;
 const RULES_AT: usize = 32;
 
-/// First word of the header: version; its section by a distance, a count, entries that count from the header.
+/// First word of the header: version; its section by a distance, a count, entries that count from
+/// the header.
 const HEADER: u32 = u32::from_le_bytes([1, RELATIVE_4, 0x03, 0x3b]);
 
 /// Unwind rules as they stand in memory.
@@ -113,8 +116,8 @@ unsafe fn sized(address: usize) -> Option<&'static [u8]> {
     }
 }
 
-/// Reads a pointer, whose bytes are a part of `whole`. Outside is nothing if it has an unknown form, inside if it means
-/// the same wherever it lies.
+/// Reads a pointer, whose bytes are a part of `whole`. Outside is nothing if it has an unknown
+/// form, inside if it means the same wherever it lies.
 fn pointer(whole: &[u8], bytes: &[u8], encoding: u8) -> Option<Option<Distance>> {
     if encoding == OMITTED {
         return Some(None);
@@ -146,9 +149,10 @@ impl Room {
     /// At this place.
     ///
     /// # Safety
-    /// As many bytes as [`Source::room`] says must be there for good, aligned to 8 bytes, and zero or written by this.
-    /// At any time all who write there must give the same source, start and stamp, and with another stamp than before
-    /// if what they give is other than before; nobody may then still use what was there.
+    /// As many bytes as [`Source::room`] says must be there for good, aligned to 8 bytes, and zero
+    /// or written by this. At any time all who write there must give the same source, start and
+    /// stamp, and with another stamp than before if what they give is other than before; nobody may
+    /// then still use what was there.
     pub unsafe fn at(address: *mut u8) -> Self {
         Self(address)
     }
@@ -165,7 +169,8 @@ impl Room {
         self.0.wrapping_add(HEADER_AT)
     }
 
-    /// Everything gets its final value at once: others may be writing the same, or reading it already.
+    /// Everything gets its final value at once: others may be writing the same, or reading it
+    /// already.
     fn write(self, source: &Source, start: usize) {
         let (header, common) = (self.0 as usize + HEADER_AT, self.0 as usize + RULES_AT);
         let entry = common + source.common_bytes();

@@ -1,9 +1,9 @@
 //! Exceptions through moved frames: unwind information for an address in a copy is that of the
 //! original address, told to start at the copy.
 //!
-//! Everything in an FDE (frame rules, call sites, landing pads) is relative to the function's start,
-//! which the unwinder takes from `bases`. So the original FDE serves unchanged; but a copy whose frame has
-//! another size brings an FDE of its own (`code/slot.rs`).
+//! Everything in an FDE (frame rules, call sites, landing pads) is relative to the function's
+//! start, which the unwinder takes from `bases`. So the original FDE serves unchanged; but a copy
+//! whose frame has another size brings an FDE of its own (`code/slot.rs`).
 
 use super::names::file_name;
 use super::objects;
@@ -27,8 +27,8 @@ pub struct Bases {
 
 type FindFde = unsafe extern "C" fn(*mut c_void, *mut Bases) -> *const c_void;
 
-/// How the file's name of the unwinder begins that asks for rules. LLVM's `libunwind.so.1` in its place asks for objects;
-/// others for nothing.
+/// How the file's name of the unwinder begins that asks for rules. LLVM's `libunwind.so.1` in its
+/// place asks for objects; others for nothing.
 const SHARED_UNWINDER: &[u8] = b"libgcc_s.so";
 
 /// What the unwinder asks.
@@ -40,8 +40,8 @@ const NAME: &CStr = c"_Unwind_Find_FDE";
 /// As the function it stands in for: called by the unwinder with a valid `bases`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
-    // Another walk than the one that is shown, maybe at the same place of the stack: one in a callback, or
-    // one after a callback that was left by a jump.
+    // Another walk than the one that is shown, maybe at the same place of the stack: one in a
+    // callback, or one after a callback that was left by a jump.
     arch::set_shown_context(0);
     let Some(find) = real() else { return core::ptr::null() };
     let Some(origin) = LOCATORS.origin(pc as usize) else {
@@ -71,7 +71,8 @@ unsafe extern "C" fn szc_rt_find_fde(pc: *mut c_void, bases: *mut Bases) -> *con
     }
 }
 
-/// Rules for an address in a copy, by those of its original, which `bases` are of; these become the copy's.
+/// Rules for an address in a copy, by those of its original, which `bases` are of; these become the
+/// copy's.
 ///
 /// # Safety
 /// `bases` must be valid.
@@ -88,8 +89,8 @@ unsafe fn answer(
     origin.rules.map_or(fde, |rules| rules as *const c_void)
 }
 
-/// Remembers rules that were found for the original of an address in a copy, if they themselves say all that the
-/// unwinder is told of them.
+/// Remembers rules that were found for the original of an address in a copy, if they themselves say
+/// all that the unwinder is told of them.
 ///
 /// # Safety
 /// There must be rules at the address.
@@ -102,8 +103,9 @@ unsafe fn remember(rules: usize, origin: &Origin, pc: *mut c_void, bases: &Bases
     }
 }
 
-/// The addresses that rules hold for, if they tell them as linkers write them: a distance, and bytes, in 4 bytes each.
-/// None for others; of a distance in 8 bytes (the large code model) that is negative, the second half would be 4 GiB.
+/// The addresses that rules hold for, if they tell them as linkers write them: a distance, and
+/// bytes, in 4 bytes each. None for others; of a distance in 8 bytes (the large code model) that is
+/// negative, the second half would be 4 GiB.
 ///
 /// # Safety
 /// There must be rules at the address.
@@ -115,7 +117,8 @@ unsafe fn range_of(rules: usize) -> Range<usize> {
     start..start.wrapping_add(bytes.max(0).cast_unsigned() as usize)
 }
 
-/// Whether an unwinder was loaded with the program: to look for one that was not takes longer than all else.
+/// Whether an unwinder was loaded with the program: to look for one that was not takes longer than
+/// all else.
 static IS_LOADED: AtomicBool = AtomicBool::new(false);
 
 /// Whether an unwinder was loaded with the program, as [`obstacle`] has found.
@@ -128,12 +131,13 @@ pub(super) fn find() -> bool {
     real().is_some()
 }
 
-/// What nongnu.org's libunwind walks by, as a program's own and as one for any process, under the names that it gives
-/// `unw_step`.
+/// What nongnu.org's libunwind walks by, as a program's own and as one for any process, under the
+/// names that it gives `unw_step`.
 const STEPS: [&CStr; 2] = [c"_ULx86_64_step", c"_Ux86_64_step"];
 
-/// Whether the program has nongnu.org's libunwind, in itself or in a library: it finds no copies, and keeps what it has
-/// found for an address. Mostly it is an unwinder beside another, which leads exceptions.
+/// Whether the program has nongnu.org's libunwind, in itself or in a library: it finds no copies,
+/// and keeps what it has found for an address. Mostly it is an unwinder beside another, which leads
+/// exceptions.
 fn has_other_walks() -> bool {
     arch::weak_steps() || STEPS.into_iter().any(|name| next::symbol_of_any(name) != 0)
 }

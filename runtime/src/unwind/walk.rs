@@ -1,8 +1,10 @@
-//! Backtraces that a program takes of itself: where a frame belongs to a copy, the program is told the address in the
-//! original, which has a name and lines for whoever looks it up, in the program's files or by `dladdr`.
+//! Backtraces that a program takes of itself: where a frame belongs to a copy, the program is told
+//! the address in the original, which has a name and lines for whoever looks it up, in the
+//! program's files or by `dladdr`.
 //!
-//! Only what a walk shows is told so. A personality routine asks for the same things by the same functions, but finds
-//! a handler by them that lies in the copy: to it, addresses are what they are.
+//! Only what a walk shows is told so. A personality routine asks for the same things by the same
+//! functions, but finds a handler by them that lies in the copy: to it, addresses are what they
+//! are.
 //!
 //! Sources: Linux Standard Base, "Interfaces for libgcc_s"; backtrace(3).
 
@@ -41,8 +43,8 @@ pub(super) fn find() {
 
 /// The address that a program is told for a frame whose execution goes on at `address`.
 ///
-/// Behind a call that never returns, that address may lie behind its function. So the call itself is looked up, but in
-/// front of a function's first instruction there is none: a signal came there.
+/// Behind a call that never returns, that address may lie behind its function. So the call itself
+/// is looked up, but in front of a function's first instruction there is none: a signal came there.
 pub fn told(address: usize) -> usize {
     let Some(call) = address.checked_sub(1).and_then(|call| LOCATORS.origin(call)) else {
         return LOCATORS.origin(address).map_or(address, |origin| origin.original);
@@ -53,8 +55,8 @@ pub fn told(address: usize) -> usize {
     }
 }
 
-/// A function's return address, as the function is told it that asks for it (`__builtin_return_address`). Any address may
-/// be asked about, on any thread.
+/// A function's return address, as the function is told it that asks for it
+/// (`__builtin_return_address`). Any address may be asked about, on any thread.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_original_address(address: usize) -> usize {
     told(address)
@@ -160,7 +162,8 @@ unsafe extern "C" fn szc_rt_shared_walks__Unwind_GetRegionStart(context: *mut Co
     seen(context, start)
 }
 
-/// _Unwind_FindEnclosingFunction: the original's entry, which is what the function's name stands for.
+/// _Unwind_FindEnclosingFunction: the original's entry, which is what the function's name stands
+/// for.
 ///
 /// # Safety
 /// As the unwinder's own: any address.

@@ -20,8 +20,8 @@ use crate::workload::{last_lines, make_folder, quoted};
 /// There when a build is complete; says what was built.
 const DONE: &str = "built";
 
-/// The folder of a build that has the program in several orders of its objects, if that was asked for: 0 is the
-/// order of its own build, 1 and above are random.
+/// The folder of a build that has the program in several orders of its objects, if that was asked
+/// for: 0 is the order of its own build, 1 and above are random.
 pub const ORDERS: &str = "orders";
 
 /// A wish for a program in several orders of its objects.

@@ -1,8 +1,9 @@
-//! Runs a command with all that it starts as a process group, which ends when this process does, however that comes
-//! about: by Ctrl-C, by a signal to this process alone, or by one that cannot be handled.
+//! Runs a command with all that it starts as a process group, which ends when this process does,
+//! however that comes about: by Ctrl-C, by a signal to this process alone, or by one that cannot be
+//! handled.
 //!
-//! A watcher leads the group. It waits for the end of a pipe that this process alone holds open, and then ends the
-//! group, itself included.
+//! A watcher leads the group. It waits for the end of a pipe that this process alone holds open,
+//! and then ends the group, itself included.
 #![forbid(unsafe_code)]
 
 use std::io::{self, PipeWriter, pipe};
@@ -33,7 +34,8 @@ impl Group {
 }
 
 impl Drop for Group {
-    /// The watcher goes first: what a command has left running on purpose is not ended by its success.
+    /// The watcher goes first: what a command has left running on purpose is not ended by its
+    /// success.
     fn drop(&mut self) {
         let _ = self.watcher.kill();
         let _ = self.watcher.wait();

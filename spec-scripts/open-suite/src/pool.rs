@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// `work` on every item by `threads` threads; `say` hears of each in the order they end. The results
-/// are in the order of the items.
+/// `work` on every item by `threads` threads; `say` hears of each in the order they end. The
+/// results are in the order of the items.
 pub fn each<I: Sync, R: Send>(
     items: &[I],
     threads: usize,

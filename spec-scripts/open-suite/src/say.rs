@@ -1,5 +1,5 @@
-//! Lines for whoever reads them. A reader that has gone away (`| head`) ends nothing: what was asked for is done, and
-//! told by the exit code.
+//! Lines for whoever reads them. A reader that has gone away (`| head`) ends nothing: what was
+//! asked for is done, and told by the exit code.
 #![forbid(unsafe_code)]
 
 use std::fmt::Arguments;
@@ -10,8 +10,8 @@ use szc::lab::output;
 /// As for a program that could not be done.
 const EXIT_FAILED: i32 = 1;
 
-/// Prints a line to standard output. Where that cannot be written to, such as a full disk, this process ends: with
-/// `words` or `source` the lines are the result.
+/// Prints a line to standard output. Where that cannot be written to, such as a full disk, this
+/// process ends: with `words` or `source` the lines are the result.
 pub fn line(text: Arguments<'_>) {
     if let Err(error) = output::say(&format!("{text}\n")) {
         complaint(format_args!("suite: {error:#}"));

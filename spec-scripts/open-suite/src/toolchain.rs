@@ -116,7 +116,8 @@ impl Toolchain {
         self.link.as_ref().map(|link| relative(link, language)).transpose()
     }
 
-    /// Twelve digits that tell the files of the compiler for C from those of another build, wherever they lie.
+    /// Twelve digits that tell the files of the compiler for C from those of another build,
+    /// wherever they lie.
     ///
     /// # Errors
     /// When one of them cannot be read.

@@ -1,9 +1,10 @@
 //! One run of clang for a link, and whether szc may be to blame if it fails.
 //!
-//! What szc adds can make a link fail that clang would finish: a script of the linker's that has no room for the
-//! runtime, say. Then clang is asked alone. But most links that fail are those of configure scripts, which want to know
-//! whether there is a function or an option; they must not take twice as long nor say more than clang does. So what was
-//! said is looked at first, which a terminal cannot give back; there a person waits, not a script.
+//! What szc adds can make a link fail that clang would finish: a script of the linker's that has no
+//! room for the runtime, say. Then clang is asked alone. But most links that fail are those of
+//! configure scripts, which want to know whether there is a function or an option; they must not
+//! take twice as long nor say more than clang does. So what was said is looked at first, which a
+//! terminal cannot give back; there a person waits, not a script.
 
 use super::compile::command;
 use super::linker::Linker;
@@ -78,9 +79,11 @@ fn contents(mut file: File) -> Vec<u8> {
     bytes
 }
 
-/// Whether the linker failed, and for another reason than one that the user's files and words give by themselves.
+/// Whether the linker failed, and for another reason than one that the user's files and words give
+/// by themselves.
 fn may_be_ours(said: &str, linker: Linker) -> bool {
-    // Without these words nothing was linked: a source does not compile, or a word is unknown to clang.
+    // Without these words nothing was linked: a source does not compile, or a word is unknown to
+    // clang.
     said.contains("linker command failed") && !said.lines().any(|line| is_the_users(line, linker))
 }
 

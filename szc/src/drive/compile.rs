@@ -20,8 +20,8 @@ pub(super) fn command(clang: &Clang, words: &[OsString]) -> Command {
     command
 }
 
-/// flang's driver is clang's, but knows fewer options: none that silences warnings of unused words, of
-/// which it gives none, and none for the linker's path but the one for its name.
+/// flang's driver is clang's, but knows fewer options: none that silences warnings of unused words,
+/// of which it gives none, and none for the linker's path but the one for its name.
 fn for_flang(words: &[OsString]) -> Vec<OsString> {
     let path = words.iter().find_map(|word| word.as_bytes().strip_prefix(b"--ld-path="));
     let mut rendered = Vec::with_capacity(words.len());

@@ -1,6 +1,6 @@
-//! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`,
-//! `-Rlink`, `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack`
-//! by the scheme of the STABILIZER paper.
+//! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`, `-Rlink`,
+//! `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack` by the
+//! scheme of the STABILIZER paper.
 //!
 //! Without any of these words a build randomizes all that this version can. With some, it
 //! randomizes the union of what they name; `-Rnone` cancels the words before it.

@@ -1,7 +1,9 @@
-//! Signals that end a link: SIGINT, SIGTERM and SIGHUP wait until nothing is left behind that looks finished.
+//! Signals that end a link: SIGINT, SIGTERM and SIGHUP wait until nothing is left behind that looks
+//! finished.
 //!
-//! Between the linker's end and the last step the image is executable and has no table; make would take it for what
-//! it asked for. Handlers, which children do not inherit, note the signal; a terminal sends it to the children as well.
+//! Between the linker's end and the last step the image is executable and has no table; make would
+//! take it for what it asked for. Handlers, which children do not inherit, note the signal; a
+//! terminal sends it to the children as well.
 
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, raise, sigaction};
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -1,5 +1,5 @@
-//! Links that fail with what szc adds, or in which that has no effect: clang links alone, and then as much is added as
-//! works. What is left out is said, once.
+//! Links that fail with what szc adds, or in which that has no effect: clang links alone, and then
+//! as much is added as works. What is left out is said, once.
 
 use super::args::Invocation;
 use super::attempt::{Attempt, Said};

@@ -1,5 +1,5 @@
-//! The link of a randomized image: the runtime's object and, if code will move, retained relocations
-//! and afterwards the relocation table.
+//! The link of a randomized image: the runtime's object and, if code will move, retained
+//! relocations and afterwards the relocation table.
 
 use super::args::{Facts, Invocation, Without};
 use super::attempt::{Attempt, Said};
@@ -38,8 +38,8 @@ pub(super) struct Plan<'a> {
     pub(super) linker: Linker,
 }
 
-/// The words that a link of randomized code adds behind the user's, those for what is compiled on the way
-/// included. Where nothing is linked, the runtime's archive stands for its object.
+/// The words that a link of randomized code adds behind the user's, those for what is compiled on
+/// the way included. Where nothing is linked, the runtime's archive stands for its object.
 pub(super) fn additions(
     facts: &Facts,
     plan: &Plan<'_>,
@@ -104,8 +104,8 @@ fn part_for(facts: &Facts, request: &Request) -> Option<Part> {
     }
 }
 
-/// Whether the image will run initializers: rustc and others leave out the default libraries and name
-/// the C library themselves.
+/// Whether the image will run initializers: rustc and others leave out the default libraries and
+/// name the C library themselves.
 fn runs_initializers(facts: &Facts) -> bool {
     !facts.no_start_files && (!facts.no_default_libs || facts.names_libc)
 }
@@ -275,8 +275,8 @@ fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<
     Ok(archives)
 }
 
-/// make would take an incomplete image for a finished one. The error at hand says more than a failure to remove it
-/// could.
+/// make would take an incomplete image for a finished one. The error at hand says more than a
+/// failure to remove it could.
 fn remove_unless<T>(image: &Path, result: anyhow::Result<T>) -> anyhow::Result<T> {
     result.inspect_err(|_| {
         let _ = fs::remove_file(image);

@@ -1,7 +1,8 @@
-//! Which linker a link takes: the one that clang takes, unless the link has to generate code; and how linkers differ.
+//! Which linker a link takes: the one that clang takes, unless the link has to generate code; and
+//! how linkers differ.
 //!
-//! A program must link as it does with clang, and linkers differ in what they refuse, drop and search. So szc chooses
-//! one only for link-time optimization, where its pass runs inside lld.
+//! A program must link as it does with clang, and linkers differ in what they refuse, drop and
+//! search. So szc chooses one only for link-time optimization, where its pass runs inside lld.
 
 use super::args::{Facts, Invocation};
 use super::compile::command;

@@ -61,8 +61,8 @@ impl Plain {
     }
 }
 
-/// What cgo links to learn which symbols its C code imports. It is never run, and the runtime, which defines
-/// some of them (`malloc`), would hide those.
+/// What cgo links to learn which symbols its C code imports. It is never run, and the runtime,
+/// which defines some of them (`malloc`), would hide those.
 const CGO_IMPORTS: &str = "_cgo_.o";
 
 /// Sanitizers whose runtime libraries take over memory, signals or calls.

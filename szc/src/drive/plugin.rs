@@ -1,7 +1,7 @@
 //! The pass plugin: which compilations it takes part in, and in which of its modes.
 //!
-//! The mode is in the plugin's file name and not in the environment, so that the command line says all
-//! that decides about an object.
+//! The mode is in the plugin's file name and not in the environment, so that the command line says
+//! all that decides about an object.
 
 use super::features::{Feature, Pads, Request};
 use super::parts::find_own;

@@ -1,5 +1,5 @@
-//! The one object of an archive of szc's own that belongs in an image: the runtime in a program, and in a
-//! shared library what tells the runtime of it.
+//! The one object of an archive of szc's own that belongs in an image: the runtime in a program,
+//! and in a shared library what tells the runtime of it.
 //!
 //! rustc puts compiler support functions into every static library, `ceil` and `fmod` among them.
 //! A linker that saw them would take them instead of the C library's, and a configure script would
@@ -58,7 +58,8 @@ pub fn extract(part: Part, archive: &Path, exported: &[&str]) -> Result<NamedTem
     })?;
     let mut file = tempfile::Builder::new()
         .prefix("szc-runtime-")
-        // libtool takes what ends in `.o` in what `-v` shows for a part of the compiler, and names it in later links.
+        // libtool takes what ends in `.o` in what `-v` shows for a part of the compiler, and names
+        // it in later links.
         .suffix(".object")
         .tempfile()
         .context("cannot create a temporary file; TMPDIR may name a better place")?;

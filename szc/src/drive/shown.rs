@@ -1,9 +1,11 @@
-//! What a program must show to libraries although it has a version script or a list of symbols to retain, which
-//! hide all that they do not name: `malloc` and its family, since libraries otherwise use another heap, and
-//! the search that unwinders ask, since they otherwise know no copies of functions.
+//! What a program must show to libraries although it has a version script or a list of symbols to
+//! retain, which hide all that they do not name: `malloc` and its family, since libraries otherwise
+//! use another heap, and the search that unwinders ask, since they otherwise know no copies of
+//! functions.
 //!
-//! lld, mold and gold take a second script, of which the one that names a symbol counts. GNU ld takes a second one only
-//! if both give versions; else the names go into a copy of the user's (`version_script`).
+//! lld, mold and gold take a second script, of which the one that names a symbol counts. GNU ld
+//! takes a second one only if both give versions; else the names go into a copy of the user's
+//! (`version_script`).
 
 use super::args::Facts;
 use super::linker::Flavor;
@@ -33,8 +35,8 @@ pub(super) struct Shown {
     files: Vec<NamedTempFile>,
 }
 
-/// What makes a link show what the runtime's `object` stands in for. Nothing, and a warning, if the linker is
-/// unknown: the runtime then finds out and leaves heap and code alone.
+/// What makes a link show what the runtime's `object` stands in for. Nothing, and a warning, if the
+/// linker is unknown: the runtime then finds out and leaves heap and code alone.
 ///
 /// # Errors
 /// The object cannot be read, or there is no room for a script.
@@ -75,7 +77,8 @@ impl Shown {
             self.versioned = true;
             self.add(&version_script::versioned(&missing))?;
         }
-        // With a version script, GNU ld no longer shows a name of a program because a library asks for it.
+        // With a version script, GNU ld no longer shows a name of a program because a library asks
+        // for it.
         let words = names.iter().map(|name| format!(",--export-dynamic-symbol={name}"));
         self.words.push(format!("-Wl{}", words.collect::<String>()).into());
         Ok(())

@@ -1,6 +1,7 @@
 //! Which unwinder leads the exceptions of an image, and how its questions come to the runtime.
 //!
-//! What the command line says is a guess: libraries and archives may bring one along. So the image is asked, too.
+//! What the command line says is a guess: libraries and archives may bring one along. So the image
+//! is asked, too.
 
 use super::args::Facts;
 use crate::table::read::without_version;
@@ -9,7 +10,8 @@ use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::Path;
 
-/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a shared one asks it.
+/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a
+/// shared one asks it.
 pub(super) const OTHER_UNWINDER: &str = "libunwind";
 
 /// The archive of that unwinder.
@@ -31,8 +33,8 @@ pub(super) enum Unwinder {
 }
 
 impl Unwinder {
-    /// Where the command line says it is. With a shared C++ library the one in use is shared, whatever `-static-libgcc`
-    /// says.
+    /// Where the command line says it is. With a shared C++ library the one in use is shared,
+    /// whatever `-static-libgcc` says.
     pub(super) fn expected(facts: &Facts) -> Self {
         if facts.fully_static || (facts.static_support && facts.static_cxx) {
             Self::Own
@@ -41,7 +43,8 @@ impl Unwinder {
         }
     }
 
-    /// Words of the link that put the runtime's search for unwind information before the unwinder's.
+    /// Words of the link that put the runtime's search for unwind information before the
+    /// unwinder's.
     pub(super) fn words(self) -> &'static [&'static str] {
         match self {
             // A shared one finds the symbol in the program.
@@ -49,8 +52,9 @@ impl Unwinder {
                 "-Wl,--defsym=_Unwind_Find_FDE=szc_rt_find_fde",
                 "-Wl,--export-dynamic-symbol=_Unwind_Find_FDE",
             ],
-            // The search of one inside the program has to stay reachable. Linkers but lld take it out of its
-            // archive only if somebody asks for it by name, and the unwinder asks for what it is wrapped in.
+            // The search of one inside the program has to stay reachable. Linkers but lld take it
+            // out of its archive only if somebody asks for it by name, and the unwinder asks for
+            // what it is wrapped in.
             Self::Own => &[
                 "-Wl,-u,_Unwind_Find_FDE",
                 "-Wl,--wrap=_Unwind_Find_FDE",
@@ -89,8 +93,9 @@ impl Unwinder {
 
 /// Why exceptions could not pass moved functions of a C++ image, and what to do about it, if so.
 ///
-/// A static unwinder makes its symbols local to the image. In a program it hides the shared one, which
-/// the shared C++ library brings along; in a library it would have to find the program's runtime.
+/// A static unwinder makes its symbols local to the image. In a program it hides the shared one,
+/// which the shared C++ library brings along; in a library it would have to find the program's
+/// runtime.
 pub(super) fn that_knows_no_copies(facts: &Facts) -> Option<&'static str> {
     if !facts.static_support || facts.fully_static {
         None

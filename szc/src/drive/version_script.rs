@@ -1,9 +1,10 @@
 //! Version scripts that show names: one beside the user's, or the user's with the names in it.
 //!
-//! A library finds a program's `malloc` only without a version there, whatever version it asks for itself. With scripts
-//! that give versions, GNU ld gives one to each name that it shows; so the names get one of szc's, which the finished
-//! image then loses (`take_back`): the entry of `.gnu.version` says "global" again. Source: the ELF symbol versioning
-//! specification (U. Drepper), GNU ld's manual, "VERSION Command".
+//! A library finds a program's `malloc` only without a version there, whatever version it asks for
+//! itself. With scripts that give versions, GNU ld gives one to each name that it shows; so the
+//! names get one of szc's, which the finished image then loses (`take_back`): the entry of
+//! `.gnu.version` says "global" again. Source: the ELF symbol versioning specification (U.
+//! Drepper), GNU ld's manual, "VERSION Command".
 
 use anyhow::{Context as _, Result};
 use object::read::elf::{ElfFile64, FileHeader as _, SectionHeader as _};

@@ -265,8 +265,8 @@ pub fn conclude(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Res
     Ok(output::exit_code(&file.ended))
 }
 
-/// As [`conclude`], of samples that were measured before: how that ended says nothing about reading them, unless a
-/// program was unfit.
+/// As [`conclude`], of samples that were measured before: how that ended says nothing about reading
+/// them, unless a program was unfit.
 ///
 /// # Errors
 /// Those of [`conclude`].

@@ -151,7 +151,8 @@ fn source_of(
     }
 }
 
-/// The candidate as an experiment of its own over as many layouts as the baseline has, if the budget is enough.
+/// The candidate as an experiment of its own over as many layouts as the baseline has, if the
+/// budget is enough.
 fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
     let baseline = json::read(path)?;
     if baseline.programs.len() != 1 {
@@ -264,8 +265,8 @@ fn answer(options: &Options, source: Source) -> Result<u8> {
     Ok(if code == EXIT_VERDICT { exit_code(&file, options.inconclusive) } else { code })
 }
 
-/// The measured candidate with the baseline in front of it; the candidate alone, if that is unfit or does something
-/// else than the baseline.
+/// The measured candidate with the baseline in front of it; the candidate alone, if that is unfit
+/// or does something else than the baseline.
 fn held_against(
     question: &SavedSamples,
     baseline: (&Path, SamplesFile),

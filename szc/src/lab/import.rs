@@ -1,7 +1,7 @@
 //! `szc import`: times that SPEC's tools measured, as a samples file.
 //!
-//! SPEC's tools run the programs themselves, so szc cannot interleave them; a driver script does, and
-//! notes each call in a table of runs. With that table the times are a sweep like any other.
+//! SPEC's tools run the programs themselves, so szc cannot interleave them; a driver script does,
+//! and notes each call in a table of runs. With that table the times are a sweep like any other.
 #![forbid(unsafe_code)]
 
 mod table;

@@ -1,7 +1,8 @@
 //! `szc merge`: the files of a sweep that several machines, or several jobs of one, measured.
 //!
 //! What machines differ by is no property of a program, so nothing is compared across them: each
-//! program at each level keeps the machine that measured it, and machines are blocks of the analysis.
+//! program at each level keeps the machine that measured it, and machines are blocks of the
+//! analysis.
 #![forbid(unsafe_code)]
 
 mod join;

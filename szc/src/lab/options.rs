@@ -16,7 +16,8 @@ use crate::measure::metric::Metric;
 use crate::measure::program::Program;
 use crate::measure::user_figure;
 
-/// What an interrupted experiment has in its file: options that cannot be given again to go on with it.
+/// What an interrupted experiment has in its file: options that cannot be given again to go on with
+/// it.
 pub(super) const FIXED_BY_A_FILE: [&str; 23] = [
     "commands",
     "seed",

@@ -31,7 +31,8 @@ pub fn complain(command: &str, text: &str) {
     let _ = writeln!(std::io::stderr(), "szc {command}: error: {text}");
 }
 
-/// Prints what the reader of the command line has to say: help to stdout, or what is wrong to stderr.
+/// Prints what the reader of the command line has to say: help to stdout, or what is wrong to
+/// stderr.
 pub fn explain(error: &clap::Error) -> ExitCode {
     // A closed stdout or stderr leaves nobody to tell.
     let _ = error.print();

@@ -87,7 +87,8 @@ pub fn command(arguments: &[OsString]) -> ExitCode {
     shown("report", &options.files, |experiments| write(&options, experiments))
 }
 
-/// Carries out a subcommand that writes what samples files say. The exit code is one of those in [`super`].
+/// Carries out a subcommand that writes what samples files say. The exit code is one of those in
+/// [`super`].
 pub(super) fn shown(
     subcommand: &str,
     files: &[PathBuf],

@@ -26,7 +26,8 @@ use crate::report::json::{
 pub struct SavedSamples {
     /// The subcommand that asks.
     command: Command,
-    /// The metric to decide by, instead of the file's own, and the value of --metric if that says more.
+    /// The metric to decide by, instead of the file's own, and the value of --metric if that says
+    /// more.
     metric: Option<(Metric, Option<String>)>,
     /// The tolerance, instead of the file's own.
     tolerance: Option<f64>,
@@ -173,8 +174,8 @@ impl SavedSamples {
     /// Two files as one with two programs whose runs have nothing in common.
     ///
     /// # Errors
-    /// When a file holds more than one program or one that is unfit, when they are of different machines or were
-    /// measured in different ways; and when the programs' output differs.
+    /// When a file holds more than one program or one that is unfit, when they are of different
+    /// machines or were measured in different ways; and when the programs' output differs.
     pub fn joined(
         &self,
         (path, one): (&Path, SamplesFile),
@@ -228,7 +229,8 @@ impl SavedSamples {
             )));
         }
         let metrics = [one, other].map(|file| metric_of(&file.design));
-        // What the kernel counts is there in any run, and asking for it changes nothing about the run.
+        // What the kernel counts is there in any run, and asking for it changes nothing about the
+        // run.
         let by_kernel = [one, other].iter().all(|file| file.design.metric.is_of_kernel());
         if metrics[0] != metrics[1] && !(by_kernel && self.metric.is_some()) {
             return Err(Apart::Files(format!(

@@ -1,5 +1,5 @@
-//! A part of a suite for one machine of several: every n-th program, so that which programs a machine
-//! measures depends on nothing but their order.
+//! A part of a suite for one machine of several: every n-th program, so that which programs a
+//! machine measures depends on nothing but their order.
 #![forbid(unsafe_code)]
 
 use std::fmt;

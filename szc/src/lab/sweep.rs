@@ -206,8 +206,8 @@ fn header(workloads: &[Workload], design: &Design) -> String {
     text
 }
 
-/// Ends a command that made the file of a sweep without measuring: says what it says, and saves it. Whether the sweep was
-/// complete or not, the exit code is about the making.
+/// Ends a command that made the file of a sweep without measuring: says what it says, and saves it.
+/// Whether the sweep was complete or not, the exit code is about the making.
 pub(super) fn conclude_made(
     command: &str,
     made: Result<SamplesFile>,

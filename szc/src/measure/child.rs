@@ -79,9 +79,9 @@ extern "C" fn note_signal(signal: i32) {
 
 extern "C" fn ignore_signal(_: i32) {}
 
-/// Makes SIGINT, SIGTERM and SIGHUP a request to stop after the current child, and lets a file that grows
-/// beyond a limit (`ulimit -f`) be an error of the write instead of our end. By handlers, which
-/// children do not inherit.
+/// Makes SIGINT, SIGTERM and SIGHUP a request to stop after the current child, and lets a file that
+/// grows beyond a limit (`ulimit -f`) be an error of the write instead of our end. By handlers,
+/// which children do not inherit.
 ///
 /// A signal that is ignored already (as under `nohup`) stays ignored.
 ///
@@ -105,7 +105,8 @@ pub fn stop_on_signals() -> io::Result<&'static Stop> {
     Ok(&STOP)
 }
 
-/// Lets SIGINT, SIGTERM and SIGHUP end szc again: in front of what may wait for ever on somebody else.
+/// Lets SIGINT, SIGTERM and SIGHUP end szc again: in front of what may wait for ever on somebody
+/// else.
 ///
 /// # Errors
 /// What `sigaction(2)` reports.

@@ -1,11 +1,11 @@
 //! Hardware counters of a run, where the machine has them: perf_event_open(2).
 //!
-//! A counter is opened on the calling thread, switched off, inherited, and told to start at the next
-//! `execve`. So it counts from the first instruction of the program that this thread starts next,
-//! in it and in all its descendants that end before it is read, and nothing of szc. Only user mode
-//! is counted, which is what most systems allow everybody. Where there are more counters than the
-//! processor can count at once the kernel takes turns; figures are then scaled by
-//! time enabled over time running, as perf-stat(1) does.
+//! A counter is opened on the calling thread, switched off, inherited, and told to start at the
+//! next `execve`. So it counts from the first instruction of the program that this thread starts
+//! next, in it and in all its descendants that end before it is read, and nothing of szc. Only user
+//! mode is counted, which is what most systems allow everybody. Where there are more counters than
+//! the processor can count at once the kernel takes turns; figures are then scaled by time enabled
+//! over time running, as perf-stat(1) does.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;

@@ -54,7 +54,8 @@ fn processes() -> impl Iterator<Item = Process> {
     })
 }
 
-/// The parent's number in a line of `/proc/PID/stat`. The name in it may hold anything, parentheses too.
+/// The parent's number in a line of `/proc/PID/stat`. The name in it may hold anything, parentheses
+/// too.
 fn parent_in(stat: &str) -> Option<i32> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     behind_name.split_whitespace().nth(1)?.parse().ok()

@@ -1,10 +1,10 @@
 //! Raw results of SPEC CPU2006 and CPU2017: the times in a file `.rsf`.
 //!
-//! Such a file has a line `KEY: VALUE` for everything that is known of a run. Of a benchmark it says,
-//! with underscores for dots, tune and number of the iteration,
-//! `spec.cpu2017.results.505_mcf_r.base.000.reported_time: 312.5`, `….valid: S` and more; what was built
-//! is called `spec.cpu2017.label` (CPU2006: `spec.cpu2006.ext`). SPEC's "Result File Fields" describes
-//! the fields. Other lines, such as compressed copies of configurations, are skipped.
+//! Such a file has a line `KEY: VALUE` for everything that is known of a run. Of a benchmark it
+//! says, with underscores for dots, tune and number of the iteration,
+//! `spec.cpu2017.results.505_mcf_r.base.000.reported_time: 312.5`, `….valid: S` and more; what was
+//! built is called `spec.cpu2017.label` (CPU2006: `spec.cpu2006.ext`). SPEC's "Result File Fields"
+//! describes the fields. Other lines, such as compressed copies of configurations, are skipped.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;

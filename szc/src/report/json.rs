@@ -3,8 +3,8 @@
 //! Version 2 holds any number of programs and the results of every command. Fields may be added
 //! without a new version, and readers skip those they do not know; a change of meaning takes a new
 //! version. Version 3 is a file of several machines, whose programs must not be read as if one had
-//! measured them; all others are written as version 2. Files of version 1 are converted when read, and a version newer than the reader's own
-//! is refused instead of guessed at.
+//! measured them; all others are written as version 2. Files of version 1 are converted when read,
+//! and a version newer than the reader's own is refused instead of guessed at.
 //!
 //! All numbers are finite: JSON has no others.
 #![forbid(unsafe_code)]
@@ -212,7 +212,8 @@ impl ProgramRecord {
         printable(&title)
     }
 
-    /// What of it does not move although it was built for it, and why, by the last log of its runtime.
+    /// What of it does not move although it was built for it, and why, by the last log of its
+    /// runtime.
     #[must_use]
     pub fn stays(&self) -> Option<String> {
         self.randomization.as_ref().and_then(RuntimeLog::stays)

@@ -1,8 +1,8 @@
 //! Programs that several machines measured: the machines are blocks, never one pool.
 //!
-//! A level is compared with its reference within each machine, in whose interleaved blocks both ran.
-//! What is said over machines is the mean of those comparisons, each machine counting the same,
-//! beside a test of whether the machines agree.
+//! A level is compared with its reference within each machine, in whose interleaved blocks both
+//! ran. What is said over machines is the mean of those comparisons, each machine counting the
+//! same, beside a test of whether the machines agree.
 #![forbid(unsafe_code)]
 
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use crate::stats::fixed::{CONFIDENCE, Interval};
 use crate::stats::multiplicity::holm;
 use crate::stats::strata::stratified;
 
-/// A level of one program against the reference, over the machines that measured it, by the deciding
-/// metric. Below 1, the level takes less.
+/// A level of one program against the reference, over the machines that measured it, by the
+/// deciding metric. Below 1, the level takes less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverMachinesRecord {
     /// The program.
@@ -37,7 +37,8 @@ pub struct OverMachinesRecord {
     pub ratio: f64,
     /// Its interval.
     pub interval: [f64; 2],
-    /// Probability with which that covers: that of Holm's level, 95 % for all levels of the program together.
+    /// Probability with which that covers: that of Holm's level, 95 % for all levels of the program
+    /// together.
     #[serde(default = "usual_confidence")]
     pub confidence: f64,
     /// Degrees of freedom, after Satterthwaite.
@@ -112,8 +113,8 @@ impl OverMachinesRecord {
     }
 }
 
-/// The comparisons over machines of every program that more than one of them measured. Programs whose
-/// blocks do not vary, or lack a level, are left out.
+/// The comparisons over machines of every program that more than one of them measured. Programs
+/// whose blocks do not vary, or lack a level, are left out.
 #[must_use]
 pub fn over_machines(file: &SamplesFile) -> Vec<OverMachinesRecord> {
     let Some(metric) = metrics_in_order(file).into_iter().next() else {

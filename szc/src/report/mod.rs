@@ -1,9 +1,9 @@
 //! Reports: what was found, as text for people and as JSON for programs.
 //!
 //! `json` is the file that everything else is made from: `comparison` and `summary` fill in its
-//! results, `sentence` puts them into words, `text` prints them, and `progress` shows the way there. `view` is
-//! what reports for people show of a file: `html` as a page with plots by `plot`, `ci` for
-//! continuous integration. `export` gives the runs to other programs.
+//! results, `sentence` puts them into words, `text` prints them, and `progress` shows the way
+//! there. `view` is what reports for people show of a file: `html` as a page with plots by `plot`,
+//! `ci` for continuous integration. `export` gives the runs to other programs.
 #![forbid(unsafe_code)]
 
 pub mod ci;

@@ -16,8 +16,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar of `runs` steps for a subcommand of that name if stderr is a terminal that can redraw a line;
-    /// `quiet` also silences warnings.
+    /// A bar of `runs` steps for a subcommand of that name if stderr is a terminal that can redraw
+    /// a line; `quiet` also silences warnings.
     #[must_use]
     pub fn new(command: &'static str, runs: u64, quiet: bool) -> Self {
         let redraws = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");

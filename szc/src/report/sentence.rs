@@ -119,7 +119,8 @@ fn confidence(result: &ResultRecord) -> String {
     interval_name(result.confidence, "programs")
 }
 
-/// What an interval is called that is wider than usual because several comparisons share one error rate.
+/// What an interval is called that is wider than usual because several comparisons share one error
+/// rate.
 pub(super) fn interval_name(confidence: f64, members: &str) -> String {
     if confidence > 0.9501 {
         format!("{} interval (95 % for all {members} together)", percent(confidence))

@@ -4,8 +4,8 @@
 //! is its mean log value over blocks: so a program counts as much as any other, however long it
 //! runs, and differences are ratios. After section 4.5 of the STABILIZER paper.
 //!
-//! Of several machines, the value of a program is the mean over those that measured it, and programs of
-//! the same machines are a block of the analysis.
+//! Of several machines, the value of a program is the mean over those that measured it, and
+//! programs of the same machines are a block of the analysis.
 #![forbid(unsafe_code)]
 
 mod words;
@@ -46,7 +46,8 @@ pub struct SuiteRecord {
     pub degrees_of_freedom: [usize; 2],
     /// p of "all levels take the same".
     pub p: f64,
-    /// Greenhouse and Geisser's ε, by which the degrees of freedom are multiplied for `p_corrected`.
+    /// Greenhouse and Geisser's ε, by which the degrees of freedom are multiplied for
+    /// `p_corrected`.
     pub epsilon: f64,
     /// p without the assumption that all differences of levels vary equally.
     pub p_corrected: f64,
@@ -54,11 +55,12 @@ pub struct SuiteRecord {
     pub partial_eta_squared: f64,
     /// Effect size: share of the levels in all variance.
     pub generalized_eta_squared: f64,
-    /// Of several machines: the block of each program, from 0. Programs of the same machines are one.
+    /// Of several machines: the block of each program, from 0. Programs of the same machines are
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_of: Vec<usize>,
-    /// Whether levels do different things in different blocks; absent with one block, and where each
-    /// has only one program.
+    /// Whether levels do different things in different blocks; absent with one block, and where
+    /// each has only one program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_block: Option<ByBlockRecord>,
 }
@@ -166,7 +168,8 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
     numbers.chain([record.f, by_block]).all(f64::is_finite).then_some(record)
 }
 
-/// Each level against the first, with an interval that agrees with Holm's p, and the confidence of that.
+/// Each level against the first, with an interval that agrees with Holm's p, and the confidence of
+/// that.
 fn against_reference(rows: &[Vec<f64>], blocks: &[usize]) -> Option<Vec<(Contrast, f64)>> {
     let alone = contrasts_in_blocks(rows, blocks, 0, CONFIDENCE).ok()?;
     let p: Vec<f64> = alone.iter().map(|contrast| contrast.p).collect();

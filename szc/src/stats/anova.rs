@@ -4,9 +4,9 @@
 //! The paper's test over a suite: programs are the subjects, optimization levels the treatment.
 //! Model and F after Winer (1971, chapter 4); the correction for unequal correlations after
 //! Greenhouse and Geisser (1959); the interval of a level after Loftus and Masson (1994);
-//! generalized eta squared after Olejnik and Algina (2003). With blocks it is the split-plot analysis
-//! (Winer, chapter 7): what levels do on one machine and not on another is no longer part of the error,
-//! but a source of its own.
+//! generalized eta squared after Olejnik and Algina (2003). With blocks it is the split-plot
+//! analysis (Winer, chapter 7): what levels do on one machine and not on another is no longer part
+//! of the error, but a source of its own.
 #![forbid(unsafe_code)]
 
 use super::data::{DataError, check, finite, scale_of, times};

@@ -1,8 +1,9 @@
 //! Where the variance of an interleaved experiment comes from: programs, time, layouts and runs.
 //!
 //! Every program runs equally often in every block, so sums of squares add up whatever the order
-//! (two-way layout with replication; Montgomery, "Design and analysis of experiments", section 5.3).
-//! Variance components by the mean squares of the random effects model, negative ones counting as 0.
+//! (two-way layout with replication; Montgomery, "Design and analysis of experiments", section
+//! 5.3). Variance components by the mean squares of the random effects model, negative ones
+//! counting as 0.
 #![forbid(unsafe_code)]
 
 use super::data::{DataError, check, scale_of, times};

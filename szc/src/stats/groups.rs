@@ -26,7 +26,8 @@ pub struct Welch {
 }
 
 impl Welch {
-    /// Of lists none of which varies, as counts of a deterministic program: the difference is certain.
+    /// Of lists none of which varies, as counts of a deterministic program: the difference is
+    /// certain.
     #[must_use]
     pub fn certain(difference: f64) -> Self {
         let p = if difference == 0.0 { 1.0 } else { 0.0 };

@@ -1,9 +1,9 @@
-//! The same question asked in several strata, such as on several machines: one answer in which every
-//! stratum counts the same, and whether the strata agree.
+//! The same question asked in several strata, such as on several machines: one answer in which
+//! every stratum counts the same, and whether the strata agree.
 //!
 //! The mean of the strata's means has the variance Σ s²/n / b²; its degrees of freedom are
-//! Satterthwaite's (1946). Agreement is tested by Welch's analysis of variance for unequal variances
-//! (Welch 1951, "On the comparison of several mean values: an alternative approach").
+//! Satterthwaite's (1946). Agreement is tested by Welch's analysis of variance for unequal
+//! variances (Welch 1951, "On the comparison of several mean values: an alternative approach").
 #![forbid(unsafe_code)]
 
 use super::data::{DataError, check, finite, is_constant, scale_of, times};

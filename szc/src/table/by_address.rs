@@ -1,10 +1,12 @@
-//! Finds by address among many ranges that follow one another, in about the same time however many there are.
+//! Finds by address among many ranges that follow one another, in about the same time however many
+//! there are.
 
 /// First addresses, sorted, with an index of where in them each stretch of addresses begins.
 #[derive(Debug, Default)]
 pub struct ByAddress {
     starts: Vec<u64>,
-    /// For each stretch of `1 << shift` addresses from the first start on, how many starts lie in front of it.
+    /// For each stretch of `1 << shift` addresses from the first start on, how many starts lie in
+    /// front of it.
     before: Vec<usize>,
     shift: u32,
 }

@@ -101,7 +101,8 @@ const RUNTIME_CRATE: &[u8] = b"szc_runtime";
 /// How names begin of the unwinder's functions, which go back to older frames of the same stack.
 const UNWINDER_PREFIX: &[u8] = b"_Unwind_";
 
-/// What goes on on another stack in a C library that is linked statically. (Its jumps go back to older frames.)
+/// What goes on on another stack in a C library that is linked statically. (Its jumps go back to
+/// older frames.)
 const OTHER_CONTEXTS: &[&[u8]] = &[b"setcontext", b"swapcontext"];
 
 /// Who refers to what in an image.
@@ -209,7 +210,8 @@ impl Pins {
         let branches = survey.branches.iter().map(|branch| (branch.function, branch.target));
         let references =
             survey.references.iter().map(|reference| (reference.function, reference.target));
-        // By the function that refers. Few of them are reached, so what the others refer to is never looked up.
+        // By the function that refers. Few of them are reached, so what the others refer to is
+        // never looked up.
         let mut edges: Vec<(usize, u64)> = branches
             .chain(references)
             .filter_map(|(from, target)| from.map(|from| (from, target)))

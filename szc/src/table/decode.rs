@@ -38,8 +38,8 @@ pub enum OperandKind {
     },
     /// A displacement or immediate that a relocation may show to be an absolute address.
     Constant {
-        /// What an instruction does with the 8-byte element that its memory operand selects by an index
-        /// alone, from this address on.
+        /// What an instruction does with the 8-byte element that its memory operand selects by an
+        /// index alone, from this address on.
         element: Option<Element>,
     },
 }
@@ -139,8 +139,9 @@ pub fn decode_function(start: u64, bytes: &[u8]) -> Decoded {
     decoded
 }
 
-/// Whether a branch leads between the instructions that were found: what lies in front of its target is data, which
-/// decodes as the beginning of an instruction and hides the one that is there.
+/// Whether a branch leads between the instructions that were found: what lies in front of its
+/// target is data, which decodes as the beginning of an instruction and hides the one that is
+/// there.
 fn jumps_over_data(decoded: &Decoded, start: u64, end: u64) -> bool {
     decoded.operands.iter().any(|operand| match operand.kind {
         OperandKind::Branch { target, .. } => {
@@ -209,8 +210,8 @@ fn element(instruction: &Instruction) -> Option<Element> {
     selects.then_some(if jumps { Element::JumpedTo } else { Element::Read })
 }
 
-/// Without optimization compilers load the element in front of the jump. `before` is the instruction whose
-/// operands were seen last.
+/// Without optimization compilers load the element in front of the jump. `before` is the
+/// instruction whose operands were seen last.
 fn see_jump(operands: &mut [Operand], before: &Instruction, instruction: &Instruction) {
     let jumps_there = instruction.flow_control() == FlowControl::IndirectBranch
         && instruction.op0_kind() == OpKind::Register

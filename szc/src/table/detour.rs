@@ -1,10 +1,11 @@
-//! Which functions' copies can be left by a detour: entered at their first byte, without an instruction for the
-//! purpose in front of it, and sent elsewhere by a jump of two bytes that takes the place of one of their first
-//! instructions.
+//! Which functions' copies can be left by a detour: entered at their first byte, without an
+//! instruction for the purpose in front of it, and sent elsewhere by a jump of two bytes that takes
+//! the place of one of their first instructions.
 //!
-//! That instruction must have two bytes, so that no thread can stand between them. Most functions begin with a push of
-//! one byte, and some with several: those are executed all the same, and undone on the way. Nothing but the entry may
-//! lead to what changes, because the way goes on at an entry.
+//! That instruction must have two bytes, so that no thread can stand between them. Most functions
+//! begin with a push of one byte, and some with several: those are executed all the same, and
+//! undone on the way. Nothing but the entry may lead to what changes, because the way goes on at an
+//! entry.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,8 @@ use szc_abi::Movable;
 const PUSHES: std::ops::RangeInclusive<u8> = 0x50..=0x57;
 const PUSH_STACK_POINTER: u8 = 0x54;
 
-/// The addresses in the middle of functions that other functions or tables lead to, and all that tables lead to.
+/// The addresses in the middle of functions that other functions or tables lead to, and all that
+/// tables lead to.
 #[derive(Debug)]
 pub struct Targets(BTreeSet<u64>);
 
@@ -33,8 +35,8 @@ impl Targets {
     }
 }
 
-/// Pushes in front of the instruction at which the function's copies may be left, if they may: what [`Movable::detour`]
-/// promises.
+/// Pushes in front of the instruction at which the function's copies may be left, if they may: what
+/// [`Movable::detour`] promises.
 #[must_use]
 pub fn pushes(
     function: &Function<'_>,
@@ -75,7 +77,8 @@ mod tests {
 
     const START: u64 = 0x1000;
 
-    /// The pushes of a function with these bytes, of which fields lie at these places, and which tables lead into.
+    /// The pushes of a function with these bytes, of which fields lie at these places, and which
+    /// tables lead into.
     fn found(bytes: &[u8], fields: &[u32], led_to: &[u64]) -> Option<u32> {
         let function = Function {
             names: vec![b"f"],
@@ -118,7 +121,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_changed_by_one_store_is_not_changed() {
-        // Four pushes; a push and a return; a push of the stack pointer, which a pop would not undo.
+        // Four pushes; a push and a return; a push of the stack pointer, which a pop would not
+        // undo.
         assert_eq!(found(&[0x55, 0x53, 0x50, 0x51, 0x89, 0xfb, 0xc3], &[], &[]), None);
         assert_eq!(found(&[0x53, 0xc3], &[], &[]), None);
         assert_eq!(found(&[0x54, 0x31, 0xc0, 0xc3], &[], &[]), None);

@@ -127,8 +127,8 @@ fn join(name: &str, file: &Path) -> OsString {
 struct Built {
     table: Vec<u8>,
     retained: Vec<String>,
-    /// Bytes of the file to be replaced, by offset: what takes the room out of frames that the compiler pass has
-    /// added, what unwinders search, and what names sections by number.
+    /// Bytes of the file to be replaced, by offset: what takes the room out of frames that the
+    /// compiler pass has added, what unwinders search, and what names sections by number.
     changes: Vec<(usize, frame::NewBytes)>,
     /// The library's note, with the digest of the table.
     note: Option<Vec<u8>>,

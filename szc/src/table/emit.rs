@@ -1,4 +1,5 @@
-//! Turns decisions into the records of a table: for each movable function what its copies must patch.
+//! Turns decisions into the records of a table: for each movable function what its copies must
+//! patch.
 
 use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
@@ -208,7 +209,8 @@ fn units(count: usize, dependencies: &[Dependency], indices: &[Option<u32>]) -> 
             leader[a.max(b)] = a.min(b);
         }
     }
-    // A leader is the first of its unit. Each member comes behind the one before, and the leader behind the last.
+    // A leader is the first of its unit. Each member comes behind the one before, and the leader
+    // behind the last.
     let following = |index: usize| indices[index].unwrap_or(0);
     let mut last: Vec<usize> = (0..count).collect();
     let mut next = vec![0; count];

@@ -1,5 +1,5 @@
-//! Functions whose last instruction is a call. Compilers put one there only if the callee never returns; whoever writes
-//! assembly may mean to go on in what follows.
+//! Functions whose last instruction is a call. Compilers put one there only if the callee never
+//! returns; whoever writes assembly may mean to go on in what follows.
 
 use super::compiler;
 use super::decode::OperandKind;
@@ -36,7 +36,8 @@ struct Endings<'a, 'data> {
 }
 
 impl Endings<'_, '_> {
-    /// Whether what lies at `end`, which is no function, looks like code: neither padding nor the end of the section.
+    /// Whether what lies at `end`, which is no function, looks like code: neither padding nor the
+    /// end of the section.
     fn code_follows(&self, end: u64) -> bool {
         // int3; nop and the first bytes of longer ones; zero.
         let padding = [0xcc, 0x90, 0x66, 0x0f, 0x2e, 0x00];

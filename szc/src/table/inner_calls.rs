@@ -1,10 +1,11 @@
 //! Which calls need no check for room on the stack.
 //!
-//! A frame gets a pad only where the runtime has made room, which the entry of each copy with a pad checks. Where one such
-//! function calls another, the check of the first has shown where the stack is, so the second may be entered behind its own, as
-//! long as few do so in turn: [`PADS_OF_A_CHECK`] pads fit below any check. So each function has a *height*, and calls
-//! from a greater height to a smaller one need no check; there are as many heights as pads. Calls between equal ones (recursion,
-//! or long ways down) are checked.
+//! A frame gets a pad only where the runtime has made room, which the entry of each copy with a pad
+//! checks. Where one such function calls another, the check of the first has shown where the stack
+//! is, so the second may be entered behind its own, as long as few do so in turn:
+//! [`PADS_OF_A_CHECK`] pads fit below any check. So each function has a *height*, and calls from a
+//! greater height to a smaller one need no check; there are as many heights as pads. Calls between
+//! equal ones (recursion, or long ways down) are checked.
 
 use super::decide::MovableFunction;
 use szc_abi::FieldKind;
@@ -50,8 +51,8 @@ fn called(kind: FieldKind) -> Option<u32> {
     }
 }
 
-/// The height of each function: one more than that of the highest it calls, up to [`HIGHEST`]. Calls that close a circle
-/// do not count.
+/// The height of each function: one more than that of the highest it calls, up to [`HIGHEST`].
+/// Calls that close a circle do not count.
 fn heights(callees: &[Vec<u32>]) -> Vec<u32> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -158,7 +159,8 @@ mod tests {
                 (0..size).map(|_| function(&[below(size), below(size), below(size)])).collect();
             let calls = marked(&mut functions);
             assert!(!calls.is_empty());
-            // The longest way by rounds: none is longer than the number of pads, or the rounds go on.
+            // The longest way by rounds: none is longer than the number of pads, or the rounds go
+            // on.
             let mut pads = vec![1; functions.len()];
             for _ in 0..functions.len() {
                 for &(caller, callee) in &calls {

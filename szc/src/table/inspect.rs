@@ -59,11 +59,13 @@ pub struct Report {
     pub padded_by_copies: usize,
     /// Number of other functions that the compiler prepared for that, by reason.
     pub fixed_frames_by_reason: BTreeMap<String, usize>,
-    /// Calls between functions with pads from their copies that need no check for room on the stack.
+    /// Calls between functions with pads from their copies that need no check for room on the
+    /// stack.
     pub unchecked_calls: usize,
     /// Names of functions that seem to bound the stack by addresses: pads count there.
     pub stack_bounds: Vec<String>,
-    /// Names of movable functions that go on on other stacks: once one is entered, no copies are freed.
+    /// Names of movable functions that go on on other stacks: once one is entered, no copies are
+    /// freed.
     pub stack_switches: Vec<String>,
     /// Code that stays does so: no copies are freed.
     pub stack_switches_in_place: bool,

@@ -151,7 +151,8 @@ impl Context<'_, '_> {
         !known || part.iter().any(|word| self.survey.middle_of(word.target_from(base)).is_some())
     }
 
-    /// The functions that may use the words as a jump table. Distances are nothing else; addresses may be of functions.
+    /// The functions that may use the words as a jump table. Distances are nothing else; addresses
+    /// may be of functions.
     fn may_jump_by(&self, part: &[Word]) -> impl Iterator<Item = usize> {
         let absolute = part[0].absolute;
         let users = self.survey.references_to(part[0].place).iter();
@@ -160,7 +161,8 @@ impl Context<'_, '_> {
             .filter_map(|user| user.function)
     }
 
-    /// Finds jumps by distances that no relocation tells of, because a tool or the linker has dropped it.
+    /// Finds jumps by distances that no relocation tells of, because a tool or the linker has
+    /// dropped it.
     fn refuse_unexplained(&self, words: &[Word], found: &mut Found) {
         for user in &self.survey.references {
             let OperandKind::IpRelative { takes_address: true, .. } = user.operand.kind else {
@@ -231,8 +233,9 @@ impl Context<'_, '_> {
                 OperandKind::Constant { element: Some(Element::JumpedTo) } if absolute => {
                     jumps.extend(self.jump_of(function, user));
                 }
-                // The register may hold the address of a label for longer than the jump takes; that of a
-                // case of a switch is used for nothing else, and the table of a switch has no name.
+                // The register may hold the address of a label for longer than the jump takes; that
+                // of a case of a switch is used for nothing else, and the table of a switch has no
+                // name.
                 OperandKind::Constant { element: Some(Element::LoadedAndJumpedTo) }
                     if absolute && !self.is_an_object(base) =>
                 {
@@ -262,7 +265,8 @@ impl Context<'_, '_> {
         }
     }
 
-    /// The jumps through a table. (The address of an object that ends where a table begins is the table's address, too.)
+    /// The jumps through a table. (The address of an object that ends where a table begins is the
+    /// table's address, too.)
     fn jumps_through(&self, function: usize, user: &CodeReference) -> Vec<u64> {
         let function = &self.survey.functions[function];
         let bytes = self

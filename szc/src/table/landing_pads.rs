@@ -1,8 +1,8 @@
-//! Where exceptions land outside of the piece of code that they were thrown through: in another part of the same
-//! function, as its unwind information says.
+//! Where exceptions land outside of the piece of code that they were thrown through: in another
+//! part of the same function, as its unwind information says.
 //!
-//! Source: Itanium C++ ABI, "Exception Handling Tables" (the language-specific data area); Linux Standard Base, "DWARF
-//! Exception Header Encoding".
+//! Source: Itanium C++ ABI, "Exception Handling Tables" (the language-specific data area); Linux
+//! Standard Base, "DWARF Exception Header Encoding".
 
 use super::read::Image;
 use szc_abi::cursor::Cursor;
@@ -41,7 +41,8 @@ pub fn distant(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Distant> {
     found
 }
 
-/// Where exceptions land that are thrown through a piece of code; nothing if its data is not understood.
+/// Where exceptions land that are thrown through a piece of code; nothing if its data is not
+/// understood.
 fn landing_pads(image: &Image<'_>, frame: &Frame<'_>) -> Option<Vec<u64>> {
     let Some(encoding) = frame.common.handlers.filter(|_| frame.common.has_augmentation) else {
         return Some(Vec::new());
@@ -83,7 +84,8 @@ fn landing_pads(image: &Image<'_>, frame: &Frame<'_>) -> Option<Vec<u64>> {
     Some(pads)
 }
 
-/// A pointer that stands at `place`, in an encoding; none if it points nowhere. Nothing if that is not understood.
+/// A pointer that stands at `place`, in an encoding; none if it points nowhere. Nothing if that is
+/// not understood.
 fn pointer(cursor: &mut Cursor<'_>, encoding: u8, place: u64) -> Option<Option<u64>> {
     let value = number(cursor, encoding)?;
     let base = match encoding & (BASE | INDIRECT) {

@@ -1,7 +1,8 @@
 //! The relocation table of an image: read what the linker retained, decide what may move, write it.
 //!
-//! `read → decode → jump_tables → decide (frame) → emit → write`; each phase borrows the one before it and changes
-//! nothing in it. The format is `szc-abi`'s; what the runtime does with a table is not known here.
+//! `read → decode → jump_tables → decide (frame) → emit → write`; each phase borrows the one before
+//! it and changes nothing in it. The format is `szc-abi`'s; what the runtime does with a table is
+//! not known here.
 
 mod by_address;
 pub mod compiler;

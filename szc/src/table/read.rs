@@ -40,8 +40,8 @@ pub struct Image<'data> {
     pub caller_asking: Vec<u64>,
     /// Places that refer to functions of libraries which never return, ascending.
     pub never_returning: Vec<u64>,
-    /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes it
-    /// in static programs.
+    /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes
+    /// it in static programs.
     pub loaded_uses_symtab: bool,
     /// Ranges that the loader makes read-only after relocation.
     pub relro: Vec<(u64, u64)>,

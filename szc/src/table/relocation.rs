@@ -55,7 +55,8 @@ pub fn classify(r_type: RelocationType) -> Class {
     }
 }
 
-/// Whether the symbol's address, without the addend, lies in the global offset table: the addend belongs to the field.
+/// Whether the symbol's address, without the addend, lies in the global offset table: the addend
+/// belongs to the field.
 #[must_use]
 pub fn is_through_got(r_type: RelocationType) -> bool {
     matches!(

@@ -1,8 +1,10 @@
-//! The numbers of sections in the dynamic symbol table, which change where sections in front of others are taken out.
+//! The numbers of sections in the dynamic symbol table, which change where sections in front of
+//! others are taken out.
 //!
-//! GNU ld puts the relocations that it retains beside the sections that they are for. objcopy does not look into what is
-//! loaded, so it leaves those numbers as they were. Loaders do not ask for them; but who links against the library is told
-//! "unresolvable relocation" of a variable that seems to lie in a section which is not loaded.
+//! GNU ld puts the relocations that it retains beside the sections that they are for. objcopy does
+//! not look into what is loaded, so it leaves those numbers as they were. Loaders do not ask for
+//! them; but who links against the library is told "unresolvable relocation" of a variable that
+//! seems to lie in a section which is not loaded.
 //!
 //! Source: generic ABI, "Symbol Table" (`st_shndx`).
 

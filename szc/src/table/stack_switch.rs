@@ -1,13 +1,15 @@
-//! Finds code that goes on on another stack: whose stack pointer comes from elsewhere than from itself.
+//! Finds code that goes on on another stack: whose stack pointer comes from elsewhere than from
+//! itself.
 //!
-//! Compilers set the stack pointer from registers and memory, too: to give back arrays of variable length, to
-//! align frames. What they load is a stack pointer that the function has had before. So values are followed
-//! along the control flow, from the stack pointer through registers and the slots of a frame back to it. What
-//! does not come that way switches stacks, or is not understood, which is taken for the same: the price is memory
-//! alone (DESIGN.md, "Reclaiming").
+//! Compilers set the stack pointer from registers and memory, too: to give back arrays of variable
+//! length, to align frames. What they load is a stack pointer that the function has had before. So
+//! values are followed along the control flow, from the stack pointer through registers and the
+//! slots of a frame back to it. What does not come that way switches stacks, or is not understood,
+//! which is taken for the same: the price is memory alone (DESIGN.md, "Reclaiming").
 //!
-//! Sources of the forms: Intel SDM volume 2 (MOV, XCHG, POP, LEAVE, IRET); Boost.Context, `jump_x86_64_sysv_elf_gas.S`;
-//! libco, `amd64.c`; LLVM, `X86FrameLowering.cpp`; gcc, `i386.cc`, `ix86_expand_epilogue`.
+//! Sources of the forms: Intel SDM volume 2 (MOV, XCHG, POP, LEAVE, IRET); Boost.Context,
+//! `jump_x86_64_sysv_elf_gas.S`; libco, `amd64.c`; LLVM, `X86FrameLowering.cpp`; gcc, `i386.cc`,
+//! `ix86_expand_epilogue`.
 
 use super::read::Image;
 use super::survey::Survey;
@@ -64,7 +66,8 @@ enum Extent {
     Unknown,
 }
 
-/// What instructions do to the stack pointer, by a quick look at each, which leaves few functions to be followed.
+/// What instructions do to the stack pointer, by a quick look at each, which leaves few functions
+/// to be followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quick {
     /// Set it to something new, perhaps.
@@ -219,7 +222,8 @@ impl Flow {
         }
     }
 
-    /// Registers for which a function has one use: they are set from the stack pointer, and otherwise restored only.
+    /// Registers for which a function has one use: they are set from the stack pointer, and
+    /// otherwise restored only.
     fn frame_registers(&self) -> Own {
         let (mut set, mut otherwise) = (0, 0);
         let mut info = InstructionInfoFactory::new();
@@ -271,7 +275,8 @@ impl Flow {
         good.into_iter().filter_map(|(slot, good)| good.then_some(slot)).collect()
     }
 
-    /// What is known behind an instruction, and whether it sets the stack pointer to something else.
+    /// What is known behind an instruction, and whether it sets the stack pointer to something
+    /// else.
     fn step(
         &self,
         instruction: &Instruction,
@@ -328,8 +333,8 @@ fn slot(instruction: &Instruction, own: Own) -> Option<FrameSlot> {
         .then(|| (base, instruction.memory_displacement64().cast_signed()))
 }
 
-/// The general registers that an instruction names and writes, or `leave` sets; not the stack pointer as pushes, pops
-/// and calls move it.
+/// The general registers that an instruction names and writes, or `leave` sets; not the stack
+/// pointer as pushes, pops and calls move it.
 fn written(instruction: &Instruction, info: &mut InstructionInfoFactory) -> Vec<Register> {
     let info = info.info(instruction);
     let writes = |access: OpAccess| {

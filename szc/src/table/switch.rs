@@ -1,9 +1,8 @@
 //! Recognizes the instructions of a switch through a table of distances.
 //!
-//! All compilers make the same of it, with other instructions in between:
-//! `lea table(%rip), T` … `movslq (T,I,4), D` … `add T, D` … `jmp *D`.
-//! The `lea` may stand far away, before a loop: it is followed along the function's control flow for
-//! as long as its register keeps the address.
+//! All compilers make the same of it, with other instructions in between: `lea table(%rip), T` …
+//! `movslq (T,I,4), D` … `add T, D` … `jmp *D`. The `lea` may stand far away, before a loop: it is
+//! followed along the function's control flow for as long as its register keeps the address.
 
 use super::decode::Decoded;
 use iced_x86::{
@@ -18,8 +17,8 @@ const MAX_DISPATCH_INSTRUCTIONS: usize = 48;
 const KEPT_BY_CALLS: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-/// The addresses of the jumps of the function, which lies at `start` and has these bytes, through the table whose
-/// address is taken by the `lea` whose displacement stands at `place`.
+/// The addresses of the jumps of the function, which lies at `start` and has these bytes, through
+/// the table whose address is taken by the `lea` whose displacement stands at `place`.
 #[must_use]
 pub fn jumps_through(start: u64, bytes: &[u8], decoded: &Decoded, place: u64) -> Vec<u64> {
     let code: Vec<Instruction> =
@@ -42,8 +41,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The jumps through the table whose address `table` holds, on all ways from instruction `from` on, before that
-    /// register is overwritten.
+    /// The jumps through the table whose address `table` holds, on all ways from instruction `from`
+    /// on, before that register is overwritten.
     fn dispatches_from(&mut self, from: usize, table: Register) -> Vec<u64> {
         let mut visited = vec![false; self.code.len()];
         let mut open = vec![from];
@@ -91,8 +90,8 @@ impl Search<'_> {
         }
     }
 
-    /// The jump to the sum of the distance loaded at `at` and the table's address. The instructions of a dispatch stand
-    /// in order.
+    /// The jump to the sum of the distance loaded at `at` and the table's address. The instructions
+    /// of a dispatch stand in order.
     fn dispatch(&mut self, at: usize, table: Register) -> Option<u64> {
         let mut distance = self.code[at].op0_register();
         let mut added = false;

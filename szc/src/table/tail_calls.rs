@@ -1,15 +1,17 @@
-//! Who asks the loader by a jump: `jmp dlsym` at the end of a function, as compilers make of `return dlsym(…)`. The
-//! return address, at which the loader looks, is then in whoever called that function, and that one must stay.
+//! Who asks the loader by a jump: `jmp dlsym` at the end of a function, as compilers make of
+//! `return dlsym(…)`. The return address, at which the loader looks, is then in whoever called that
+//! function, and that one must stay.
 //!
-//! The compiler pass leaves such calls as they are (`pass/src/plan.rs`); this is for objects of other compilers.
+//! The compiler pass leaves such calls as they are (`pass/src/plan.rs`); this is for objects of
+//! other compilers.
 
 use super::read::Image;
 use super::survey::{Function, Survey};
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use std::collections::BTreeSet;
 
-/// The functions whose address the loader may look at because something that they call ends in such a jump. Who calls
-/// it through a pointer in data is not known.
+/// The functions whose address the loader may look at because something that they call ends in such
+/// a jump. Who calls it through a pointer in data is not known.
 pub fn callers_that_matter(image: &Image<'_>, survey: &Survey<'_>) -> BTreeSet<usize> {
     let jumps_at = |index: usize, place| jumps(image, &survey.functions[index], place);
     let mut open: Vec<usize> = Vec::new();

@@ -1,8 +1,9 @@
-//! The table by which unwinders search the descriptions of functions (`.eh_frame_hdr`), where it leads past one.
+//! The table by which unwinders search the descriptions of functions (`.eh_frame_hdr`), where it
+//! leads past one.
 //!
-//! A function that can never be left may have no code, and then the next one begins at its address. lld 22 enters one of
-//! their two descriptions. If that is the empty one's, the other is not found, and exceptions end the program, where a
-//! table of GNU ld's has both.
+//! A function that can never be left may have no code, and then the next one begins at its address.
+//! lld 22 enters one of their two descriptions. If that is the empty one's, the other is not found,
+//! and exceptions end the program, where a table of GNU ld's has both.
 //!
 //! Source: Linux Standard Base, "Exception Frames".
 
@@ -47,7 +48,8 @@ fn descriptions(image: &Image<'_>) -> Vec<u64> {
         };
         let mut at = 0;
         while let Some(length) = word(at).filter(|&length| length != LONG) {
-            // Nothing: the end of what an object file brought. What several functions share has the number 0.
+            // Nothing: the end of what an object file brought. What several functions share has the
+            // number 0.
             if length > 0 && word(at + WORD).is_some_and(|number| number != 0) {
                 found.push(section.address + at as u64);
             }

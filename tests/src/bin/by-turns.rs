@@ -1,9 +1,10 @@
-//! Runs commands by turns: all of them are under way at once, one at a time runs for some milliseconds while the others are
-//! stopped. So what a shared machine's neighbours do for seconds happens to all of them alike, and the ratio of their CPU
-//! times is known ten times better than from runs one after the other.
+//! Runs commands by turns: all of them are under way at once, one at a time runs for some
+//! milliseconds while the others are stopped. So what a shared machine's neighbours do for seconds
+//! happens to all of them alike, and the ratio of their CPU times is known ten times better than
+//! from runs one after the other.
 //!
-//! Time that passes while a command is stopped passes for its clocks: with n commands an interval of the runtime
-//! (`SZC_INTERVAL_MS`) has to be n times as long to come as often in CPU time.
+//! Time that passes while a command is stopped passes for its clocks: with n commands an interval
+//! of the runtime (`SZC_INTERVAL_MS`) has to be n times as long to come as often in CPU time.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -31,7 +32,8 @@ struct Options {
     /// What the order within each round follows from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Commands: files with one word a line. What a command says on standard error is left beside its file, in FILE.stderr
+    /// Commands: files with one word a line. What a command says on standard error is left beside
+    /// its file, in FILE.stderr
     #[arg(required = true)]
     commands: Vec<PathBuf>,
 }
@@ -46,7 +48,8 @@ fn main() -> Result<()> {
         .collect();
     let mut left: Vec<usize> = (0..runs.len()).collect();
     while !left.is_empty() {
-        // Not a fixed order, in which each command would follow the same other, whose data the caches hold.
+        // Not a fixed order, in which each command would follow the same other, whose data the
+        // caches hold.
         draws.shuffle(&mut left);
         for &index in &left {
             runs[index].take_turn(Duration::from_millis(options.turn))?;

@@ -1,9 +1,10 @@
-//! Prints the table of the paper's section 4.2.2: which sources of addresses pass NIST's tests of randomness.
+//! Prints the table of the paper's section 4.2.2: which sources of addresses pass NIST's tests of
+//! randomness.
 //!
-//! One line for `lrand48`, glibc's malloc and every base allocator with every N; one column for each test. A cell
-//! holds the percentage of sequences that pass at α = 0.01, with `!` behind it if that is below the standard's
-//! limit, and `~` if the P-values are not uniform. What passes, and why `~` does not decide, is
-//! said in `szc_tests::nist::verdict`.
+//! One line for `lrand48`, glibc's malloc and every base allocator with every N; one column for
+//! each test. A cell holds the percentage of sequences that pass at α = 0.01, with `!` behind it if
+//! that is below the standard's limit, and `~` if the P-values are not uniform. What passes, and
+//! why `~` does not decide, is said in `szc_tests::nist::verdict`.
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
@@ -26,7 +27,8 @@ struct Options {
     /// Entries of the shuffle arrays, one line each
     #[arg(long, value_delimiter = ',', default_value = "1,16,64,256,1024")]
     n: Vec<u32>,
-    /// What the program does: allocate only, or free the oldest of the blocks it keeps for each new one
+    /// What the program does: allocate only, or free the oldest of the blocks it keeps for each new
+    /// one
     #[arg(long, value_enum, default_value = "all")]
     pattern: PatternName,
     /// Blocks that the churning program keeps

@@ -1,12 +1,14 @@
-//! Puts into clang's assembly what randomization does to placement, by constants: for `campaign/placement.sh`, which asks
-//! what that costs where nothing of szc runs.
+//! Puts into clang's assembly what randomization does to placement, by constants: for
+//! `campaign/placement.sh`, which asks what that costs where nothing of szc runs.
 //!
-//! *Pads*: frames are larger by 0 to 4080 bytes, which follow from the seed and the function's name. Only frames get one that
-//! are taken by pushes and one subtraction and given back by one addition and as many pops, in functions that call something
-//! and reach no argument on the stack: about half of all functions, where szc pads two in three.
+//! *Pads*: frames are larger by 0 to 4080 bytes, which follow from the seed and the function's
+//! name. Only frames get one that are taken by pushes and one subtraction and given back by one
+//! addition and as many pops, in functions that call something and reach no argument on the stack:
+//! about half of all functions, where szc pads two in three.
 //!
-//! *Entries*: pointers to functions lead to a jump in a cache line of its own, by way of a word. A function's address must not
-//! change when it moves, nor may text, so whatever moves functions has such a jump.
+//! *Entries*: pointers to functions lead to a jump in a cache line of its own, by way of a word. A
+//! function's address must not change when it moves, nor may text, so whatever moves functions has
+//! such a jump.
 //!
 //! Unwind rules stay as they were, so the program must not unwind.
 
@@ -97,7 +99,8 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
 /// Where a frame is taken and given back, as lines of the function.
 #[derive(Debug, PartialEq, Eq)]
 struct Frame {
-    /// The line that a pad is taken in front of, and the subtraction there, if there is one already.
+    /// The line that a pad is taken in front of, and the subtraction there, if there is one
+    /// already.
     take: (usize, bool),
     /// The same for each end.
     gives: Vec<(usize, bool)>,
@@ -160,8 +163,8 @@ impl Frame {
         Some(Self { take: (behind_pushes, subtracts.is_some()), gives, bytes })
     }
 
-    /// The function with a frame that is larger by so many bytes. All constants have four, so that the pad does not
-    /// change how long the code is.
+    /// The function with a frame that is larger by so many bytes. All constants have four, so that
+    /// the pad does not change how long the code is.
     fn grown(&self, body: &[&str], pad: u64) -> Vec<String> {
         let mut out: Vec<Vec<String>> = body.iter().map(|line| vec![(*line).to_owned()]).collect();
         let mut put = |(at, replaces): (usize, bool), modrm: u8| {
@@ -181,7 +184,8 @@ impl Frame {
     }
 }
 
-/// Whether an instruction behind the beginning moves the stack pointer, or takes its value, as an ordinary frame does not.
+/// Whether an instruction behind the beginning moves the stack pointer, or takes its value, as an
+/// ordinary frame does not.
 fn moves_otherwise(name: &str, operands: &str) -> bool {
     let writes = operands.ends_with(", %rsp");
     name == "pushq"

@@ -1,7 +1,9 @@
-//! What `campaign/verdicts.sh` needs to know about samples: one line for an experiment, and the table of all lines.
+//! What `campaign/verdicts.sh` needs to know about samples: one line for an experiment, and the
+//! table of all lines.
 //!
-//! A line is a verdict, a ratio of means, the ends of its interval, runs and their seconds, with tabs between
-//! them. The rivals' verdicts are "slower" or "faster" where their rule sees a difference, and "none" elsewhere.
+//! A line is a verdict, a ratio of means, the ends of its interval, runs and their seconds, with
+//! tabs between them. The rivals' verdicts are "slower" or "faster" where their rule sees a
+//! difference, and "none" elsewhere.
 
 use std::collections::BTreeMap;
 use std::fs;

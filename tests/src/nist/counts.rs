@@ -41,7 +41,8 @@ pub fn cumulative_sums(bits: impl ExactSizeIterator<Item = bool>) -> f64 {
     }
     let z = farthest as f64;
     let phi = |k: f64, offset: f64| normal_below((4.0 * k + offset) * z / n.sqrt());
-    // The standard leaves open how the limits of its sums are rounded; its program rounds towards 0.
+    // The standard leaves open how the limits of its sums are rounded; its program rounds towards
+    // 0.
     let upper = ((n / z - 1.0) / 4.0).trunc();
     let mut p = 1.0;
     let mut k = ((1.0 - n / z) / 4.0).trunc();

@@ -60,8 +60,8 @@ fn the_longest_runs_of_128_bits_have_their_published_distribution() {
 
 #[test]
 fn the_spectra_of_short_sequences_are_those_of_nists_program() {
-    // Section 2.6.4 prints N1 = 4 where five of the five peaks lie below the line, and 2.6.8 N1 = 46 for 48 (known
-    // errata: NIST's program, which made the figures of appendix B, yields these).
+    // Section 2.6.4 prints N1 = 4 where five of the five peaks lie below the line, and 2.6.8 N1 =
+    // 46 for 48 (known errata: NIST's program, which made the figures of appendix B, yields these).
     assert_p(fft(&bits("1001010011")), 0.468_160);
     assert_p(fft(&pi(100)), 0.646_355);
 }
@@ -95,7 +95,8 @@ fn a_million_bits_of_e_have_their_published_p_values() {
 
 #[test]
 fn the_probabilities_of_longest_runs_are_what_counting_gives() {
-    // P(no run longer than m in n bits): c(i) = Σ c(i−1−j)/2^(j+1) for j = 0..=m, a zero behind j ones.
+    // P(no run longer than m in n bits): c(i) = Σ c(i−1−j)/2^(j+1) for j = 0..=m, a zero behind j
+    // ones.
     let at_most = |n: usize, m: usize| {
         let mut c = vec![1.0f64; n + 2];
         for i in 1..=n + 1 {
@@ -104,8 +105,9 @@ fn the_probabilities_of_longest_runs_are_what_counting_gives() {
         // The sequence with a zero appended, which has probability 1/2 in the sum above.
         2.0 * c[n + 1]
     };
-    // The standard's own figures for blocks of 10,000 bits are up to 0.0016 off; they serve sequences of at least
-    // 750,000 bits, and are kept so that P-values are those of NIST's program.
+    // The standard's own figures for blocks of 10,000 bits are up to 0.0016 off; they serve
+    // sequences of at least 750,000 bits, and are kept so that P-values are those of NIST's
+    // program.
     for (expected, accuracy) in EXPECTED.iter().zip([1e-9, 1e-7, 2e-3]) {
         let mut below = 0.0;
         let last = expected.probabilities.len() - 1;

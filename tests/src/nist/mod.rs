@@ -1,11 +1,11 @@
 //! Seven tests of randomness from NIST SP 800-22 revision 1a, on sequences of bits.
 //!
 //! Pure functions of a sequence that return P-values: the probability that a perfect source shows
-//! at least this much deviation. Source: Rukhin and others, "A Statistical Test Suite for Random and
-//! Pseudorandom Number Generators for Cryptographic Applications", NIST (2010). Names and parameters
-//! are those of NIST's own program. The special functions come from statrs, which computes erfc to
-//! about 1e-15 and the incomplete gamma function to about 1e-14, far finer than the six digits in
-//! which the standard prints its examples.
+//! at least this much deviation. Source: Rukhin and others, "A Statistical Test Suite for Random
+//! and Pseudorandom Number Generators for Cryptographic Applications", NIST (2010). Names and
+//! parameters are those of NIST's own program. The special functions come from statrs, which
+//! computes erfc to about 1e-15 and the incomplete gamma function to about 1e-14, far finer than
+//! the six digits in which the standard prints its examples.
 #![forbid(unsafe_code)]
 
 pub mod counts;

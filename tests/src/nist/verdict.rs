@@ -1,20 +1,22 @@
 //! What many sequences together say: section 4.2 of the standard, and the paper's reading.
 //!
-//! The paper ("Stabilizer", 4.2.2) says that a source passes a test "with > 95 % confidence" and gives neither
-//! lengths nor numbers of sequences. Two readings are given for every test:
+//! The paper ("Stabilizer", 4.2.2) says that a source passes a test "with > 95 % confidence" and
+//! gives neither lengths nor numbers of sequences. Two readings are given for every test:
 //!
-//! - *one sequence*, as the paper's sentence has it: the P-value of the first sequence is at least 0.05. A perfect
-//!   source fails one in twenty such tests.
-//! - *all sequences*, the standard's own and far stricter reading: at α = 0.01, the proportion of sequences that pass
-//!   lies not below 0.99 − 3·√(0.99·0.01/m). That is a normal approximation: of 100 sequences it asks that
-//!   97 pass, which a perfect source misses in 2 of 100 tests; of 1,000 it asks that 981 pass, missed in 4 of 1,000 tests.
-//!   What must hold at every seed is better asked by [`Assessment::chance`], which is exact. (The FFT test's own
-//!   approximation lets `lrand48` pass in about 98.7 percent instead of 99, so it misses more often.)
+//! - *one sequence*, as the paper's sentence has it: the P-value of the first sequence is at least
+//!   0.05. A perfect source fails one in twenty such tests.
+//! - *all sequences*, the standard's own and far stricter reading: at α = 0.01, the proportion of
+//!   sequences that pass lies not below 0.99 − 3·√(0.99·0.01/m). That is a normal approximation: of
+//!   100 sequences it asks that 97 pass, which a perfect source misses in 2 of 100 tests; of 1,000
+//!   it asks that 981 pass, missed in 4 of 1,000 tests. What must hold at every seed is better
+//!   asked by [`Assessment::chance`], which is exact. (The FFT test's own approximation lets
+//!   `lrand48` pass in about 98.7 percent instead of 99, so it misses more often.)
 //!
-//! The standard's third question is whether the P-values are uniform. It is reported, but does not decide: memory
-//! that is handed out completely is drawn without replacement, so each index bit is set in exactly half of the places of
-//! every full window. Sums of bits then stray less than independent bits would, their P-values come out too high, and
-//! no heap that packs its memory can avoid that.
+//! The standard's third question is whether the P-values are uniform. It is reported, but does not
+//! decide: memory that is handed out completely is drawn without replacement, so each index bit is
+//! set in exactly half of the places of every full window. Sums of bits then stray less than
+//! independent bits would, their P-values come out too high, and no heap that packs its memory can
+//! avoid that.
 
 use super::Test;
 use super::counts::upper_gamma;

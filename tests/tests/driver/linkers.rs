@@ -1,4 +1,5 @@
-//! Linkers: what clang links, szc links, by the same one; and what its additions make impossible is linked without them.
+//! Linkers: what clang links, szc links, by the same one; and what its additions make impossible is
+//! linked without them.
 
 use crate::tools::{Place, sections, succeed, szc, szcxx};
 use std::process::Output;

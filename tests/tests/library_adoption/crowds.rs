@@ -14,7 +14,8 @@ F int in_library(int (*back)(int), int x) { return back(shift(x)) + scale(x) + m
 __attribute__((constructor)) static void make(void) { made = shift(1) - number; }
 "#;
 
-/// Opens all libraries named by its arguments, calls them from several threads while they are closed and opened again.
+/// Opens all libraries named by its arguments, calls them from several threads while they are
+/// closed and opened again.
 const CROWD: &str = r#"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -92,9 +93,9 @@ fn two_hundred_libraries_move_at_a_time() {
     }
 }
 
-/// Fills all slots, starts a thread in the last library, which finds none, and frees some slots again. Tells on standard
-/// error how often the first bytes of that library's function differ from those in the file: while it is passed over, and
-/// when it was closed and opened again.
+/// Fills all slots, starts a thread in the last library, which finds none, and frees some slots
+/// again. Tells on standard error how often the first bytes of that library's function differ from
+/// those in the file: while it is passed over, and when it was closed and opened again.
 const OVERCROWD: &str = r#"
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-//! Images of which the linker or a tool has lost relocations: what would have to be known stays, or is known otherwise.
+//! Images of which the linker or a tool has lost relocations: what would have to be known stays, or
+//! is known otherwise.
 
 use super::{by_name, decided, link_in};
 use szc::table::decide::Policy;
@@ -31,7 +32,8 @@ fn addresses_that_no_retained_relocation_tells_of_are_seen_in_other_ways() {
     };
     let in_data = Some(Reason::InteriorInData);
     let whole = |options: &[&str]| labels(options, &[]);
-    // What the loader relocates: lld leaves an empty entry for it with `-O2`, and there are several forms.
+    // What the loader relocates: lld leaves an empty entry for it with `-O2`, and there are several
+    // forms.
     assert_eq!(whole(&["-O2"]), in_data);
     assert_eq!(whole(&["-O2", "-Wl,-O2"]), in_data);
     for form in ["-Wl,-z,pack-relative-relocs", "-Wl,-z,rel"] {

@@ -1,5 +1,6 @@
-//! x86-64: whether a frame with a pad has room for it. A check lies in front of the body, and where it does not say
-//! enough, it goes on in a full one elsewhere; the contract is that of [`PadState`].
+//! x86-64: whether a frame with a pad has room for it. A check lies in front of the body, and where
+//! it does not say enough, it goes on in a full one elsewhere; the contract is that of
+//! [`PadState`].
 
 use super::entry::{JUMP_BYTES, WORD_BYTES, Word, with_bytes};
 use szc_abi::Movable;
@@ -8,23 +9,26 @@ use szc_abi::stack::PadState;
 /// Bytes of the check in front of the body of a frame that has a pad, on the grain.
 pub const CHECK_BYTES: usize = 16;
 
-/// Offset in a check of its first instruction, at which it is entered; who comes from a head passes a `nop`.
+/// Offset in a check of its first instruction, at which it is entered; who comes from a head passes
+/// a `nop`.
 pub const CHECK_ENTRY_AT: usize = 1;
 
 /// `nop` of one byte.
 const NOP: u8 = 0x90;
 
-/// The first bytes of an open check: what is in front of the entry, and what becomes a jump when calls go elsewhere.
+/// The first bytes of an open check: what is in front of the entry, and what becomes a jump when
+/// calls go elsewhere.
 pub const CHECK_OPENING: Word = Word::from_le_bytes([NOP, 0x64, 0x48, 0, 0, 0, 0, 0]);
 
-/// How many those are: the same form as the beginning of a body, what is kept, and a jump behind it.
+/// How many those are: the same form as the beginning of a body, what is kept, and a jump behind
+/// it.
 pub const CHECK_OPENING_BYTES: usize = CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize;
 
 const _: () = assert!(CHECK_OPENING_BYTES <= WORD_BYTES);
 
-/// The check at `at`: goes on behind itself if the stack pointer is not below where the thread's frames get pads and nothing
-/// else lies above (that is so for the main thread alone), and else at `full`. `state` is the distance of the thread's pad
-/// state from the thread pointer.
+/// The check at `at`: goes on behind itself if the stack pointer is not below where the thread's
+/// frames get pads and nothing else lies above (that is so for the main thread alone), and else at
+/// `full`. `state` is the distance of the thread's pad state from the thread pointer.
 ///
 /// Of registers it changes the flags.
 #[must_use]
@@ -43,13 +47,15 @@ pub fn check(at: usize, full: usize, state: i32) -> [u8; CHECK_BYTES] {
 /// Bytes of a full check, which is also their grain.
 pub const FULL_CHECK_BYTES: usize = 32;
 
-/// Offset in a full check of the word with its last instruction, whose displacement is the last field.
+/// Offset in a full check of the word with its last instruction, whose displacement is the last
+/// field.
 pub const FULL_CHECK_JUMP_AT: usize = FULL_CHECK_BYTES - WORD_BYTES;
 
-/// The full check at `at`: goes on in the body while the stack pointer lies where the thread's frames get pads, and else
-/// at `plain`. `state` is as for [`check`].
+/// The full check at `at`: goes on in the body while the stack pointer lies where the thread's
+/// frames get pads, and else at `plain`. `state` is as for [`check`].
 ///
-/// Of registers it changes r11, which no convention of the compiler's passes anything in, and flags.
+/// Of registers it changes r11, which no convention of the compiler's passes anything in, and
+/// flags.
 #[must_use]
 pub fn full_check(at: usize, body: usize, plain: usize, state: i32) -> [u8; FULL_CHECK_BYTES] {
     let low = state.wrapping_add(PadState::LOW_AT as i32).to_le_bytes();
@@ -80,8 +86,8 @@ fn joined<const BYTES: usize, const PARTS: usize>(parts: [&[u8]; PARTS]) -> [u8;
     code
 }
 
-/// The last word of a full check whose end is here, once it goes on at `plain`. The displacement lies in that word as a
-/// whole.
+/// The last word of a full check whose end is here, once it goes on at `plain`. The displacement
+/// lies in that word as a whole.
 #[must_use]
 pub fn full_check_jump(end: usize, plain: usize, word: Word) -> Word {
     let displacement = plain.wrapping_sub(end) as u32;

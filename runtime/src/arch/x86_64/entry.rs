@@ -1,10 +1,10 @@
-//! x86-64: how a copy is entered. Words in front of bodies, stubs for what is not there yet, and the
-//! code that saves a call's registers while the resolver finds its target.
+//! x86-64: how a copy is entered. Words in front of bodies, stubs for what is not there yet, and
+//! the code that saves a call's registers while the resolver finds its target.
 //!
-//! What changes while threads run is one instruction, all of whose bytes lie in one aligned word of 8 bytes, and it
-//! changes by one store of that word: no thread can stand inside it, and every fetch finds
-//! one of its forms (AMD64 APM volume 2, 7.6.1: naturally aligned stores of up to 8 bytes are safe
-//! for asynchronous cross-modification). There are two kinds:
+//! What changes while threads run is one instruction, all of whose bytes lie in one aligned word of
+//! 8 bytes, and it changes by one store of that word: no thread can stand inside it, and every
+//! fetch finds one of its forms (AMD64 APM volume 2, 7.6.1: naturally aligned stores of up to 8
+//! bytes are safe for asynchronous cross-modification). There are two kinds:
 //!
 //! ```text
 //! head      the word in front of the copy is entered, and is the instruction
@@ -12,8 +12,8 @@
 //!           becomes a jump of 2 bytes to a detour, which undoes the pushes and jumps on
 //! ```
 //!
-//! A stub moves the stack pointer before it pushes anything: one half of a split function may jump to
-//! the other half with data of its own in the red zone below the stack pointer.
+//! A stub moves the stack pointer before it pushes anything: one half of a split function may jump
+//! to the other half with data of its own in the red zone below the stack pointer.
 
 use super::{TRAP, displacement};
 use core::arch::{asm, global_asm};
@@ -22,11 +22,12 @@ use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
 /// Bytes of the word that changes at once.
 pub const WORD_BYTES: usize = SLOT_HEAD_BYTES as usize;
 
-/// Such a word, its first byte the lowest. Words are put together by shifts: copying a number of bytes that is not known
-/// to the compiler would call the program's `memcpy`.
+/// Such a word, its first byte the lowest. Words are put together by shifts: copying a number of
+/// bytes that is not known to the compiler would call the program's `memcpy`.
 pub type Word = u64;
 
-/// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may go on here, too.
+/// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may
+/// go on here, too.
 pub const OPEN_HEAD: Word = Word::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]);
 
 /// Bytes of `jmp rel32`.
@@ -39,8 +40,9 @@ const _: () = assert!(
         && (PLACEMENT_GRAIN_BYTES as usize).is_multiple_of(WORD_BYTES)
 );
 
-/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target. Without pushes it is a head that
-/// leads on. The target must be within reach, as all of the arena is.
+/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target.
+/// Without pushes it is a head that leads on. The target must be within reach, as all of the arena
+/// is.
 #[must_use]
 pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     /// What `pop` of a register has more than `push` of it.
@@ -54,7 +56,8 @@ pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     pops | (jump | TRAPS << (8 * JUMP_BYTES)) << (8 * pushes)
 }
 
-/// The beginning of a body at `at`, whose first bytes are these, once it is left for its detour behind so many pushes.
+/// The beginning of a body at `at`, whose first bytes are these, once it is left for its detour
+/// behind so many pushes.
 #[must_use]
 pub fn left(at: usize, body: Word, pushes: u32, detour: usize) -> Word {
     let behind = at + (pushes + Movable::DETOUR_JUMP_BYTES) as usize;
@@ -82,7 +85,8 @@ pub const STUB_BYTES: usize = 16;
 const RED_ZONE_BYTES: usize = 128;
 
 /// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
-/// touched while signals are still open, so that a stack that overflows here does so as in any call.
+/// touched while signals are still open, so that a stack that overflows here does so as in any
+/// call.
 pub const RESOLVER_STACK_BYTES: usize = 1344;
 
 /// Offset of the mark in a stub, a byte that nobody executes.
@@ -103,8 +107,8 @@ pub fn stack_pointer_at_stub(pushed_at: usize) -> usize {
     pushed_at + 8 + RED_ZONE_BYTES
 }
 
-/// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first instruction, red zone
-/// and return address lie above the stack pointer.
+/// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first
+/// instruction, red zone and return address lie above the stack pointer.
 pub const STUB_RULES: [u8; 4] = {
     let cfa = RED_ZONE_BYTES + 8;
     let after_first = 0x40 | STUB_CALL_AT as u8;
@@ -112,12 +116,12 @@ pub const STUB_RULES: [u8; 4] = {
     [after_first, 0x0e, cfa as u8 & 0x7f | 0x80, (cfa >> 7) as u8]
 };
 
-// szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its address.
-// szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind the red zone
-// lies what the program called with. To the program this is an instruction that changes nothing: all
-// registers and flags are kept, because compilers know which ones a function of their own leaves alone
-// (gcc's -fipa-ra). The upper parts of vector registers are kept because no code of the runtime has
-// instructions that write them.
+// szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its
+// address. szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind
+// the red zone lies what the program called with. To the program this is an instruction that
+// changes nothing: all registers and flags are kept, because compilers know which ones a function
+// of their own leaves alone (gcc's -fipa-ra). The upper parts of vector registers are kept because
+// no code of the runtime has instructions that write them.
 global_asm!(
     ".text",
     ".globl szc_rt_stub",
@@ -148,8 +152,8 @@ global_asm!(
     "mov rbp, rsp",
     ".cfi_def_cfa_register rbp",
     "pushfq",
-    // Flags as the kernel starts a program with: forwards, no alignment checks, and no single steps,
-    // whose signal would find itself blocked.
+    // Flags as the kernel starts a program with: forwards, no alignment checks, and no single
+    // steps, whose signal would find itself blocked.
     "push 2",
     "popfq",
     "push rax", // number of vector registers of a variadic call
@@ -243,8 +247,8 @@ pub fn resolver() -> usize {
     szc_rt_resolve as *const () as usize
 }
 
-/// The stub that lies at `at` and enters the resolver through `pointer`; nothing if the pointer is out
-/// of its reach.
+/// The stub that lies at `at` and enters the resolver through `pointer`; nothing if the pointer is
+/// out of its reach.
 #[must_use]
 pub fn stub(at: usize, pointer: usize) -> Option<[u8; STUB_BYTES]> {
     // SAFETY: the pattern is as long as a stub, in text that stays mapped, and is not movable.
@@ -256,8 +260,8 @@ pub fn stub(at: usize, pointer: usize) -> Option<[u8; STUB_BYTES]> {
 }
 
 /// Whether the processor keeps a second stack of return addresses (CET), which the resolver's last
-/// instruction would contradict. Linkers mark a program for it only if each of its objects is marked,
-/// and the runtime's is not.
+/// instruction would contradict. Linkers mark a program for it only if each of its objects is
+/// marked, and the runtime's is not.
 #[must_use]
 pub fn has_shadow_stack() -> bool {
     let pointer: usize;

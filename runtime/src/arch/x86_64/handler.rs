@@ -4,8 +4,8 @@
 
 use core::arch::global_asm;
 
-// qemu-user before version 8 enters handlers with a stack that is not aligned as the ABI says, where instructions that the
-// compiler relies on fault.
+// qemu-user before version 8 enters handlers with a stack that is not aligned as the ABI says,
+// where instructions that the compiler relies on fault.
 global_asm!(
     ".text",
     ".globl szc_rt_fatal",

@@ -23,8 +23,8 @@ pub unsafe fn copy_words(to: *mut u8, from: *const u8, bytes: usize) {
         unsafe { copy_bytes(to, from, bytes) };
         return;
     }
-    // SAFETY: the caller's promise; the loop ends with the word in which the last byte lies. Without bytes it copies a
-    // word, too, so it is not entered.
+    // SAFETY: the caller's promise; the loop ends with the word in which the last byte lies.
+    // Without bytes it copies a word, too, so it is not entered.
     unsafe {
         asm!(
             "test {left}, {left}",

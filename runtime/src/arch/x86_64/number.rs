@@ -1,4 +1,5 @@
-//! x86-64: a function that returns a number, for the test whether changes of code are seen (`code/self_test.rs`).
+//! x86-64: a function that returns a number, for the test whether changes of code are seen
+//! (`code/self_test.rs`).
 
 use super::entry::Word;
 use core::arch::global_asm;
@@ -6,7 +7,8 @@ use core::arch::global_asm;
 /// What the function in the runtime's text returns.
 pub const FIRST_NUMBER: u32 = 1;
 
-/// The bytes of a function that returns a number, all in one word: `mov $number, %eax; ret`, and `nop`s.
+/// The bytes of a function that returns a number, all in one word: `mov $number, %eax; ret`, and
+/// `nop`s.
 #[must_use]
 pub fn returning(number: u32) -> Word {
     let [a, b, c, d] = number.to_le_bytes();

@@ -1,4 +1,5 @@
-//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the first code of a thread.
+//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the first code
+//! of a thread.
 //!
 //! Sources: System V ABI AMD64 supplement; Drepper, "ELF handling for thread-local storage"
 //! (local-exec model); `szc_abi::stack`.
@@ -26,8 +27,8 @@ global_asm!(
     ".type szc_pad_state_offset, @object",
     ".size szc_pad_state_offset, 8",
     "szc_pad_state_offset:",
-    // Thread-local storage of an executable lies below the thread pointer: the upper half of the distance is all ones.
-    // (GNU gold has no relocation for all of it.)
+    // Thread-local storage of an executable lies below the thread pointer: the upper half of the
+    // distance is all ones. (GNU gold has no relocation for all of it.)
     ".long szc_pad_state@tpoff",
     ".long -1",
     ".text",

@@ -1,8 +1,8 @@
-//! x86-64: unwind rules of the code that copies have in front of their bodies, for unwinders that take rules near
-//! that code only, and so cannot be sent to those of the patterns in the program.
+//! x86-64: unwind rules of the code that copies have in front of their bodies, for unwinders that
+//! take rules near that code only, and so cannot be sent to those of the patterns in the program.
 //!
-//! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.2 and 6.4.3; System V ABI, figure 3.36 (numbers
-//! of registers).
+//! Sources: Linux Standard Base, "Exception Frames"; DWARF 5, 6.4.2 and 6.4.3; System V ABI, figure
+//! 3.36 (numbers of registers).
 
 use super::check::FULL_CHECK_BYTES;
 use super::entry::{STUB_BYTES, STUB_RULES, WORD_BYTES};
@@ -11,7 +11,8 @@ use szc_abi::Movable;
 /// Bytes of rules without instructions, and of what all have in common.
 const RULES_BYTES: usize = 24;
 
-/// Offset in [`PATTERNS`] of the rules of a head and of checks: the function was called, and has done nothing yet.
+/// Offset in [`PATTERNS`] of the rules of a head and of checks: the function was called, and has
+/// done nothing yet.
 pub const FRONT_AT: usize = RULES_BYTES;
 
 /// Offset in [`PATTERNS`] of the rules of a stub: the same, until it leaves the red zone.
@@ -26,10 +27,12 @@ const DETOURS: usize = Movable::MAX_DETOUR_PUSHES as usize + 1;
 const CFA_OFFSET: u8 = 0x0e;
 const NEXT_BYTE: u8 = 0x41;
 
-/// Bytes of the instructions of a detour's rules: where the stack was at first, and behind each byte.
+/// Bytes of the instructions of a detour's rules: where the stack was at first, and behind each
+/// byte.
 const DETOUR_RULES_BYTES: usize = (2 + 3 * (DETOURS - 1)).next_multiple_of(4);
 
-/// Offset in [`PATTERNS`] of the rules of a detour that undoes so many pushes. Others have no more bytes.
+/// Offset in [`PATTERNS`] of the rules of a detour that undoes so many pushes. Others have no more
+/// bytes.
 #[must_use]
 pub const fn detour_at(pushes: u32) -> usize {
     DETOURS_AT + pushes as usize * (RULES_BYTES + DETOUR_RULES_BYTES)

@@ -1,16 +1,16 @@
 //! Instructions that go on on another stack, as code that nobody has decoded may hold them.
 //!
-//! Found by their bytes, wherever those stand: what looks like one and is none costs memory alone. Compilers load
-//! the stack pointer from their frames and from registers that calls keep (arrays of variable length), or from one that
-//! holds no argument and that they have loaded from their frame; code that switches stacks loads it from somewhere
-//! else in memory, or from a register that may hold an argument.
-//! Source: Intel SDM volume 2, 2.1.5 (ModR/M and SIB), 2.2.1 (REX), MOV, XCHG.
+//! Found by their bytes, wherever those stand: what looks like one and is none costs memory alone.
+//! Compilers load the stack pointer from their frames and from registers that calls keep (arrays of
+//! variable length), or from one that holds no argument and that they have loaded from their frame;
+//! code that switches stacks loads it from somewhere else in memory, or from a register that may
+//! hold an argument. Source: Intel SDM volume 2, 2.1.5 (ModR/M and SIB), 2.2.1 (REX), MOV, XCHG.
 
 /// Bytes that must be there behind the first one of such an instruction.
 pub const SWITCH_BYTES_BEHIND: usize = 3;
 
-/// How far in front of `mov %r11, %rsp` a load from the frame counts. (Both parts of a loop that allocates; farther
-/// away it is another function's.)
+/// How far in front of `mov %r11, %rsp` a load from the frame counts. (Both parts of a loop that
+/// allocates; farther away it is another function's.)
 const LOADED_BYTES_IN_FRONT: usize = 256;
 
 /// Whether bytes of code hold an instruction that switches stacks, at all but the last
@@ -24,7 +24,8 @@ pub fn switches_stacks(code: &[u8]) -> bool {
     })
 }
 
-/// `mov %r11, %rsp`: no argument is in that register, so what goes to the stack pointer has been loaded before.
+/// `mov %r11, %rsp`: no argument is in that register, so what goes to the stack pointer has been
+/// loaded before.
 const FROM_R11: [u8; 3] = [0x4c, 0x89, 0xdc];
 
 /// Whether code ends with some in which `mov n(%rbp), %r11` stands.
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_register_without_argument_that_was_loaded_from_the_frame_is_none() {
-        // gcc 12, an array of variable length in a loop: mov -0x88(%rbp), %r11; test %eax, %eax; mov %r11, %rsp
+        // gcc 12, an array of variable length in a loop: mov -0x88(%rbp), %r11; test %eax, %eax;
+        // mov %r11, %rsp
         let load = [0x4c, 0x8b, 0x9d, 0x78, 0xff, 0xff, 0xff, 0x85, 0xc0];
         let set = [0x4c, 0x89, 0xdc];
         assert!(is_switch(&set));

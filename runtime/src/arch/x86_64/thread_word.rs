@@ -1,7 +1,7 @@
 //! Words that each thread has for itself: `#[thread_local]` is not stable in Rust.
 //!
-//! The runtime is part of the program's image, so its thread-local storage lies at a fixed distance from the thread
-//! pointer (Drepper, "ELF handling for thread-local storage", local-exec model).
+//! The runtime is part of the program's image, so its thread-local storage lies at a fixed distance
+//! from the thread pointer (Drepper, "ELF handling for thread-local storage", local-exec model).
 
 /// Defines a word of thread-local storage, 0 at first, and the functions that read and set it.
 macro_rules! thread_word {
@@ -74,7 +74,8 @@ thread_word!(
 
 thread_word!(
     "szc_rt_thread_walk",
-    /// The context that a walk of the calling thread's stack shows the program at the moment; 0 for none.
+    /// The context that a walk of the calling thread's stack shows the program at the moment; 0 for
+    /// none.
     shown_context,
     /// Sets what [`shown_context`] reads.
     set_shown_context

@@ -1,5 +1,6 @@
-//! x86-64: functions of libc that take any number of arguments. The runtime looks at a call and lets it go on where it was
-//! meant to, without a frame of its own between; and what libc's do, for programs in which there is none behind.
+//! x86-64: functions of libc that take any number of arguments. The runtime looks at a call and
+//! lets it go on where it was meant to, without a frame of its own between; and what libc's do, for
+//! programs in which there is none behind.
 //!
 //! Sources: System V ABI AMD64 supplement (A.2.1 for system calls); syscall(2).
 
@@ -61,7 +62,8 @@ looks_on!("szc_rt_frames_clone", crate::stack::exports::before_clone);
 looks_on!("szc_rt_frames_prctl", crate::filters::before_prctl);
 looks_on!("szc_rt_frames_syscall", crate::filters::before_syscall);
 
-// syscall(2) of a program without a shared libc. Not in Rust, whose frame a child on another stack would not find.
+// syscall(2) of a program without a shared libc. Not in Rust, whose frame a child on another stack
+// would not find.
 global_asm!(
     ".text",
     ".type szc_rt_system_call, @function",
@@ -89,8 +91,8 @@ global_asm!(
     failed = sym failed,
 );
 
-// clone(2) of libc under the name that is always there: programs without a shared libc would not have it at all if nothing
-// referred to it.
+// clone(2) of libc under the name that is always there: programs without a shared libc would not
+// have it at all if nothing referred to it.
 global_asm!(
     ".section .data.rel.ro.szc_rt_clone, \"aw\", @progbits",
     ".p2align 3",
@@ -112,8 +114,8 @@ extern "C" fn failed(result: isize) -> isize {
     returned(result) as isize
 }
 
-// First code of a child of clone(2) that has memory of its own. It ends with the program's start routine:
-// libc would end this thread alone, and the maintenance task would be left.
+// First code of a child of clone(2) that has memory of its own. It ends with the program's start
+// routine: libc would end this thread alone, and the maintenance task would be left.
 global_asm!(
     ".text",
     ".globl szc_rt_clone_child",

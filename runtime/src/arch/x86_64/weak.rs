@@ -1,7 +1,7 @@
 //! Symbols of other code that a program may or may not have: undefined weak references are null.
 //!
-//! Rust has no weak references of its own on the stable toolchain, so the words that the linker or the
-//! loader fills in are written in assembly.
+//! Rust has no weak references of its own on the stable toolchain, so the words that the linker or
+//! the loader fills in are written in assembly.
 
 use core::arch::global_asm;
 
@@ -123,7 +123,8 @@ pub enum StreamsCall {
 
 /// Calls such a function, if there is one: a static program without streams has none.
 pub fn call_for_streams(call: StreamsCall) {
-    // SAFETY: constants that the loader filled in before any code of the image ran; the functions take nothing.
+    // SAFETY: constants that the loader filled in before any code of the image ran; the functions
+    // take nothing.
     unsafe {
         if let Some(function) = szc_rt_weak_streams[call as usize] {
             function();

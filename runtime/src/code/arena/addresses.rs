@@ -18,11 +18,13 @@ const LOWEST_ADDRESS: usize = 1 << 16;
 /// Farthest that any byte of the arena may be from any byte of the image.
 pub(super) const REACH_BYTES: usize = (1 << 31) - (1 << 20);
 
-/// Distance between the places for an arena that are tried where all better ones are taken: at most, and at least.
+/// Distance between the places for an arena that are tried where all better ones are taken: at
+/// most, and at least.
 const MAX_STEP_BYTES: usize = 16 << 20;
 const MIN_STEP_BYTES: usize = 2 << 20;
 
-/// Where the last arena begins. Relaxed: a hint, which only whoever maps the next one reads, under a lock.
+/// Where the last arena begins. Relaxed: a hint, which only whoever maps the next one reads, under
+/// a lock.
 static LAST: AtomicUsize = AtomicUsize::new(0);
 
 /// Reserves private writable memory within reach of the image.

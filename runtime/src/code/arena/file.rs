@@ -1,5 +1,5 @@
-//! An arena whose memory is an ELF file: a header page in front of the places, and behind them what the file says of
-//! them ([`crate::symbols::elf`]).
+//! An arena whose memory is an ELF file: a header page in front of the places, and behind them what
+//! the file says of them ([`crate::symbols::elf`]).
 
 use super::{Arena, copy_parts};
 use crate::code::views::{self, Form};
@@ -40,7 +40,8 @@ impl Arena {
     /// The part must lie in the file, and nobody else may refer to it.
     pub unsafe fn file_part(&self, offset: usize, bytes: usize) -> Option<&'static mut [u8]> {
         let start = self.writable.wrapping_sub(self.around.front_bytes).wrapping_add(offset);
-        // SAFETY: the caller's promise; the mapping lives as long as the image's code, and so does every user.
+        // SAFETY: the caller's promise; the mapping lives as long as the image's code, and so does
+        // every user.
         os::is_writable(start, bytes)
             .then(|| unsafe { core::slice::from_raw_parts_mut(start, bytes) })
     }
@@ -70,7 +71,8 @@ impl Arena {
     ) -> Result<(), Errno> {
         let old = *self;
         let (start, bytes) = self.file_range().ok_or(os::EINVAL)?;
-        // SAFETY: replaces our own mapping; the code that runs here is the image's, not the arena's.
+        // SAFETY: replaces our own mapping; the code that runs here is the image's, not the
+        // arena's.
         let (_, writable) = unsafe { views::map(start, bytes, Form::File)? };
         self.writable = writable.wrapping_add(self.around.front_bytes);
         self.open_places(places)?;

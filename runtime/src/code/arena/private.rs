@@ -1,4 +1,5 @@
-//! Ordinary memory in front of an arena, within reach of its image: pointers, and headers for unwinders.
+//! Ordinary memory in front of an arena, within reach of its image: pointers, and headers for
+//! unwinders.
 
 use super::Arena;
 
@@ -12,8 +13,8 @@ pub struct Private {
 }
 
 impl Arena {
-    /// Memory for the headers of a place. It is accessible from the first time that the place is opened on, even
-    /// while the place is closed, and no memory is taken before it is written.
+    /// Memory for the headers of a place. It is accessible from the first time that the place is
+    /// opened on, even while the place is closed, and no memory is taken before it is written.
     pub fn headers(&self, place: u32) -> *mut u8 {
         let all = self.places() as usize * self.header_bytes;
         let view = self.executable.wrapping_sub(self.around.front_bytes);

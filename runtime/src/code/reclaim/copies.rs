@@ -30,11 +30,11 @@ impl Images {
         self.all().any(|code| code.reclaims && code.epochs.wants_cycle())
     }
 
-    /// Begins a cycle: makes all old layouts candidates. Writes where there are copies, and returns in how
-    /// many extents; nothing if none can be freed.
+    /// Begins a cycle: makes all old layouts candidates. Writes where there are copies, and returns
+    /// in how many extents; nothing if none can be freed.
     ///
-    /// From now on nobody can come to a candidate who does not refer to it already: all heads in old
-    /// layouts lead to the resolver or to the current one, which is none.
+    /// From now on nobody can come to a candidate who does not refer to it already: all heads in
+    /// old layouts lead to the resolver or to the current one, which is none.
     pub fn begin_cycle(&mut self, extents: &mut [Extent]) -> Option<usize> {
         let (mut count, mut candidates) = (0, 0);
         for slot in 0..self.slots() {
@@ -134,7 +134,8 @@ impl Code {
         }
     }
 
-    /// Makes old layouts candidates, but those with labels that may have been stored. Returns how many.
+    /// Makes old layouts candidates, but those with labels that may have been stored. Returns how
+    /// many.
     fn make_candidates(&mut self) -> u32 {
         let mut count = self.epochs.begin_cycle();
         for place in 0..self.epochs.opened() {

@@ -1,9 +1,10 @@
-//! Looks for code that switches stacks where the link step could not: in libraries that szc did not build, and in
-//! images without a table.
+//! Looks for code that switches stacks where the link step could not: in libraries that szc did not
+//! build, and in images without a table.
 //!
-//! A stack that such code has left refers to layouts that nobody sees. So no cycle ends before all code that was
-//! mapped after its begin has been read once. Some of it is read in each interval, so that little is asked of the
-//! caches at a time; and from the files, because pages of a mapping that are read become memory of the program.
+//! A stack that such code has left refers to layouts that nobody sees. So no cycle ends before all
+//! code that was mapped after its begin has been read once. Some of it is read in each interval, so
+//! that little is asked of the caches at a time; and from the files, because pages of a mapping
+//! that are read become memory of the program.
 
 use super::super::images::Images;
 use super::array;
@@ -20,8 +21,9 @@ const MAX_MAPPINGS: usize = 1024;
 /// Bytes that are read in an interval.
 const BYTES_AT_A_TIME: usize = 1 << 20;
 
-/// How file names begin of what comes with the C library and the compiler. Their functions that set the stack
-/// pointer go back to an older frame of the same stack, or the runtime knows of their stacks (`makecontext`).
+/// How file names begin of what comes with the C library and the compiler. Their functions that set
+/// the stack pointer go back to an older frame of the same stack, or the runtime knows of their
+/// stacks (`makecontext`).
 const KNOWN: [&[u8]; 7] =
     [b"ld-linux", b"ld-2.", b"libc.so.", b"libc-2.", b"libpthread", b"libgcc_s", b"libunwind.so"];
 

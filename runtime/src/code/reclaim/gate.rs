@@ -1,4 +1,5 @@
-//! The gate in front of the resolver: while it is shut, threads that come to the resolver wait there.
+//! The gate in front of the resolver: while it is shut, threads that come to the resolver wait
+//! there.
 //!
 //! It is shut for a moment when the maintenance task needs to see threads at rest that would
 //! otherwise go on running. A thread that waits at the gate is a thread that waits in a system

@@ -1,9 +1,10 @@
 //! Frees old copies of functions that nobody can reach any more.
 //!
-//! A cycle makes all old layouts candidates, looks once at every thread at a moment when it waits in
-//! the kernel, keeps what its stack refers to, and frees the rest. Why that is enough is in
-//! DESIGN.md, "Reclaiming". Everything here runs on the maintenance task; threads of the program run
-//! on meanwhile, and are asked to wait at the gate only if they do not come to rest by themselves.
+//! A cycle makes all old layouts candidates, looks once at every thread at a moment when it waits
+//! in the kernel, keeps what its stack refers to, and frees the rest. Why that is enough is in
+//! DESIGN.md, "Reclaiming". Everything here runs on the maintenance task; threads of the program
+//! run on meanwhile, and are asked to wait at the gate only if they do not come to rest by
+//! themselves.
 
 mod copies;
 mod foreign;
@@ -95,8 +96,8 @@ impl Reclaimer {
         })
     }
 
-    /// Does a part of the work; called once in each interval. `separate` says whether every child has
-    /// copies of its own.
+    /// Does a part of the work; called once in each interval. `separate` says whether every child
+    /// has copies of its own.
     pub fn step(&mut self, separate: impl Fn() -> bool) {
         if stacks::blocked().is_none() {
             if self.cycle.is_none() && CODE.with(|images| images.want_cycle()) {
@@ -167,13 +168,14 @@ impl Reclaimer {
         self.pending_count = left;
     }
 
-    /// Shuts the gate and the entries of all functions, so that threads that call anything wait, until
-    /// all have been seen or they wait too long.
+    /// Shuts the gate and the entries of all functions, so that threads that call anything wait,
+    /// until all have been seen or they wait too long.
     fn pause(&mut self) {
         let start = os::monotonic_ns();
         gate::shut();
         let shut = CODE.with(|images| {
-            // Otherwise everything has been settled meanwhile, and nobody may have to ask the resolver any more.
+            // Otherwise everything has been settled meanwhile, and nobody may have to ask the
+            // resolver any more.
             let may = !images.are_settled();
             if may {
                 images.shut_entries();
@@ -214,7 +216,8 @@ impl Reclaimer {
         };
     }
 
-    /// Frees what no thread refers to, if no thread has started since in a way that libc does not know.
+    /// Frees what no thread refers to, if no thread has started since in a way that libc does not
+    /// know.
     fn end(&mut self, separate: impl Fn() -> bool) {
         let known = &self.known[..self.known_count];
         let pending = &mut *self.pending;
@@ -275,8 +278,8 @@ impl Drop for Reclaimer {
     }
 }
 
-/// Times that threads were made to wait so that they could be seen at rest, and how long they did, in
-/// nanoseconds. Written by the maintenance task alone.
+/// Times that threads were made to wait so that they could be seen at rest, and how long they did,
+/// in nanoseconds. Written by the maintenance task alone.
 static PAUSES: AtomicU64 = AtomicU64::new(0);
 static PAUSE_NS: AtomicU64 = AtomicU64::new(0);
 
@@ -310,7 +313,7 @@ pub fn become_child() {
 /// Zeroed memory, until the task ends.
 fn array<T: Copy>(count: usize) -> Option<&'static mut [T]> {
     let memory = os::map_anonymous(count * size_of::<T>()).ok()?;
-    // SAFETY: a mapping of a moment ago, unmapped by `drop` alone; `T` is made of unsigned integers in
-    // all uses.
+    // SAFETY: a mapping of a moment ago, unmapped by `drop` alone; `T` is made of unsigned integers
+    // in all uses.
     Some(unsafe { core::slice::from_raw_parts_mut(memory.cast(), count) })
 }

@@ -1,11 +1,12 @@
-//! A model of entries, epochs and reclaiming, run by loom in every order that the memory model allows.
+//! A model of entries, epochs and reclaiming, run by loom in every order that the memory model
+//! allows.
 //!
-//! The sequence of epochs is the real one ([`Epochs`]). A head, an entry's pointer and the poison of a place are
-//! words with the orderings of the real ones; a stack is a list of places; a thread that waits in the
-//! kernel is one that has put its stack where it can be seen.
+//! The sequence of epochs is the real one ([`Epochs`]). A head, an entry's pointer and the poison
+//! of a place are words with the orderings of the real ones; a stack is a list of places; a thread
+//! that waits in the kernel is one that has put its stack where it can be seen.
 //!
-//! What is checked: a thread that comes to a place, is entered there or returns there, finds it as it
-//! was, and not filled with traps.
+//! What is checked: a thread that comes to a place, is entered there or returns there, finds it as
+//! it was, and not filled with traps.
 #![forbid(unsafe_code)]
 
 use crate::epoch::{Epochs, Use};
@@ -92,7 +93,8 @@ impl World {
         *self.resting.lock().unwrap() = None;
     }
 
-    /// Begins an epoch, with a copy made ahead or not. `led_on`: callers are led into each new layout.
+    /// Begins an epoch, with a copy made ahead or not. `led_on`: callers are led into each new
+    /// layout.
     fn publish(&self, ahead: bool, led_on: bool) {
         let next = self.epochs.lock().unwrap().next();
         let Ok((_, place)) = next else { return };

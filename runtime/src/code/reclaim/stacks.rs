@@ -83,7 +83,8 @@ static MAIN_END: AtomicUsize = AtomicUsize::new(0);
 static MAIN_DESCRIPTOR: AtomicUsize = AtomicUsize::new(0);
 static MAIN_THREAD: AtomicUsize = AtomicUsize::new(0);
 
-/// Remembers the main thread, which must be the calling one. `end`: an address above all its frames.
+/// Remembers the main thread, which must be the calling one. `end`: an address above all its
+/// frames.
 pub fn remember_main(end: usize) {
     MAIN_END.store(end, Ordering::Relaxed);
     MAIN_DESCRIPTOR.store(tasks::robust_list(0).unwrap_or(0), Ordering::Relaxed);
@@ -128,8 +129,8 @@ static KNOWN: [SignalStack; SIGNAL_STACKS] = [const {
 
 /// Remembers that the calling thread has set or, with an empty range, given up its signal stack.
 ///
-/// A thread's entry is written by the thread alone. A stack that is not remembered is one that is not
-/// known when a thread is seen on it: then reclaiming ends.
+/// A thread's entry is written by the thread alone. A stack that is not remembered is one that is
+/// not known when a thread is seen on it: then reclaiming ends.
 pub fn set_signal_stack(start: usize, end: usize) {
     let (thread, pointer) = (thread_pointer(), stack_pointer());
     if start < end && start > pointer && start < end_of_thread(thread) {

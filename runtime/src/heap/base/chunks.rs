@@ -1,9 +1,9 @@
 //! The slabs of one base: how they get blocks' memory, and how blocks come back.
 //!
-//! A chunk belongs to one class, or is a nursery, where the first few slabs of all classes lie, and is divided into groups
-//! of blocks; a slab manages one group. Blocks that
-//! another thread frees go into a bitmap of their own, by atomic operations, and the slab into a list of its
-//! owner, who looks there before it takes fresh memory: no lock, no link inside a block.
+//! A chunk belongs to one class, or is a nursery, where the first few slabs of all classes lie, and
+//! is divided into groups of blocks; a slab manages one group. Blocks that another thread frees go
+//! into a bitmap of their own, by atomic operations, and the slab into a list of its owner, who
+//! looks there before it takes fresh memory: no lock, no link inside a block.
 
 use super::slab::{Place, SLAB_BLOCKS, Slab};
 use super::slab_chunk::{
@@ -23,12 +23,13 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Free groups of a chunk whose memory the kernel gets back together, at least.
 const RELEASED_GROUPS: u32 = 32;
-/// Memory of free groups that a base keeps, because to give it back and to get it again costs more than most programs
-/// do with it: so much, and so much for each chunk.
+/// Memory of free groups that a base keeps, because to give it back and to get it again costs more
+/// than most programs do with it: so much, and so much for each chunk.
 const KEPT_BYTES: usize = 2 << 20;
 const KEPT_CHUNK_BYTES: usize = 64 << 10;
 
-/// Chunks of a class that are searched for a free group at the wanted place. A class that has but one gets another.
+/// Chunks of a class that are searched for a free group at the wanted place. A class that has but
+/// one gets another.
 const SEARCHED_CHUNKS: usize = 2;
 
 /// What other threads may touch of a base.
@@ -60,8 +61,8 @@ impl Chunks {
         unsafe { core::ptr::eq((*chunk_of(block).cast::<SlabChunk>()).owner, self.shared) }
     }
 
-    /// Frees a block: of this base, and then its slab is the result; or of another, by the way through its
-    /// owner's queue.
+    /// Frees a block: of this base, and then its slab is the result; or of another, by the way
+    /// through its owner's queue.
     ///
     /// # Safety
     /// Nobody may use the block, which a base of slabs gave for this class.
@@ -76,14 +77,16 @@ impl Chunks {
                 Slab::put_back(slab, index);
                 return Some(slab);
             }
-            // Before the block is free, so that the owner, who sees the block free, sees the visitor.
+            // Before the block is free, so that the owner, who sees the block free, sees the
+            // visitor.
             let visitors = &(*chunk_of(block).cast::<SlabChunk>()).visitors;
             visitors.fetch_add(1, Ordering::Relaxed);
             // Release: what was written to the block is done before the owner reuses it (acquire in
             // `collect`).
             let elsewhere = &(*slab).freed_elsewhere[index / 64];
             elsewhere.fetch_or(1 << (index % 64), Ordering::Release);
-            // If the flag was set, the owner has yet to clear it, and looks at the bitmap afterwards.
+            // If the flag was set, the owner has yet to clear it, and looks at the bitmap
+            // afterwards.
             if !(*slab).queued.swap(true, Ordering::AcqRel) {
                 let owner = &*(*chunk_of(block).cast::<SlabChunk>()).owner;
                 push(&owner.queue, slab);
@@ -94,7 +97,8 @@ impl Chunks {
         }
     }
 
-    /// Takes back what other threads freed: calls `found` for each slab that got free blocks, with their number.
+    /// Takes back what other threads freed: calls `found` for each slab that got free blocks, with
+    /// their number.
     pub fn collect(&mut self, mut found: impl FnMut(&mut Self, *mut Slab, usize)) {
         // SAFETY: made with the base, and never unmapped.
         let shared = unsafe { &*self.shared };
@@ -108,7 +112,8 @@ impl Chunks {
             unsafe {
                 let next = (*slab).next_queued.load(Ordering::Relaxed);
                 // Acquire and release: pairs with the swap in `give`. Who saw the flag set put its
-                // bit into the bitmap before, so it is seen below; who comes later queues the slab again.
+                // bit into the bitmap before, so it is seen below; who comes later queues the slab
+                // again.
                 (*slab).queued.swap(false, Ordering::AcqRel);
                 let low = (*slab).freed_elsewhere[0].swap(0, Ordering::Acquire);
                 let high = (*slab).freed_elsewhere[1].swap(0, Ordering::Acquire);
@@ -131,13 +136,14 @@ impl Chunks {
         let (chunk, group) = self.take_group(pool, place)?;
         // SAFETY: the chunk is this base's.
         let distance = unsafe { (*chunk).first } + group * pitch_bytes(pool);
-        // The first block taken is the one at the place, or as far into a page if the group has other bytes of it.
+        // The first block taken is the one at the place, or as far into a page if the group has
+        // other bytes of it.
         let inside = place.wrapping_sub(distance) % SPAN_BYTES;
         let colour = (inside % colour_period(class, pool)) & !((1 << POINT_SHIFT) - 1);
         let capacity = if is_first { nursery_blocks(class) } else { group_blocks(class) };
         let first = (inside - colour) / block_bytes(class) % capacity;
-        // SAFETY: the group is this base's, and has no slab. Its atomics are left alone: the last thread that freed a
-        // block of it may still be about to queue it.
+        // SAFETY: the group is this base's, and has no slab. Its atomics are left alone: the last
+        // thread that freed a block of it may still be about to queue it.
         unsafe {
             let slab = (&raw mut (*chunk).slabs).cast::<Slab>().add(group);
             (*slab).start = chunk.cast::<u8>().add(distance + colour);

@@ -1,7 +1,8 @@
 //! The DieHard base: blocks at random places of slabs, at most half of which are in use.
 //!
-//! Source: Berger and Zorn, "DieHard: Probabilistic Memory Safety for Unsafe Languages" (2006), with M = 2. A
-//! freed block is one of many that the next probe may hit, so it is rarely reused soon.
+//! Source: Berger and Zorn, "DieHard: Probabilistic Memory Safety for Unsafe Languages" (2006),
+//! with M = 2. A freed block is one of many that the next probe may hit, so it is rarely reused
+//! soon.
 
 use super::Base;
 use super::chunks::{Chunks, Shared};
@@ -14,8 +15,8 @@ use crate::os;
 
 /// DieHard's M: blocks that there are for each block in use.
 const OVER_PROVISION: usize = 2;
-/// Slabs without blocks in use are given up while there are more than so many blocks for each in use, and a class has
-/// more slabs than so many.
+/// Slabs without blocks in use are given up while there are more than so many blocks for each in
+/// use, and a class has more slabs than so many.
 const TOO_MANY: usize = 4;
 const KEPT_SLABS: usize = 16;
 /// Slabs that a class's table has room for at first: one page of them.

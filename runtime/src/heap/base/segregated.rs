@@ -1,9 +1,10 @@
 //! The default base: slabs of size classes, several of which are open at a time.
 //!
 //! Blocks come from the open slabs in turn, so that neighbours in time lie in different places
-//! ([`crate::heap::spread`]). A quarter of the slabs that the class has are open, 16 at most: a class
-//! of few blocks stays in few pages. Their number doubles when all that are open are used up, so that those which are open
-//! together are used up together, and are a whole run of places, which is balanced.
+//! ([`crate::heap::spread`]). A quarter of the slabs that the class has are open, 16 at most: a
+//! class of few blocks stays in few pages. Their number doubles when all that are open are used up,
+//! so that those which are open together are used up together, and are a whole run of places, which
+//! is balanced.
 
 use super::Base;
 use super::chunks::{Chunks, Shared};
@@ -19,14 +20,14 @@ const OPEN_SLABS: usize = 16;
 /// Slabs of a class for each open one, at least.
 const SLABS_PER_OPEN: usize = 4;
 
-/// Slabs without blocks in use that a class keeps, because it will probably need them again; more only if it
-/// has more than three times as many others.
+/// Slabs without blocks in use that a class keeps, because it will probably need them again; more
+/// only if it has more than three times as many others.
 const KEPT_EMPTY: usize = 16;
 
 /// One class.
 struct Class {
-    /// Slabs that blocks are taken from; the first `open_count` places count, and may be null. None count before the class
-    /// is first used.
+    /// Slabs that blocks are taken from; the first `open_count` places count, and may be null. None
+    /// count before the class is first used.
     open: [*mut Slab; OPEN_SLABS],
     open_count: usize,
     turn: usize,
@@ -187,8 +188,8 @@ impl Class {
         false
     }
 
-    /// If more slabs should be open: goes on to one that is not used up, or if all are, opens more from now on. Whether
-    /// the turn changed that way to one that is not used up.
+    /// If more slabs should be open: goes on to one that is not used up, or if all are, opens more
+    /// from now on. Whether the turn changed that way to one that is not used up.
     fn grows_by_turn(&mut self) -> bool {
         let most = (self.slabs / SLABS_PER_OPEN).clamp(1, OPEN_SLABS);
         if self.open_count * 2 > most {

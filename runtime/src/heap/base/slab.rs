@@ -1,7 +1,7 @@
 //! A slab: a run of blocks of one class, and lists of slabs.
 //!
-//! Which blocks are free is a bitmap beside the blocks. Blocks that another thread frees go into a second one, by atomic
-//! operations; [`super::chunks`] says how they come back.
+//! Which blocks are free is a bitmap beside the blocks. Blocks that another thread frees go into a
+//! second one, by atomic operations; [`super::chunks`] says how they come back.
 
 use crate::heap::size_class::block_bytes;
 use crate::os;
@@ -65,12 +65,13 @@ impl Slab {
     /// Takes the next free block.
     ///
     /// # Safety
-    /// The slab must be the calling base's. A pointer, because other threads may free its blocks meanwhile; likewise
-    /// below.
+    /// The slab must be the calling base's. A pointer, because other threads may free its blocks
+    /// meanwhile; likewise below.
     pub unsafe fn take(slab: *mut Self) -> Option<*mut u8> {
         // SAFETY: the caller's promise.
         unsafe {
-            // The words of the bitmap one by one: shifts of both together would be most of the work.
+            // The words of the bitmap one by one: shifts of both together would be most of the
+            // work.
             let cursor = usize::from((*slab).cursor);
             let word = cursor / 64;
             let behind = *Self::word(slab, word);

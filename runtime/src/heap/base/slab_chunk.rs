@@ -12,8 +12,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes that the index bits 6 to 17 of an address tell apart.
 pub const SPAN_BYTES: usize = 1 << (POINT_SHIFT + POINT_BITS);
-/// Room for the header and for the distance of the first group from it, which is drawn at random: what is left behind the
-/// last group is then missing anywhere, and not always at the same index bits. Between them lie whole spans.
+/// Room for the header and for the distance of the first group from it, which is drawn at random:
+/// what is left behind the last group is then missing anywhere, and not always at the same index
+/// bits. Between them lie whole spans.
 pub const FIRST_MAX_BYTES: usize = SPAN_BYTES;
 /// Least distance of the first group.
 pub const FIRST_MIN_BYTES: usize = 64 << 10;
@@ -26,7 +27,8 @@ pub const WORDS: usize = CHUNK_GROUPS.div_ceil(64);
 pub struct SlabChunk {
     pub _states: States,
     pub owner: *const Shared,
-    /// Threads that are giving a block of this chunk to its owner: until they are done it must stay mapped.
+    /// Threads that are giving a block of this chunk to its owner: until they are done it must stay
+    /// mapped.
     pub visitors: AtomicU32,
     /// Its class, or a nursery.
     pub pool: usize,
@@ -67,8 +69,8 @@ pub unsafe fn slab_of(block: *mut u8) -> *mut Slab {
 /// The address must lie in a chunk of slabs.
 pub unsafe fn is_block_start(address: *mut u8) -> bool {
     let chunk = chunk_of(address).cast::<SlabChunk>();
-    // SAFETY: the caller's promise; pool, first and number of groups never change, and what is read of the slab only
-    // chooses the words of a message.
+    // SAFETY: the caller's promise; pool, first and number of groups never change, and what is read
+    // of the slab only chooses the words of a message.
     unsafe {
         let distance = (address.addr() - chunk.addr()).checked_sub((*chunk).first);
         let Some(distance) = distance else { return false };
@@ -87,8 +89,9 @@ pub unsafe fn is_block_start(address: *mut u8) -> bool {
 }
 /// Groups of a chunk at this place, one in each span.
 ///
-/// Groups of a page each begin somewhere in a page, the first one at random. Places in different pages are to have
-/// different groups, so a place has the one that begins in its page, even if that is behind the place.
+/// Groups of a page each begin somewhere in a page, the first one at random. Places in different
+/// pages are to have different groups, so a place has the one that begins in its page, even if that
+/// is behind the place.
 ///
 /// # Safety
 /// The chunk must be the calling base's; likewise below.
@@ -120,13 +123,14 @@ pub unsafe fn group_near(chunk: *mut SlabChunk, place: usize) -> Option<usize> {
     }
 }
 
-/// Whether no other thread touches a chunk any more, all of whose blocks are free: none is on its way to the queue
-/// with one of its slabs, and none of them is in the queue.
+/// Whether no other thread touches a chunk any more, all of whose blocks are free: none is on its
+/// way to the queue with one of its slabs, and none of them is in the queue.
 ///
-/// Other threads touch a chunk to free a block of it, and while they do they are counted. A visitor is counted before
-/// its block's bit is set (release), and the owner, who found all blocks free, took each bit (acquire): so it sees all
-/// visitors of these blocks counted, and there are no other blocks. If it sees the count at 0 (acquire, with the release
-/// of each visitor's end), all of them have left, and the flags that they set are visible.
+/// Other threads touch a chunk to free a block of it, and while they do they are counted. A visitor
+/// is counted before its block's bit is set (release), and the owner, who found all blocks free,
+/// took each bit (acquire): so it sees all visitors of these blocks counted, and there are no other
+/// blocks. If it sees the count at 0 (acquire, with the release of each visitor's end), all of them
+/// have left, and the flags that they set are visible.
 pub unsafe fn is_quiet(chunk: *mut SlabChunk) -> bool {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,10 +1,10 @@
 //! The TLSF base: two-level segregated fits (Masmano and others, 2004), by the crate rlsf.
 //!
-//! One instance takes fresh memory in order, so neighbours in time would be neighbours in space. Sixty-four instances
-//! are used in turn, and each gets its memory in pieces of 256 KiB, which it enters at places of their own
-//! ([`crate::heap::spread`]). As all advance equally, their places stay apart. The lists of an instance run
-//! through its free blocks, as the algorithm has it; a lock guards them, taken for several blocks at a time,
-//! because blocks come back from any thread.
+//! One instance takes fresh memory in order, so neighbours in time would be neighbours in space.
+//! Sixty-four instances are used in turn, and each gets its memory in pieces of 256 KiB, which it
+//! enters at places of their own ([`crate::heap::spread`]). As all advance equally, their places
+//! stay apart. The lists of an instance run through its free blocks, as the algorithm has it; a
+//! lock guards them, taken for several blocks at a time, because blocks come back from any thread.
 
 use super::Base;
 use crate::heap::chunk::{CHUNK_BYTES, States, chunk_of};
@@ -24,10 +24,11 @@ const BLOCK_ALIGNMENT: usize = 16;
 const INSTANCES: usize = 64;
 /// Bytes that index bits of addresses tell apart.
 const SPAN_BYTES: usize = 1 << (POINT_SHIFT + POINT_BITS);
-/// Where pieces begin in a chunk. The header takes a whole span, though not the memory of one, so that pieces are spans.
+/// Where pieces begin in a chunk. The header takes a whole span, though not the memory of one, so
+/// that pieces are spans.
 const FIRST_BYTES: usize = SPAN_BYTES;
-/// What an instance gets at a time: a whole span, so that all instances go through all values of the index bits, each
-/// at its distance from the others.
+/// What an instance gets at a time: a whole span, so that all instances go through all values of
+/// the index bits, each at its distance from the others.
 const PIECE_BYTES: usize = SPAN_BYTES;
 const PIECES: usize = (CHUNK_BYTES - FIRST_BYTES) / PIECE_BYTES;
 
@@ -36,7 +37,8 @@ type Pool = rlsf::Tlsf<'static, u16, u16, 16, 16>;
 
 struct Instance {
     pool: Pool,
-    /// The part of its newest piece that lies before the place where it was entered: start and bytes.
+    /// The part of its newest piece that lies before the place where it was entered: start and
+    /// bytes.
     rest: (usize, usize),
 }
 
@@ -71,8 +73,8 @@ impl Tlsf {
     /// A base in memory of its own.
     pub fn create(random: &mut Random) -> Option<*mut Self> {
         let base = map_table(size_of::<Self>())?.cast::<Self>();
-        // SAFETY: zeroed memory; zeros are an open lock and, as `Pool::new` makes them, empty pools (bitmaps without
-        // bits and lists without heads).
+        // SAFETY: zeroed memory; zeros are an open lock and, as `Pool::new` makes them, empty pools
+        // (bitmaps without bits and lists without heads).
         unsafe { (&raw mut (*base).guarded.spread).write(Spread::new(random)) };
         Some(base)
     }
@@ -118,7 +120,8 @@ impl Guarded {
         self.instances[number].pool.allocate(layout)
     }
 
-    /// Gives an instance the piece at the next place, from the place on; the part before it is its rest.
+    /// Gives an instance the piece at the next place, from the place on; the part before it is its
+    /// rest.
     fn add_piece(&mut self, number: usize, owner: *mut Tlsf) -> Option<()> {
         let place = self.spread.next() << POINT_SHIFT;
         if self.chunk.is_null() || self.free == 0 {
@@ -169,7 +172,8 @@ impl Base for Tlsf {
     unsafe fn give(_this: *mut Self, _class: usize, blocks: &[*mut u8]) {
         for &block in blocks {
             let Some(pointer) = NonNull::new(block) else { continue };
-            // SAFETY: the caller's promise: the block lies in a chunk of such a base, whose owner never changes.
+            // SAFETY: the caller's promise: the block lies in a chunk of such a base, whose owner
+            // never changes.
             unsafe {
                 let chunk = chunk_of(block).cast::<TlsfChunk>();
                 let owner = (&raw const (*chunk).owner).read();

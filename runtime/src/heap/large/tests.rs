@@ -1,4 +1,5 @@
-//! Blocks of a table of the tests' own: they are apart from all others, and hold what was written to them wherever they move.
+//! Blocks of a table of the tests' own: they are apart from all others, and hold what was written
+//! to them wherever they move.
 
 use super::{Entry, Freed, Large};
 use crate::heap::random::Random;
@@ -22,7 +23,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..120)
 }
 
-/// A live block, filled to the last byte that the program may use with bytes that follow from its number.
+/// A live block, filled to the last byte that the program may use with bytes that follow from its
+/// number.
 struct Block {
     at: *mut u8,
     usable: usize,

@@ -1,8 +1,9 @@
-//! What the file says of one layout: a symbol for each part of a function, and the unwind rules that hold there.
+//! What the file says of one layout: a symbol for each part of a function, and the unwind rules
+//! that hold there.
 //!
-//! Every layout of an image takes the same bytes for that, so that each has its place in the file. Rules are those of
-//! the image's own file, told to start elsewhere; where a frame has a pad, those of the relocation table, with the
-//! pad in them.
+//! Every layout of an image takes the same bytes for that, so that each has its place in the file.
+//! Rules are those of the image's own file, told to start elsewhere; where a frame has a pad, those
+//! of the relocation table, with the pad in them.
 //!
 //! Sources: System V gABI (ELF64); Linux Standard Base, "Exception Frames"; DWARF 4, 6.4.
 
@@ -23,8 +24,8 @@ pub const INDEX_BYTES: usize = 8;
 /// The number of the section that all copies are in.
 const TEXT: u16 = 1;
 
-/// Most different beginnings of rules (CIEs) in an image. A linker merges equal ones: C has one, C++ one for each way
-/// to handle exceptions.
+/// Most different beginnings of rules (CIEs) in an image. A linker merges equal ones: C has one,
+/// C++ one for each way to handle exceptions.
 const MAX_COMMONS: usize = 16;
 
 const DW_CFA_ADVANCE_LOC: u8 = 0x40;
@@ -59,8 +60,8 @@ pub struct Source<'a> {
     pub unwind: Option<Frames<'a>>,
 }
 
-/// The beginnings of rules that were written to the file: their addresses in the image's own file, from its first byte
-/// on, where its header is, and offsets from the first of them.
+/// The beginnings of rules that were written to the file: their addresses in the image's own file,
+/// from its first byte on, where its header is, and offsets from the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commons {
     known: [(u32, u32); MAX_COMMONS],
@@ -162,8 +163,8 @@ impl Source<'_> {
         }
     }
 
-    /// The rules of a copy that begins at an address, so many bytes in front of its body. With a pad, the frame is so
-    /// much larger.
+    /// The rules of a copy that begins at an address, so many bytes in front of its body. With a
+    /// pad, the frame is so much larger.
     fn rules(
         &self,
         function: &Movable,

@@ -1,8 +1,9 @@
-//! An ELF file whose text the copies of an image are: for perf and others that look up names and unwind rules by the
-//! files that are mapped. Layouts are added as they begin.
+//! An ELF file whose text the copies of an image are: for perf and others that look up names and
+//! unwind rules by the files that are mapped. Layouts are added as they begin.
 //!
-//! The memory of copies *is* the file, so that whoever sees an address in a copy finds the file by the mapping, and in
-//! it the code, a symbol and the rules. Files stay when the program has ended: that is when they are read.
+//! The memory of copies *is* the file, so that whoever sees an address in a copy finds the file by
+//! the mapping, and in it the code, a symbol and the rules. Files stay when the program has ended:
+//! that is when they are read.
 
 mod layout;
 mod outline;
@@ -54,7 +55,8 @@ impl Described {
         }
     }
 
-    /// Adds a layout to the image's file. Where the disk has no room for what is said of it, it stays nameless.
+    /// Adds a layout to the image's file. Where the disk has no room for what is said of it, it
+    /// stays nameless.
     pub fn announce(&self, image: &Image, arena: &Arena, region: &Region) {
         let Some((start, bytes)) = arena.file_range() else { return };
         let (_, text_bytes) = arena.range();
@@ -66,7 +68,8 @@ impl Described {
         let source = Source { table: image.table(), frames: image.frames(), unwind };
         let place = region.place() as usize;
         let [symbols, frames, index] = outline.layout(place);
-        // SAFETY: parts of the file that do not overlap; the lock of `super` makes these the only references.
+        // SAFETY: parts of the file that do not overlap; the lock of `super` makes these the only
+        // references.
         unsafe {
             let Some(header) = arena.file_part(0, PAGE_BYTES) else { return };
             let Some(head) =
@@ -133,11 +136,12 @@ impl Places for InFile<'_> {
     }
 }
 
-/// Makes `/tmp/szc-PID-N.so`, so many bytes long and empty: once for writing, and once to execute what is in it.
+/// Makes `/tmp/szc-PID-N.so`, so many bytes long and empty: once for writing, and once to execute
+/// what is in it.
 ///
-/// Tools take a file's lowest mapping for its start. So what is written goes through another name of the same file,
-/// which is gone when this returns. The names are short: this also runs in the first call of a forked child, on
-/// the little stack that the resolver has.
+/// Tools take a file's lowest mapping for its start. So what is written goes through another name
+/// of the same file, which is gone when this returns. The names are short: this also runs in the
+/// first call of a forked child, on the little stack that the resolver has.
 pub fn create(bytes: usize) -> Result<(File, File), Errno> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

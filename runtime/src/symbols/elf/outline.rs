@@ -6,7 +6,8 @@
 //! behind it     strings, index of rules, rules, symbols: each with room for all layouts
 //! ```
 //!
-//! The file is mapped as it is, so that addresses in it are offsets. Sections grow with each layout.
+//! The file is mapped as it is, so that addresses in it are offsets. Sections grow with each
+//! layout.
 //!
 //! Source: System V gABI, "Object Files" and "Program Loading".
 

@@ -1,8 +1,8 @@
-//! Instructions and cache misses of programs, counted by valgrind's cachegrind: what the noise of a machine does not
-//! touch. Not in the paper.
+//! Instructions and cache misses of programs, counted by valgrind's cachegrind: what the noise of a
+//! machine does not touch. Not in the paper.
 //!
-//! Workloads are the short ones, because a simulated instruction takes some fifty times as long. Each configuration runs
-//! once, in one layout: counts repeat exactly.
+//! Workloads are the short ones, because a simulated instruction takes some fifty times as long.
+//! Each configuration runs once, in one layout: counts repeat exactly.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -56,8 +56,8 @@ pub struct Counts {
     pub created: String,
     /// The command in front of the program's.
     pub counter: Vec<String>,
-    /// Counts of each configuration by the names that cachegrind gives them (`Ir`, `I1mr` …), in the order of the
-    /// evaluation's.
+    /// Counts of each configuration by the names that cachegrind gives them (`Ir`, `I1mr` …), in
+    /// the order of the evaluation's.
     pub events: Vec<BTreeMap<String, u64>>,
 }
 

@@ -1,7 +1,7 @@
 //! Measures one program of a step by `szc compare` or `szc run`, and keeps the samples.
 //!
-//! What is interrupted is resumed: szc saves samples on the way, and goes on with the same seeds if the program
-//! is what it was.
+//! What is interrupted is resumed: szc saves samples on the way, and goes on with the same seeds if
+//! the program is what it was.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -118,7 +118,8 @@ fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<Stri
     words
 }
 
-/// Another seed for each program and step, all of which follow from one; exact in readers that know only doubles.
+/// Another seed for each program and step, all of which follow from one; exact in readers that know
+/// only doubles.
 fn seed(seed: u64, step: Step, program: &str) -> u64 {
     let digits = Key::default().with(seed.to_string()).with(step.name()).with(program).digits();
     u64::from_str_radix(&digits, 16).unwrap_or(seed) >> 11

@@ -1,7 +1,8 @@
 //! The evaluation of the STABILIZER paper (chapter 4 of Curtsinger's thesis), on the open suite.
 //!
-//! [`step`] says what is compared, [`subject`] builds a program for it, [`measure`] runs `szc compare` or `szc run`, and
-//! [`record`] keeps their samples. All figures are made from these samples, by [`results`], with the statistics of szc.
+//! [`step`] says what is compared, [`subject`] builds a program for it, [`measure`] runs `szc
+//! compare` or `szc run`, and [`record`] keeps their samples. All figures are made from these
+//! samples, by [`results`], with the statistics of szc.
 #![forbid(unsafe_code)]
 
 mod counts;

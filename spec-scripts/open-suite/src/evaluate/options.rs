@@ -36,7 +36,8 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Page whose tables are written by the step `results` [default: RESULTS.md, beside the suite's folder]
+    /// Page whose tables are written by the step `results` [default: RESULTS.md, beside the suite's
+    /// folder]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
 

@@ -1,8 +1,9 @@
-//! Raw samples of the evaluation: szc's samples files, compressed, with what the programs were built of.
+//! Raw samples of the evaluation: szc's samples files, compressed, with what the programs were
+//! built of.
 //!
-//! Names of folders and of the machine are replaced: they say nothing about the measurement, and are nobody's
-//! business. The machine's name becomes a hash, so that two machines stay two; with processor and kernel in it, because
-//! virtual machines of one image often have the same name.
+//! Names of folders and of the machine are replaced: they say nothing about the measurement, and
+//! are nobody's business. The machine's name becomes a hash, so that two machines stay two; with
+//! processor and kernel in it, because virtual machines of one image often have the same name.
 #![forbid(unsafe_code)]
 
 use std::fs;

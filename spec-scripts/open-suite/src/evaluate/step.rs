@@ -12,7 +12,8 @@ pub const BUILDING_S: u32 = 60;
 /// One step of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
-    /// One layout for a run, or many: are times normal, and how do they spread? (table 4.1, figure 4.5)
+    /// One layout for a run, or many: are times normal, and how do they spread? (table 4.1, figure
+    /// 4.5)
     Normality,
     /// How much of the variance is layouts, and how much the machine's noise?
     Variance,
@@ -39,8 +40,8 @@ pub enum Method {
     Compare,
     /// `szc run` of the only configuration, every second layout twice.
     Layouts,
-    /// `szc compare` of builds: two of each configuration in a block, and as many blocks as are begun within
-    /// [`BUILDING_S`].
+    /// `szc compare` of builds: two of each configuration in a block, and as many blocks as are
+    /// begun within [`BUILDING_S`].
     Builds,
     /// valgrind's cachegrind, once for each configuration.
     Counts,

@@ -27,7 +27,8 @@ pub struct Suite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
-    /// 1 to 6 s of CPU time in the main workload on a machine of today, compiled by clang -O2: to measure.
+    /// 1 to 6 s of CPU time in the main workload on a machine of today, compiled by clang -O2: to
+    /// measure.
     Full,
     /// Some tenths of a second: to see that it works.
     Test,
@@ -116,7 +117,8 @@ pub struct Program {
     /// Built from its own files in this repository, without archives.
     #[serde(default)]
     pub bundled: bool,
-    /// Commands or files (absolute paths) that must be there to build it, each with the package that has it.
+    /// Commands or files (absolute paths) that must be there to build it, each with the package
+    /// that has it.
     #[serde(default)]
     pub needs: BTreeMap<String, String>,
     /// Shell script that builds it, run in a copy of the tree.

@@ -1,10 +1,10 @@
 //! Builds what is measured: each version in a folder of its own, side by side, and only once.
 //!
-//! A build command that has `{out}` is run in the tree itself and puts its products there; any other
-//! is run in a copy of the tree (or a checkout of a revision), and the programs run in that copy, too.
-//! What decides about a build names it in the cache: the tree, the command after substitution,
-//! szc itself, and the variables that build systems read. Compilers and libraries are not looked
-//! at: `--rebuild` is for when they change.
+//! A build command that has `{out}` is run in the tree itself and puts its products there; any
+//! other is run in a copy of the tree (or a checkout of a revision), and the programs run in that
+//! copy, too. What decides about a build names it in the cache: the tree, the command after
+//! substitution, szc itself, and the variables that build systems read. Compilers and libraries are
+//! not looked at: `--rebuild` is for when they change.
 #![forbid(unsafe_code)]
 
 mod cache;

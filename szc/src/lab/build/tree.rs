@@ -106,7 +106,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     fs::copy(from, to)?;
     let times = fs::FileTimes::new().set_modified(metadata.modified()?);
-    // A file without write permission can be opened for reading only, which is enough for its times.
+    // A file without write permission can be opened for reading only, which is enough for its
+    // times.
     fs::File::open(to)?.set_times(times)
 }
 

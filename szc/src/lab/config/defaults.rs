@@ -76,7 +76,8 @@ fn with_defaults(
     }
 }
 
-/// Whether the words ask for what samples files hold, or for the rest of one: those say all that the experiment was.
+/// Whether the words ask for what samples files hold, or for the rest of one: those say all that
+/// the experiment was.
 fn is_about_a_file(given: &ArgMatches) -> bool {
     let is_given = |id: &str| {
         // An identifier that the command does not have is an error.

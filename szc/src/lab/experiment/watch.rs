@@ -38,7 +38,8 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Of an experiment whose file, still without runs, is `file`; `keep` is called about every minute.
+    /// Of an experiment whose file, still without runs, is `file`; `keep` is called about every
+    /// minute.
     pub(super) fn new(experiment: &Experiment, file: &SamplesFile, keep: Option<Keep<'a>>) -> Self {
         let runs = match experiment.stopping.time {
             Some(_) => 0,
@@ -145,8 +146,8 @@ impl<'a> Watch<'a> {
         decided
     }
 
-    /// Adds the means of the blocks that are complete since the last look: short runs come by the ten thousand, and
-    /// all of them are not to be read after each.
+    /// Adds the means of the blocks that are complete since the last look: short runs come by the
+    /// ten thousand, and all of them are not to be read after each.
     fn see_layouts(&mut self, blocks: u32, samples: &[Sample]) {
         let metric = &self.file.design.metric;
         while let Ok(block) = u32::try_from(self.layout_means.len())

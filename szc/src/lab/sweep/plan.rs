@@ -49,8 +49,8 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Measures one program of the suite after the other, and saves after each and about every minute; the file that
-    /// it returns is analysed, and not saved yet.
+    /// Measures one program of the suite after the other, and saves after each and about every
+    /// minute; the file that it returns is analysed, and not saved yet.
     ///
     /// # Errors
     /// When szc itself cannot work. A program that fails is [`EndedRecord::Refused`].
@@ -70,8 +70,8 @@ impl Sweep {
                 let _ = writeln!(stderr(), "{} ({} of {count})", workload.name, place + 1);
             }
             let programs = workload.levels.iter().map(|(_, program)| program.clone()).collect();
-            // Seeds one apart have nothing in common: each is hashed with the index of a run. A shard
-            // has those that its programs have in the whole suite.
+            // Seeds one apart have nothing in common: each is hashed with the index of a run. A
+            // shard has those that its programs have in the whole suite.
             let place_in_suite = self.shard.map_or(place, |shard| shard.place(place));
             let seed = self.design.seed.wrapping_add(place_in_suite as u64);
             let earlier = (earlier.design.complete_blocks > 0).then_some(earlier);

@@ -1,8 +1,8 @@
 //! Workflow commands of GitHub Actions, which become annotations of a run.
 //!
-//! `::error title=…::message`, with `%`, line ends, and in properties `:` and `,` as percent escapes
-//! (GitHub's documentation, "Workflow commands"; `toCommandValue` and `escapeProperty` of its
-//! toolkit).
+//! `::error title=…::message`, with `%`, line ends, and in properties `:` and `,` as percent
+//! escapes (GitHub's documentation, "Workflow commands"; `toCommandValue` and `escapeProperty` of
+//! its toolkit).
 #![forbid(unsafe_code)]
 
 use super::{Outcome, checks};

@@ -1,5 +1,5 @@
-//! JUnit XML, which GitLab, Jenkins and most other systems read: a suite for each experiment, a case
-//! for each verdict.
+//! JUnit XML, which GitLab, Jenkins and most other systems read: a suite for each experiment, a
+//! case for each verdict.
 //!
 //! The form has no official definition; this is the common part of what the two document
 //! (`testsuites`, `testsuite`, `testcase` with `failure`, `error`, `skipped`, `system-out`).

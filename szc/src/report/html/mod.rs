@@ -97,8 +97,8 @@ fn navigation(experiments: &[Experiment]) -> String {
     format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
 }
 
-/// `plot`, an SVG image of [`super::plot`], as a file of its own: with the page's style in it, in the
-/// reader's theme.
+/// `plot`, an SVG image of [`super::plot`], as a file of its own: with the page's style in it, in
+/// the reader's theme.
 #[must_use]
 pub fn picture(plot: &str) -> String {
     let style = format!(

@@ -1,5 +1,5 @@
-//! Normal QQ plots of many programs beside one another, as figure 4.5 of the STABILIZER paper has them: a panel
-//! for each program, a series of points and a line for each way to run it.
+//! Normal QQ plots of many programs beside one another, as figure 4.5 of the STABILIZER paper has
+//! them: a panel for each program, a series of points and a line for each way to run it.
 //!
 //! All series of a panel share their axes, so a steeper line is a greater spread.
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! Data of the tests: published examples, and the values of scipy and R that the scripts in `reference` stored.
+//! Data of the tests: published examples, and the values of scipy and R that the scripts in
+//! `reference` stored.
 #![forbid(unsafe_code)]
 
 use serde_json::Value;

@@ -1,10 +1,12 @@
-//! Which functions hold all the code that runs with their frames, so that a frame changes in all of it or not at all.
+//! Which functions hold all the code that runs with their frames, so that a frame changes in all of
+//! it or not at all.
 //!
-//! Compilers put parts of a function elsewhere, under names of their own: basic blocks in sections, cold paths,
-//! landing pads. A function is *closed* if with its frame taken nothing leaves it but by calls, and nothing comes
-//! into its middle from outside. Direct branches out are seen where the stack pointer is followed; here are the
-//! other ways: branches into it, exceptions, addresses that something else knows, and indirect jumps, which must all be
-//! those of switches whose tables lead nowhere else.
+//! Compilers put parts of a function elsewhere, under names of their own: basic blocks in sections,
+//! cold paths, landing pads. A function is *closed* if with its frame taken nothing leaves it but
+//! by calls, and nothing comes into its middle from outside. Direct branches out are seen where the
+//! stack pointer is followed; here are the other ways: branches into it, exceptions, addresses that
+//! something else knows, and indirect jumps, which must all be those of switches whose tables lead
+//! nowhere else.
 
 use super::flow::StackFlow;
 use crate::table::decide::References;
@@ -21,7 +23,8 @@ pub(super) struct Closed<'a, 'data> {
     open: HashMap<usize, FixedFrame>,
     /// Functions that may jump by more than tables of their own, by index.
     leaving: HashSet<usize>,
-    /// Whether each jump table leads into no function but the one that uses it, by address of a jump through it.
+    /// Whether each jump table leads into no function but the one that uses it, by address of a
+    /// jump through it.
     jumps: HashMap<u64, bool>,
 }
 

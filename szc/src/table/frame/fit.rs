@@ -1,5 +1,6 @@
-//! What is to be known of the frames that the compiler pass has prepared, and what has to change in the linked image:
-//! there they are as large as without szc, in functions that move and in those that stay.
+//! What is to be known of the frames that the compiler pass has prepared, and what has to change in
+//! the linked image: there they are as large as without szc, in functions that move and in those
+//! that stay.
 
 use super::closed::Closed;
 use super::flow::{StackFlow, is_marker};
@@ -15,8 +16,9 @@ use szc_abi::FixedFrame;
 use szc_abi::stack::{FunctionRecord, Growth};
 use szc_abi::unwind::Frames;
 
-/// What one change puts in place: a constant, an offset in unwind rules, or an instruction. There are several of them for
-/// each frame, so that a place of their own in memory for each would cost more than finding them.
+/// What one change puts in place: a constant, an offset in unwind rules, or an instruction. There
+/// are several of them for each frame, so that a place of their own in memory for each would cost
+/// more than finding them.
 pub type NewBytes = SmallVec<[u8; MAX_INSTRUCTION_BYTES + 1]>;
 
 /// Bytes of the image to be replaced.
@@ -31,8 +33,9 @@ pub struct Change {
 /// The prepared frames of an image.
 #[derive(Debug, Default)]
 pub struct Fitted {
-    /// What takes the added room out of the image. Frames that cannot be resized, or do not end with the room, keep
-    /// it; the records of functions say which, so that the runtime can make up for it.
+    /// What takes the added room out of the image. Frames that cannot be resized, or do not end
+    /// with the room, keep it; the records of functions say which, so that the runtime can make up
+    /// for it.
     pub changes: Vec<Change>,
     /// The frames with the room taken out.
     pub frames: PreparedFrames,
@@ -184,7 +187,8 @@ fn changes(
     Some(changes)
 }
 
-/// Most prefixes that one instruction gets: as many as GNU as uses to align branches (`-malign-branch-prefix-size`).
+/// Most prefixes that one instruction gets: as many as GNU as uses to align branches
+/// (`-malign-branch-prefix-size`).
 const MAX_PREFIXES: usize = 5;
 
 /// Longest instruction, in bytes (Intel SDM volume 2, 2.3.11).
@@ -193,8 +197,8 @@ const MAX_INSTRUCTION_BYTES: usize = 15;
 /// `cs`, which means nothing in 64-bit mode.
 const PREFIX: u8 = 0x2e;
 
-/// What takes a marker's place: prefixes of the next instruction, so that nothing more is executed than without szc, or
-/// else one that does nothing.
+/// What takes a marker's place: prefixes of the next instruction, so that nothing more is executed
+/// than without szc, or else one that does nothing.
 fn instead_of_marker(
     start: u64,
     code: &[u8],
@@ -248,7 +252,8 @@ mod tests {
 
     const START: u64 = 0x1000;
 
-    /// What takes the place of a marker of 5 bytes in front of this code, which ends a function with a frame.
+    /// What takes the place of a marker of 5 bytes in front of this code, which ends a function
+    /// with a frame.
     fn replaced(code: &[u8]) -> NewBytes {
         let (take, give_back) =
             ([0x48, 0x81, 0xec, 208, 0, 0, 0], [0x48, 0x81, 0xc4, 208, 0, 0, 0]);

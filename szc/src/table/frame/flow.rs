@@ -9,9 +9,10 @@
 //!           pop  %rbx; ret
 //! ```
 //!
-//! What lies below the site moves with the stack pointer, what lies above stays. So the frame may grow if
-//! every address that is formed from the stack pointer means something below the site; or, in a function with
-//! a frame pointer, if such addresses mean nothing but arguments of calls, at the frame's very end.
+//! What lies below the site moves with the stack pointer, what lies above stays. So the frame may
+//! grow if every address that is formed from the stack pointer means something below the site; or,
+//! in a function with a frame pointer, if such addresses mean nothing but arguments of calls, at
+//! the frame's very end.
 
 mod moves;
 mod room;
@@ -37,11 +38,13 @@ const GRAIN: i64 = 16;
 /// What is known of the stack pointer in front of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// Bytes that it lies below its value at the entry, at the size that the frame was compiled with.
+    /// Bytes that it lies below its value at the entry, at the size that the frame was compiled
+    /// with.
     pub depth: i64,
     /// The part that can grow is taken.
     pub resized: bool,
-    /// `depth` when the frame pointer was set to the stack pointer; none if it is an ordinary register.
+    /// `depth` when the frame pointer was set to the stack pointer; none if it is an ordinary
+    /// register.
     pub frame_pointer: Option<i64>,
 }
 
@@ -98,7 +101,8 @@ impl StackFlow {
     }
 }
 
-/// An instruction, where its constants lie if they may change with the frame, and what is known in front of it.
+/// An instruction, where its constants lie if they may change with the frame, and what is known in
+/// front of it.
 struct Step {
     instruction: Instruction,
     offsets: ConstantOffsets,
@@ -197,9 +201,9 @@ impl Walk {
         self.follow()
     }
 
-    /// What no branch leads to is entered by a switch or by the unwinder, with the whole frame taken, or else as one of
-    /// the indirect jumps leaves it. If that is wrong, what follows contradicts it: a frame is given back that is not
-    /// there, or returned with.
+    /// What no branch leads to is entered by a switch or by the unwinder, with the whole frame
+    /// taken, or else as one of the indirect jumps leaves it. If that is wrong, what follows
+    /// contradicts it: a frame is given back that is not there, or returned with.
     fn enter_otherwise(&mut self) -> Result<(), FixedFrame> {
         let is_fill = |step: &Step| {
             let mnemonic = step.instruction.mnemonic();
@@ -213,7 +217,8 @@ impl Walk {
         if self.facts.part.is_some() { Ok(()) } else { Err(FixedFrame::NoSite) }
     }
 
-    /// Follows the code from an instruction on, by the first of the possible states that nothing contradicts.
+    /// Follows the code from an instruction on, by the first of the possible states that nothing
+    /// contradicts.
     fn enter_at(&mut self, index: usize) -> Result<(), FixedFrame> {
         let Facts { part, frame_pointer, .. } = self.facts;
         let whole =
@@ -411,13 +416,15 @@ impl Walk {
     }
 }
 
-/// Whether a constant of the instruction may move the stack pointer, or be a distance from it or the frame pointer.
+/// Whether a constant of the instruction may move the stack pointer, or be a distance from it or
+/// the frame pointer.
 fn may_have_site(instruction: &Instruction) -> bool {
     instruction.op0_register() == Register::RSP
         || matches!(instruction.memory_base(), Register::RSP | Register::RBP)
 }
 
-/// Whether this is the instruction by which the compiler pass says where the frame has room that nothing uses.
+/// Whether this is the instruction by which the compiler pass says where the frame has room that
+/// nothing uses.
 #[must_use]
 pub fn is_marker(instruction: &Instruction) -> bool {
     let base = instruction.memory_base();

@@ -1,5 +1,6 @@
-//! How much larger than without szc a frame is that gets no pad, judged by the instructions that take it. The runtime
-//! makes threads' stacks larger by that, so too much costs address space, and too little a recursion.
+//! How much larger than without szc a frame is that gets no pad, judged by the instructions that
+//! take it. The runtime makes threads' stacks larger by that, so too much costs address space, and
+//! too little a recursion.
 
 use super::flow::is_marker;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
@@ -20,8 +21,8 @@ pub(super) fn with_room(code: &[u8]) -> Growth {
     beyond(frame_bytes(code), u64::from(RESIZABLE_BYTES) + ALIGNMENT)
 }
 
-/// The growth of a frame that may have a frame pointer for the sake of its pad: one from a table, or one below variables
-/// whose addresses escape.
+/// The growth of a frame that may have a frame pointer for the sake of its pad: one from a table,
+/// or one below variables whose addresses escape.
 pub(super) fn with_frame_pointer(code: &[u8]) -> Growth {
     beyond(frame_bytes(code), WORD + ALIGNMENT)
 }
@@ -51,7 +52,8 @@ fn instructions(code: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
     Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter()
 }
 
-/// Bytes of a frame, at least: the return address, and what the first instructions take that take any.
+/// Bytes of a frame, at least: the return address, and what the first instructions take that take
+/// any.
 fn frame_bytes(code: &[u8]) -> u64 {
     let takes = |instruction: &Instruction| {
         let bytes = match instruction.code() {

@@ -1,13 +1,15 @@
-//! Frames that may have another size in copies: which constants of a function grow with its frame, and how
-//! unwinders are told.
+//! Frames that may have another size in copies: which constants of a function grow with its frame,
+//! and how unwinders are told.
 //!
 //! The compiler pass says of which functions no address above the frame is computed
-//! ([`FunctionRecord::FLAG_RESIZABLE`](szc_abi::stack::FunctionRecord::FLAG_RESIZABLE)). Whether the stack pointer
-//! moves by constants alone, and in which instructions, is decoded here (`flow`); the unwind rules must say the
-//! same (`rules`), and no other code may run with the frame (`closed`). Anything else, and the frame keeps its size.
+//! ([`FunctionRecord::FLAG_RESIZABLE`](szc_abi::stack::FunctionRecord::FLAG_RESIZABLE)). Whether
+//! the stack pointer moves by constants alone, and in which instructions, is decoded here (`flow`);
+//! the unwind rules must say the same (`rules`), and no other code may run with the frame
+//! (`closed`). Anything else, and the frame keeps its size.
 //!
-//! So that the constants take 4 bytes, the pass adds room to frames that nothing uses. It has served its purpose when the
-//! program is compiled, and is taken out of the linked image (`fit`): frames there are as large as without szc.
+//! So that the constants take 4 bytes, the pass adds room to frames that nothing uses. It has
+//! served its purpose when the program is compiled, and is taken out of the linked image (`fit`):
+//! frames there are as large as without szc.
 
 mod closed;
 mod fit;
@@ -21,8 +23,8 @@ pub use flow::StackFlow;
 use std::collections::HashMap;
 use szc_abi::FixedFrame;
 
-/// The frames that the compiler pass has prepared, by address of the function: as copies may have them, or why they keep
-/// their size.
+/// The frames that the compiler pass has prepared, by address of the function: as copies may have
+/// them, or why they keep their size.
 pub type PreparedFrames = HashMap<u64, Result<Resizable, FixedFrame>>;
 
 /// A frame that may have another size.
@@ -39,8 +41,8 @@ pub struct Resizable {
 pub struct CopiedRules {
     /// Link address of what they have in common with others.
     pub common: u64,
-    /// Where the pointer to what handlers know of the function lies, and the link address it means; none if its
-    /// bytes are right everywhere.
+    /// Where the pointer to what handlers know of the function lies, and the link address it means;
+    /// none if its bytes are right everywhere.
     pub handlers: Option<(u32, u64)>,
     /// Where an offset lies that grows with the frame, ascending.
     pub offsets: Vec<u32>,

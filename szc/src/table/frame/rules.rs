@@ -1,8 +1,9 @@
-//! Unwind rules for a frame of another size: the rules of the original (an FDE), in which each distance of the
-//! canonical frame address (CFA) from the stack pointer that grows with the frame has room for any size.
+//! Unwind rules for a frame of another size: the rules of the original (an FDE), in which each
+//! distance of the canonical frame address (CFA) from the stack pointer that grows with the frame
+//! has room for any size.
 //!
-//! Sources: DWARF 4, 6.4.2 (call frame instructions) and 7.23 (their encoding); Linux Standard Base,
-//! "Exception Frames".
+//! Sources: DWARF 4, 6.4.2 (call frame instructions) and 7.23 (their encoding); Linux Standard
+//! Base, "Exception Frames".
 
 use super::CopiedRules;
 use super::flow::StackFlow;
@@ -170,8 +171,8 @@ impl<'a> Rewrite<'a> {
         self.rows.push(row);
     }
 
-    /// Sets the rule of the CFA, by an instruction with this beginning and the offset behind it, which lies between two
-    /// positions of the original.
+    /// Sets the rule of the CFA, by an instruction with this beginning and the offset behind it,
+    /// which lies between two positions of the original.
     fn set_address(
         &mut self,
         beginning: &[u8],
@@ -225,12 +226,14 @@ impl<'a> Rewrite<'a> {
         !self.offsets.is_empty()
     }
 
-    /// Where the image's own rules have offsets that grow with the frame: address, bytes, and value.
+    /// Where the image's own rules have offsets that grow with the frame: address, bytes, and
+    /// value.
     pub fn originals(&self) -> &[(u64, usize, u64)] {
         &self.originals
     }
 
-    /// The rules of copies, for a frame that is so many bytes smaller in the image than it was compiled.
+    /// The rules of copies, for a frame that is so many bytes smaller in the image than it was
+    /// compiled.
     pub fn finish(mut self, slack: u32) -> Result<CopiedRules, FixedFrame> {
         for (&at, &(_, _, offset)) in self.offsets.iter().zip(&self.originals) {
             let smaller = u32::try_from(offset).ok().and_then(|offset| offset.checked_sub(slack));

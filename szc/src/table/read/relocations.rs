@@ -6,12 +6,12 @@ use object::read::elf::{Crel, ElfFile64, SectionHeader, Sym};
 use object::{Endianness, SectionIndex, SymbolIndex, elf};
 use std::collections::HashSet;
 
-/// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if no
-/// image does.
+/// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if
+/// no image does.
 const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
 
-/// Searches where its caller's library says (`RUNPATH`, `$ORIGIN`). Without a library at the return address it asks
-/// the program, which is right for callers there.
+/// Searches where its caller's library says (`RUNPATH`, `$ORIGIN`). Without a library at the return
+/// address it asks the program, which is right for callers there.
 const LIBRARY_ASKING: &[u8] = b"dlopen";
 
 /// Functions of libraries that never return, by which compilers end others.
@@ -123,8 +123,8 @@ impl<'data> Image<'data> {
 
 type Entries<'data> = Box<dyn Iterator<Item = Result<Crel>> + 'data>;
 
-/// The entries of a section of relocations. Without addends they would not say what they refer to, since the
-/// linker has overwritten what the assembler left in their places.
+/// The entries of a section of relocations. Without addends they would not say what they refer to,
+/// since the linker has overwritten what the assembler left in their places.
 fn entries<'data>(
     header: &elf::SectionHeader64<Endianness>,
     endian: Endianness,

@@ -1,11 +1,13 @@
-//! Addresses that stand in an image although no relocation that the linker retained says so: lld leaves empty entries
-//! where relocations of the loader were merged (`-O2`), and tools and linker scripts drop whole sections of them.
+//! Addresses that stand in an image although no relocation that the linker retained says so: lld
+//! leaves empty entries where relocations of the loader were merged (`-O2`), and tools and linker
+//! scripts drop whole sections of them.
 //!
-//! What the loader relocates is known from its own relocations; an image at a fixed address has none, so there
-//! the words themselves are read. Each address that is found becomes a relocation like the others, and whatever cannot
-//! be explained by it stays.
+//! What the loader relocates is known from its own relocations; an image at a fixed address has
+//! none, so there the words themselves are read. Each address that is found becomes a relocation
+//! like the others, and whatever cannot be explained by it stays.
 //!
-//! Sources: System V ABI, AMD64 supplement, 4.4; generic ABI, "Relative Relocation Table" (`SHT_RELR`).
+//! Sources: System V ABI, AMD64 supplement, 4.4; generic ABI, "Relative Relocation Table"
+//! (`SHT_RELR`).
 
 use super::{Image, Kind, Relocation};
 use anyhow::{Context, Result};
@@ -26,7 +28,8 @@ impl<'data> Image<'data> {
         if self.kind == Kind::FixedExecutable {
             words.extend(self.sections.iter().flat_map(|section| self.addresses_in(section)));
         }
-        // What reads an address in the offset table says so itself: its relocation leads through the table.
+        // What reads an address in the offset table says so itself: its relocation leads through
+        // the table.
         let in_offset_table = |place: u64| {
             self.section_at(place).is_some_and(|section| section.name.starts_with(".got"))
         };
@@ -112,9 +115,9 @@ impl<'data> Image<'data> {
         bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
     }
 
-    /// Aligned words of a section of data that are addresses inside of functions. (One in front of a function is where it
-    /// can be called, and says nothing that would have to be known.) Some are numbers, and what they would be
-    /// addresses of may stay for nothing.
+    /// Aligned words of a section of data that are addresses inside of functions. (One in front of
+    /// a function is where it can be called, and says nothing that would have to be known.) Some
+    /// are numbers, and what they would be addresses of may stay for nothing.
     fn addresses_in<'a>(
         &'a self,
         section: &'a super::Section<'data>,

@@ -47,7 +47,8 @@ fn cells(counts: &Counts) -> Option<Vec<String>> {
     let [code, all] = ratios(counts)?;
     let mut cells = vec![format!("{:.0}", none / 1e6), format!("{code:.3}"), format!("{all:.3}")];
     for kind in [INSTRUCTION_MISSES, DATA_MISSES, LAST_LEVEL_MISSES] {
-        // For a thousand of the plain program's instructions, so that more instructions do not look like fewer misses.
+        // For a thousand of the plain program's instructions, so that more instructions do not look
+        // like fewer misses.
         let of = |name| Some(format!("{:.2}", events(counts, name, kind)? * 1000.0 / none));
         let all: Option<Vec<String>> = COLUMNS.map(of).into_iter().collect();
         cells.push(all?.join(" / "));

@@ -1,4 +1,5 @@
-//! Figure 4.7 and section 4.5.1: speedups of -O2 over -O1 and -O3 over -O2, by the paper's tests and by `szc compare`.
+//! Figure 4.7 and section 4.5.1: speedups of -O2 over -O1 and -O3 over -O2, by the paper's tests
+//! and by `szc compare`.
 #![forbid(unsafe_code)]
 
 use szc::measure::metric::Metric;
@@ -28,8 +29,8 @@ struct PaperTest {
     p: f64,
 }
 
-/// The t-test where both lists look normal, else Wilcoxon's signed-rank test (section 4.5). The paper's test was
-/// Student's; Welch's is the same for equal variances, and right for others.
+/// The t-test where both lists look normal, else Wilcoxon's signed-rank test (section 4.5). The
+/// paper's test was Student's; Welch's is the same for equal variances, and right for others.
 fn paper_test(measured: &Measured, (reference, level): (usize, usize)) -> Option<PaperTest> {
     let values = |program| values_of(&measured.file.runs, program, &Metric::Cpu);
     let (of_reference, of_level) = (values(reference), values(level));
@@ -132,7 +133,8 @@ fn count_sentence(name: &str, pairs: &[&(PaperTest, ResultRecord)]) -> String {
     )
 }
 
-/// One row for each program, its mean at each of these levels: of log times, or of times in seconds.
+/// One row for each program, its mean at each of these levels: of log times, or of times in
+/// seconds.
 fn means(rows: &[Row], levels: &[usize], logarithms: bool) -> Vec<Vec<f64>> {
     let of = |row: &Row| -> Option<Vec<f64>> {
         let file = &row.measured()?.file;

@@ -1,4 +1,5 @@
-//! Table 4.1 and figure 4.5: are times normal, with one layout for a run and with many, and do they spread alike?
+//! Table 4.1 and figure 4.5: are times normal, with one layout for a run and with many, and do they
+//! spread alike?
 #![forbid(unsafe_code)]
 
 use szc::measure::metric::Metric;

@@ -1,4 +1,5 @@
-//! How much of the variance of a run is its layout, and how much the machine's noise: layouts that ran twice.
+//! How much of the variance of a run is its layout, and how much the machine's noise: layouts that
+//! ran twice.
 #![forbid(unsafe_code)]
 
 use szc::report::json::SummaryRecord;

@@ -1,5 +1,5 @@
-//! Instructions that move the stack pointer by a constant: those that take a frame and give it back, and what the
-//! compiler pass has put between.
+//! Instructions that move the stack pointer by a constant: those that take a frame and give it
+//! back, and what the compiler pass has put between.
 
 use super::{Point, WORD, Walk};
 use iced_x86::{Code, ConstantOffsets, Instruction, Mnemonic, Register};
@@ -7,8 +7,8 @@ use szc_abi::FixedFrame;
 use szc_abi::stack::RESIZABLE_BYTES;
 
 impl Walk {
-    /// The depth behind an instruction that sets the stack pointer to a known distance from itself or from the
-    /// frame pointer.
+    /// The depth behind an instruction that sets the stack pointer to a known distance from itself
+    /// or from the frame pointer.
     pub(super) fn moves_by_constant(
         &self,
         instruction: &Instruction,

@@ -1,7 +1,8 @@
-//! Whether the room that the compiler pass has added to a frame can be left out of it, and what has to change then.
+//! Whether the room that the compiler pass has added to a frame can be left out of it, and what has
+//! to change then.
 //!
-//! The room is somewhere in the frame, and what lies on one side of it keeps its distance from the register that it is
-//! reached by:
+//! The room is somewhere in the frame, and what lies on one side of it keeps its distance from the
+//! register that it is reached by:
 //!
 //! ```text
 //! by the stack pointer            by the frame pointer
@@ -11,9 +12,10 @@
 //!   arguments    0                  arguments (by the stack pointer)            0
 //! ```
 //!
-//! Distances that change have 4 bytes, because they span the room. An address that is computed may lie outside of
-//! the variable that it is of, so it does not say on which side that variable lies. So computed addresses must all lie on
-//! the side that keeps its distances, and the other one must hold nothing but what is reached directly.
+//! Distances that change have 4 bytes, because they span the room. An address that is computed may
+//! lie outside of the variable that it is of, so it does not say on which side that variable lies.
+//! So computed addresses must all lie on the side that keeps its distances, and the other one must
+//! hold nothing but what is reached directly.
 
 use super::{GRAIN, Walk};
 use szc_abi::stack::RESIZABLE_BYTES;
@@ -25,7 +27,8 @@ pub(super) enum Base {
     FramePointer,
 }
 
-/// What an instruction reaches in the frame, in depths: bytes below the stack pointer's value at the entry.
+/// What an instruction reaches in the frame, in depths: bytes below the stack pointer's value at
+/// the entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub base: Base,
@@ -52,8 +55,9 @@ pub struct Shift {
 const ROOM: i32 = RESIZABLE_BYTES.cast_signed();
 
 impl Walk {
-    /// The distances that change when the room is left out; nothing if it must stay. `part` is the part of the frame that
-    /// can grow: the depth above, and its bytes; `room` the depth of the room's end.
+    /// The distances that change when the room is left out; nothing if it must stay. `part` is the
+    /// part of the frame that can grow: the depth above, and its bytes; `room` the depth of the
+    /// room's end.
     pub(super) fn without_room(&self, part: (i64, i64), room: i64) -> Option<Vec<Shift>> {
         let (above, bytes) = part;
         let behind = room + i64::from(RESIZABLE_BYTES);
@@ -91,7 +95,8 @@ impl Walk {
     }
 }
 
-/// Whether these parts of a frame leave no hole between two depths that anything but alignment could account for.
+/// Whether these parts of a frame leave no hole between two depths that anything but alignment
+/// could account for.
 fn is_covered((from, to): (i64, i64), mut parts: Vec<(i64, i64)>) -> bool {
     parts.sort_unstable();
     let mut reached = from;

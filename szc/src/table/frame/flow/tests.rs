@@ -96,7 +96,8 @@ fn what_is_kept_behind_the_room_comes_nearer_to_the_frame_pointer() {
         [4 + 7 + 10 + 7 + 3, 4 + 7 + 10 + 7 + 7 + 3].map(|at| Shift { at, by: 144 }).into();
     assert_eq!((spilled.slack, spilled.shifts), (RESIZABLE_BYTES, shifts));
     assert_eq!(spilled.markers, [(11, 10)]);
-    // Nobody is seen to use what lies behind, or its address is computed, or the frame pointer goes elsewhere.
+    // Nobody is seen to use what lies behind, or its address is computed, or the frame pointer goes
+    // elsewhere.
     assert_eq!(frame(&[&mark(-160), &lea(-16)]).slack, 0);
     assert_eq!(frame(&[&mark(-160), &lea(-168), &spill(-168), &spill(-176)]).slack, 0);
     let copy = &[0x48, 0x89, 0xe8]; // mov %rbp, %rax

@@ -104,7 +104,8 @@ impl Walk {
             return Err(FixedFrame::Above);
         }
         if !point.resized {
-            // Above the part that can grow nothing moves; but an address that is kept could be compared with one below.
+            // Above the part that can grow nothing moves; but an address that is kept could be
+            // compared with one below.
             return if reach.computed { Err(FixedFrame::Above) } else { Ok(()) };
         }
         let Some((above, _)) = self.facts.part else { return Err(FixedFrame::Unusual) };
