@@ -6,5 +6,4 @@ pub mod error;
 pub mod lab;
 pub mod measure;
 pub mod report;
-pub mod stats;
 pub mod table;

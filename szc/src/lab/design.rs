@@ -12,8 +12,11 @@
 //! environment, which is random on purpose and follows from the layout seed.
 #![forbid(unsafe_code)]
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use serde::{Deserialize, Serialize};
 
+/// What the state of SplitMix64 grows by with each output.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const SMALLEST_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
 const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
@@ -243,10 +246,7 @@ fn run_index(phase: u64, block: u32, position: u32) -> u64 {
 
 /// Output number `index` (from 0) of SplitMix64 started with `seed`.
 fn splitmix64_at(seed: u64, index: u64) -> u64 {
-    let mut state = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA));
-    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^ (state >> 31)
+    SplitMix64::seed_from_u64(seed.wrapping_add(index.wrapping_mul(GOLDEN_GAMMA))).next_u64()
 }
 
 /// Maps 64 random bits to 0..`limit` by the high half of a product (Lemire 2019).

@@ -3,7 +3,7 @@
 //!
 //! Each file gives one value to each of its series: the log ratio of a program to its reference, or
 //! the log mean of a program measured alone. Files of different machines are different series. The
-//! change points are those of `stats::change_points`.
+//! change points are those of `szc_stats::change_points`.
 #![forbid(unsafe_code)]
 
 mod series;
@@ -22,7 +22,7 @@ use super::metric;
 use super::output::{complain, explain, say};
 use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
 use crate::report::json::{self, SamplesFile};
-use crate::stats::change_points::{Judge, Search};
+use szc_stats::change_points::{Judge, Search};
 
 const AFTER_HELP: &str = "\
 Examples:

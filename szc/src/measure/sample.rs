@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::child::Outcome;
 pub use super::metric::Metric;
-use crate::stats::describe::mean;
-use crate::stats::fixed::ROUNDING;
+use szc_stats::describe::mean;
+use szc_stats::fixed::ROUNDING;
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,11 +9,11 @@ use super::json::{Command, ResultRecord, RuleRecord, SamplesFile};
 use super::sentence::verdict_sentence;
 use super::verdict::Verdict;
 use crate::measure::sample::{Metric, Sample, block_log_ratios, metrics_of, values_of};
-use crate::stats::decision::{Comparison, Estimate, Gate, Tolerance, gate};
-use crate::stats::describe::median;
-use crate::stats::family::{Member, family};
-use crate::stats::fixed::{self, Interval};
-use crate::stats::planning::Rule;
+use szc_stats::decision::{Comparison, Estimate, Gate, Tolerance, gate};
+use szc_stats::describe::median;
+use szc_stats::family::{Member, family};
+use szc_stats::fixed::{self, Interval};
+use szc_stats::planning::Rule;
 
 /// Tolerance where nobody gave one.
 pub const USUAL_TOLERANCE: f64 = 0.01;

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use super::json::DiagnosticsRecord;
-use crate::stats::serial::lag_1_autocorrelation;
-use crate::stats::shapiro_wilk::shapiro_wilk;
-use crate::stats::trend::{MOST, trend};
+use szc_stats::serial::lag_1_autocorrelation;
+use szc_stats::shapiro_wilk::shapiro_wilk;
+use szc_stats::trend::{MOST, trend};
 
 /// Below this a diagnostic is worth a remark: rarer than 5 %, because there are several of them.
 const REMARKABLE: f64 = 0.01;

@@ -8,12 +8,12 @@ use super::sentence::verdict_sentence;
 use super::summary::layout_means;
 use super::verdict::Verdict;
 use crate::measure::metric::Metric;
-use crate::stats::data::DataError;
-use crate::stats::decision::{Comparison, Estimate, Gate, compare, gate};
-use crate::stats::describe::{mean, median, standard_deviation};
-use crate::stats::fixed::CONFIDENCE;
-use crate::stats::groups::{Welch, welch};
-use crate::stats::planning::Rule;
+use szc_stats::data::DataError;
+use szc_stats::decision::{Comparison, Estimate, Gate, compare, gate};
+use szc_stats::describe::{mean, median, standard_deviation};
+use szc_stats::fixed::CONFIDENCE;
+use szc_stats::groups::{Welch, welch};
+use szc_stats::planning::Rule;
 
 const WELCH: &str =
     "Welch's t interval of the difference of mean logarithms over layouts, unpaired";

@@ -14,10 +14,10 @@ use super::sentence::interval_name;
 use super::suite::{cell, levels_of, p_value, program_of, usual_confidence, workloads_of};
 use crate::measure::metric::Metric;
 use crate::measure::sample::block_log_ratios;
-use crate::stats::family;
-use crate::stats::fixed::{CONFIDENCE, Interval};
-use crate::stats::multiplicity::holm;
-use crate::stats::strata::stratified;
+use szc_stats::family;
+use szc_stats::fixed::{CONFIDENCE, Interval};
+use szc_stats::multiplicity::holm;
+use szc_stats::strata::stratified;
 
 /// A level of one program against the reference, over the machines that measured it, by the
 /// deciding metric. Below 1, the level takes less.

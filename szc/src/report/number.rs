@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::measure::metric::{Kind, Metric};
-use crate::stats::fixed::Interval;
+use szc_stats::fixed::Interval;
 
 /// Values of a metric, all in the unit that fits the smallest.
 #[must_use]

@@ -8,7 +8,7 @@ use super::summary::layout_means;
 use super::verdict::Verdict;
 use crate::lab::design::Arrangement;
 use crate::measure::metric::{Kind, Metric};
-use crate::stats::fixed::Interval;
+use szc_stats::fixed::Interval;
 
 /// The verdict of one result in a sentence, followed by at most one on what it is not: about
 /// more than one layout.

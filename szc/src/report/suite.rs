@@ -22,10 +22,10 @@ use super::sentence::interval_of;
 use super::text::{align, fewest_blocks};
 use super::verdict::Verdict;
 use crate::measure::sample::{Metric, block_mean_logarithms};
-use crate::stats::anova::{Contrast, contrasts_in_blocks, within_subjects_in_blocks};
-use crate::stats::describe::mean;
-use crate::stats::family;
-use crate::stats::fixed::{CONFIDENCE, Interval};
+use szc_stats::anova::{Contrast, contrasts_in_blocks, within_subjects_in_blocks};
+use szc_stats::describe::mean;
+use szc_stats::family;
+use szc_stats::fixed::{CONFIDENCE, Interval};
 
 /// Share of false statements that is accepted.
 const ERROR_RATE: f64 = 1.0 - CONFIDENCE;

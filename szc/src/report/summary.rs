@@ -10,12 +10,12 @@ use super::diagnostics::diagnostics;
 use super::json::{LevelsRecord, OutliersRecord, RuleRecord, SamplesFile, SummaryRecord};
 use crate::lab::design::Arrangement;
 use crate::measure::sample::{Metric, Sample};
-use crate::stats::describe::{mean, median, standard_deviation};
-use crate::stats::fixed::{CONFIDENCE, t_interval};
-use crate::stats::levels::components;
-use crate::stats::planning::minimum_detectable_effect;
-use crate::stats::sequential::mean_sequence;
-use crate::stats::shape::outliers;
+use szc_stats::describe::{mean, median, standard_deviation};
+use szc_stats::fixed::{CONFIDENCE, t_interval};
+use szc_stats::levels::components;
+use szc_stats::planning::minimum_detectable_effect;
+use szc_stats::sequential::mean_sequence;
+use szc_stats::shape::outliers;
 
 /// Fewest layouts run more than once that are worth splitting a variance by.
 const FEWEST_REPEATED_LAYOUTS: usize = 3;

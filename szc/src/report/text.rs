@@ -6,7 +6,7 @@ use super::json::{Command, EndedRecord, ResultRecord, RuleRecord, SamplesFile, S
 use super::number::{decimals_for, percent, quantities, quantities_like, range};
 use super::sentence::{interval_of, no_verdict, remarks_on};
 use crate::measure::metric::Metric;
-use crate::stats::{fixed, sequential};
+use szc_stats::{fixed, sequential};
 
 /// Fewest blocks for a verdict by the rule of a file.
 #[must_use]

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::metric::{Kind, Metric};
-use crate::stats::decision::{Comparison, Gate};
+use szc_stats::decision::{Comparison, Gate};
 
 /// What is said about a program against its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

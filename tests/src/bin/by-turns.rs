@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::time::TimeValLike;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use szc::stats::random::Draws;
+use szc_stats::random::Draws;
 
 /// Runs commands by turns and writes the CPU time of each (user and system, in ms), one a line.
 #[derive(Parser)]

@@ -15,8 +15,8 @@ use serde::Deserialize;
 use szc::measure::metric::Metric;
 use szc::measure::sample::values_of;
 use szc::report::json::{self, SamplesFile};
-use szc::stats::describe::{mean, median, standard_deviation};
-use szc::stats::groups::welch;
+use szc_stats::describe::{mean, median, standard_deviation};
+use szc_stats::groups::welch;
 use szc_tests::statistics::clopper_pearson;
 
 /// Lines and the table of campaign/verdicts.sh.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use szc::measure::sample::{Metric, values_of};
-use szc::stats::describe::median;
+use szc_stats::describe::median;
 
 use super::record::State;
 use super::setting::Setting;

@@ -9,7 +9,7 @@ use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
 use crate::lab::design::MOST_BLOCKS;
 use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
-use crate::stats::fixed::FEWEST_BLOCKS;
+use szc_stats::fixed::FEWEST_BLOCKS;
 
 const LONG_ABOUT: &str = "\
 Compares commands over many random layouts and says which is faster.

@@ -34,7 +34,7 @@ pub use reader::Problem;
 use reader::Reader;
 
 use super::metric;
-use crate::stats::{fixed, sequential};
+use szc_stats::{fixed, sequential};
 
 /// The name that is looked for in the current folder.
 pub const FILE: &str = "szc.toml";

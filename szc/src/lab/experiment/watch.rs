@@ -13,9 +13,9 @@ use crate::report::json::{Command, RuleRecord, SamplesFile};
 use crate::report::number::{percent, quantities};
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
-use crate::stats::describe::mean;
-use crate::stats::planning::Rule;
-use crate::stats::stopping::{Look, Plan, Question};
+use szc_stats::describe::mean;
+use szc_stats::planning::Rule;
+use szc_stats::stopping::{Look, Plan, Question};
 
 /// Time between two savings: losing a minute is bearable, and writing costs little.
 const SAVING_INTERVAL: Duration = Duration::from_secs(60);

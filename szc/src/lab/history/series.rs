@@ -10,8 +10,8 @@ use crate::measure::metric::Metric;
 use crate::report::json::{Command, ResultRecord, SamplesFile, SummaryRecord, printable};
 use crate::report::number::{decimals_for, quantities, range};
 use crate::report::text::align;
-use crate::stats::change_points::{Search, change_points};
-use crate::stats::fixed::Interval;
+use szc_stats::change_points::{Search, change_points};
+use szc_stats::fixed::Interval;
 
 /// The same thing measured again and again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::measure::metric::Metric;
 use crate::report::comparison::tests::comparison;
-use crate::stats::change_points::{Judge, Search};
+use szc_stats::change_points::{Judge, Search};
 
 /// Files of one comparison each; B takes as many milliseconds as `times` say, A takes 1000.
 fn write(folder: &Path, times: &[u64]) {

@@ -9,7 +9,7 @@ use crate::report::number::quantities;
 use crate::report::plot::svg::escape;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
 use crate::report::view::{Experiment, plots, probability};
-use crate::stats::shapiro_wilk::shapiro_wilk;
+use szc_stats::shapiro_wilk::shapiro_wilk;
 
 /// All figures on the deciding metric.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {
@@ -64,7 +64,7 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> String {
             let values = values_of(&experiment.file.runs, row.series, metric);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             let greatest = values.iter().copied().fold(0.0, f64::max);
-            let middle = crate::stats::describe::median(&values).unwrap_or(least);
+            let middle = szc_stats::describe::median(&values).unwrap_or(least);
             let [least, middle, greatest] = quantities(metric, [least, middle, greatest]);
             format!(
                 "{}: {} runs from {least} to {greatest}, median {middle}.",

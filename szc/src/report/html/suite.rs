@@ -11,7 +11,7 @@ use crate::report::plot::interval::{self, Labels, Row};
 use crate::report::plot::svg::escape;
 use crate::report::suite::{LevelRecord, SuiteRecord, suite_sentences};
 use crate::report::view::{Experiment, Tone};
-use crate::stats::fixed::Interval;
+use szc_stats::fixed::Interval;
 
 /// The section of the experiment at `place` of the page; empty if it is no sweep.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {

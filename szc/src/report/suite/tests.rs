@@ -4,7 +4,7 @@ use super::*;
 use crate::lab::experiment::analyse;
 use crate::report::comparison::tests::file_of;
 use crate::report::json::Command;
-use crate::stats::anova::contrasts;
+use szc_stats::anova::contrasts;
 
 /// Programs with these times in milliseconds at levels -O1, -O2 …, 20 blocks each.
 pub(crate) fn suite_of(programs: &[&[u64]]) -> SamplesFile {

@@ -5,8 +5,8 @@ use super::{ERROR_RATE, SuiteRecord, count};
 use crate::report::json::{ResultRecord, SamplesFile, printable};
 use crate::report::number::{decimals_for, range};
 use crate::report::sentence::interval_name;
-use crate::stats::fixed::Interval;
-use crate::stats::multiplicity::holm;
+use szc_stats::fixed::Interval;
+use szc_stats::multiplicity::holm;
 
 /// What the suite says in sentences: how many pairs differ, each level over all programs, and the
 /// analysis of variance with its effect sizes.

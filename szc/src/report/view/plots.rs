@@ -8,13 +8,13 @@ use crate::measure::metric::Metric;
 use crate::measure::sample::{block_log_ratios, values_of};
 use crate::report::json::{ResultRecord, RuleRecord};
 use crate::report::plot::{interval, qq, run_order, sequence, shares, violin};
-use crate::stats::density::density;
-use crate::stats::describe::{mean, median};
-use crate::stats::factors;
-use crate::stats::fixed::{CONFIDENCE, t_interval};
-use crate::stats::quantile::type_7;
-use crate::stats::sequential::mean_sequence;
-use crate::stats::shape::{qq_band, qq_line, qq_points};
+use szc_stats::density::density;
+use szc_stats::describe::{mean, median};
+use szc_stats::factors;
+use szc_stats::fixed::{CONFIDENCE, t_interval};
+use szc_stats::quantile::type_7;
+use szc_stats::sequential::mean_sequence;
+use szc_stats::shape::{qq_band, qq_line, qq_points};
 
 /// Places at which a density is drawn.
 const DENSITY_PLACES: usize = 80;

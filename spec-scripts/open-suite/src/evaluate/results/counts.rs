@@ -1,7 +1,7 @@
 //! Instructions and cache misses over those without randomization.
 #![forbid(unsafe_code)]
 
-use szc::stats::describe::median;
+use szc_stats::describe::median;
 
 use super::table::{NOT_MEASURED, Table, distinct, machines};
 use super::{ALL, NONE};

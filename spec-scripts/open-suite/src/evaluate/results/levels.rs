@@ -7,12 +7,12 @@ use szc::measure::sample::{block_mean_logarithms, values_of};
 use szc::report::comparison::results;
 use szc::report::json::{ResultRecord, SamplesFile};
 use szc::report::verdict::Verdict;
-use szc::stats::anova::{WithinSubjects, within_subjects};
-use szc::stats::describe::mean;
-use szc::stats::fixed::CONFIDENCE;
-use szc::stats::groups::welch;
-use szc::stats::ranks::signed_rank;
-use szc::stats::shapiro_wilk::shapiro_wilk;
+use szc_stats::anova::{WithinSubjects, within_subjects};
+use szc_stats::describe::mean;
+use szc_stats::fixed::CONFIDENCE;
+use szc_stats::groups::welch;
+use szc_stats::ranks::signed_rank;
+use szc_stats::shapiro_wilk::shapiro_wilk;
 
 use super::table::{Table, origin, probability};
 use super::{ALPHA, Row};

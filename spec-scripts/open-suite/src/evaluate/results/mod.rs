@@ -1,7 +1,7 @@
 //! From samples to the tables of the page: one file a table, each made from the samples alone.
 //!
 //! Nothing is computed here but what the statistics of szc return: tests, intervals, medians, and
-//! the analysis of variance are `szc::stats`, verdicts those of `szc compare`.
+//! the analysis of variance are `szc_stats`, verdicts those of `szc compare`.
 #![forbid(unsafe_code)]
 
 mod counts;

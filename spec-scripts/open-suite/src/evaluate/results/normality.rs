@@ -8,10 +8,10 @@ use szc::report::html;
 use szc::report::plot::qq_panels::{self, Panel};
 use szc::report::plot::svg::Alternative;
 use szc::report::view::plots;
-use szc::stats::describe::{mean, median, standard_deviation};
-use szc::stats::groups::brown_forsythe;
-use szc::stats::multiplicity::holm;
-use szc::stats::shapiro_wilk::shapiro_wilk;
+use szc_stats::describe::{mean, median, standard_deviation};
+use szc_stats::groups::brown_forsythe;
+use szc_stats::multiplicity::holm;
+use szc_stats::shapiro_wilk::shapiro_wilk;
 
 use super::table::{Table, origin, probability};
 use super::{ALPHA, Row};

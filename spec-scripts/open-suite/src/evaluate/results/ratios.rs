@@ -3,8 +3,8 @@
 
 use szc::measure::metric::Metric;
 use szc::measure::sample::{block_log_ratios, values_of};
-use szc::stats::describe::{mean, median};
-use szc::stats::fixed::{CONFIDENCE, t_interval};
+use szc_stats::describe::{mean, median};
+use szc_stats::fixed::{CONFIDENCE, t_interval};
 
 use super::Row;
 use super::table::Table;

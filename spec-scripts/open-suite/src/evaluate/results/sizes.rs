@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use szc::measure::metric::Metric;
-use szc::stats::describe::median;
+use szc_stats::describe::median;
 
 use super::ratios::log_ratios;
 use super::table::{Table, origin};

@@ -145,7 +145,7 @@ fn skewed_times_are_told_from_normal_ones_and_wide_from_narrow() {
     let place = |index: usize| (index as f64 + 0.5) / 30.0;
     let normal = |spread: f64| -> Vec<f64> {
         (0..30)
-            .map(|index| 100.0 + spread * szc::stats::fixed::normal_quantile(place(index)))
+            .map(|index| 100.0 + spread * szc_stats::fixed::normal_quantile(place(index)))
             .collect()
     };
     let skewed: Vec<f64> = (0..30).map(|index| 100.0 - 8.0 * (1.0 - place(index)).ln()).collect();

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use szc::report::json::SummaryRecord;
-use szc::stats::describe::median;
+use szc_stats::describe::median;
 
 use super::Row;
 use super::table::{Table, origin, percent};

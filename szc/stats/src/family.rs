@@ -1,0 +1,228 @@
+//! Several programs against one reference: verdicts that share one error rate.
+//!
+//! With m comparisons at 5 % each, the chance of a false difference among them is up to m times as
+//! large. Holm's procedure (1979) bounds it for all together: p-values in ascending order are held
+//! against α/m, α/(m−1), … until one fails. Here each comparison also gets the interval of that
+//! level, so that interval and verdict never contradict each other. One comparison is a family of
+//! one, and gets what [`super::stopping`] says.
+//!
+//! The sequential rule has p-values that are valid at every look, 1/E (Ville's inequality), so
+//! that Holm's procedure may be repeated after every block.
+
+use super::data::{DataError, check, finite, is_constant};
+use super::decision::{Comparison, Estimate, Tolerance, compare};
+use super::describe::{mean, standard_deviation};
+use super::fixed::{self, Interval, t_interval};
+use super::multiplicity::holm;
+use super::planning::Rule;
+use super::sequential::{self, ERROR_RATE, half_width};
+use super::tail::student_t_two_sided;
+
+/// One comparison of a family.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    /// Mean, spread and the interval at [`Member::confidence`].
+    pub estimate: Estimate,
+    /// p of "no difference" by itself.
+    pub p: f64,
+    /// Holm's adjustment.
+    pub p_adjusted: f64,
+    /// Probability with which the interval covers: 1 − α/(m − rank).
+    pub confidence: f64,
+    /// The verdict of that interval.
+    pub verdict: Comparison,
+}
+
+/// Analyses lists of differences, one list for each comparison, one number per block.
+///
+/// `None` below the fewest blocks of the rule.
+///
+/// # Errors
+/// [`DataError`] for values that are not finite or too large to average.
+pub fn family(
+    rule: Rule,
+    tolerance: Tolerance,
+    lists: &[&[f64]],
+) -> Result<Option<Vec<Member>>, DataError> {
+    let fewest = match rule {
+        Rule::Fixed => fixed::FEWEST_BLOCKS,
+        Rule::Sequential => sequential::FEWEST_BLOCKS,
+    };
+    if lists.iter().any(|list| list.len() < fewest) {
+        return Ok(None);
+    }
+    let p = lists.iter().map(|list| p_value(rule, list)).collect::<Result<Vec<f64>, _>>()?;
+    let adjusted = holm(&p)?;
+    let levels = levels(&p);
+    let member = |place: usize| {
+        let alpha = ERROR_RATE / levels[place] as f64;
+        let estimate = estimate(rule, lists[place], alpha)?;
+        Ok(Member {
+            estimate,
+            p: p[place],
+            p_adjusted: adjusted[place],
+            confidence: 1.0 - alpha,
+            verdict: compare(&estimate, tolerance),
+        })
+    };
+    (0..lists.len()).map(member).collect::<Result<Vec<Member>, _>>().map(Some)
+}
+
+/// By how much α is divided for each: m for the smallest p, m − 1 for the next, until one fails;
+/// from there on as for that one.
+#[must_use]
+pub fn levels(p: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&one, &other| p[one].total_cmp(&p[other]));
+    let mut divisor = p.len();
+    let mut levels = vec![1; p.len()];
+    let mut going = true;
+    for place in order {
+        levels[place] = divisor;
+        going &= p[place] <= ERROR_RATE / divisor as f64;
+        if going && divisor > 1 {
+            divisor -= 1;
+        }
+    }
+    levels
+}
+
+fn p_value(rule: Rule, differences: &[f64]) -> Result<f64, DataError> {
+    match rule {
+        Rule::Sequential => Ok(sequential::analyse(differences)?.p),
+        Rule::Fixed => {
+            check(differences, 2)?;
+            let center = mean(differences).unwrap_or_default();
+            if is_constant(differences) {
+                return Ok(if center == 0.0 { 1.0 } else { 0.0 });
+            }
+            let spread = standard_deviation(differences).unwrap_or_default();
+            let count = differences.len() as f64;
+            Ok(student_t_two_sided(finite(center / (spread / count.sqrt()))?, count - 1.0))
+        }
+    }
+}
+
+fn estimate(rule: Rule, differences: &[f64], alpha: f64) -> Result<Estimate, DataError> {
+    let (Some(mean), Some(spread)) = (mean(differences), standard_deviation(differences)) else {
+        return Err(DataError::TooFew { needed: 2, found: differences.len() });
+    };
+    let interval = match rule {
+        Rule::Fixed => t_interval(differences, 1.0 - alpha).ok_or(DataError::NoSpread)?,
+        Rule::Sequential => {
+            let half = half_width(differences.len(), spread, alpha);
+            Interval { lower: mean - half, upper: mean + half }
+        }
+    };
+    finite(interval.lower)?;
+    finite(interval.upper)?;
+    Ok(Estimate {
+        rule,
+        mean: finite(mean)?,
+        standard_deviation: finite(spread)?,
+        blocks: differences.len(),
+        interval,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::noise::Noise;
+    use crate::stopping::{Look, Plan, Question, Verdict};
+    use proptest::prelude::*;
+
+    fn tolerance() -> Tolerance {
+        Tolerance::new(0.01).unwrap()
+    }
+
+    fn wavy(center: f64, count: u32) -> Vec<f64> {
+        (0..count).map(|i| center + 0.02 * (f64::from(i) * 1.3).sin()).collect()
+    }
+
+    #[test]
+    fn a_family_of_one_gets_what_the_plan_says() {
+        for rule in [Rule::Fixed, Rule::Sequential] {
+            for center in [0.0, 0.004, 0.02, -0.03] {
+                let list = wavy(center, 20);
+                let members = family(rule, tolerance(), &[&list]).unwrap().unwrap();
+                let plan = Plan::new(rule, Question::Compare(tolerance()), 20).unwrap();
+                let Look::Stop(estimate, Verdict::Compare(verdict)) = plan.look(&list).unwrap()
+                else {
+                    panic!("the budget is spent");
+                };
+                assert_eq!(members[0].verdict, verdict);
+                let [one, other] = [members[0].estimate.interval, estimate.interval];
+                assert!((one.lower - other.lower).abs() < 1e-12);
+                assert!((one.upper - other.upper).abs() < 1e-12);
+                assert_eq!(members[0].p, members[0].p_adjusted);
+            }
+        }
+    }
+
+    #[test]
+    fn the_interval_excludes_zero_exactly_when_holm_finds_a_difference() {
+        let mut noise = Noise::new(3);
+        for rule in [Rule::Fixed, Rule::Sequential] {
+            let mut found = [0; 2];
+            for _ in 0..300 {
+                let lists: Vec<Vec<f64>> = [0.0, 0.3, 0.6, 0.9]
+                    .iter()
+                    .map(|center| (0..20).map(|_| center + noise.normal()).collect())
+                    .collect();
+                let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+                for member in family(rule, tolerance(), &slices).unwrap().unwrap() {
+                    let excludes = !member.estimate.interval.contains(0.0);
+                    assert_eq!(excludes, member.p_adjusted <= ERROR_RATE, "{member:?}");
+                    found[usize::from(excludes)] += 1;
+                }
+            }
+            assert!(found[0] > 100 && found[1] > 100, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn false_differences_among_three_stay_below_five_percent() {
+        let mut noise = Noise::new(5);
+        let mut wrong = [0, 0];
+        for _ in 0..2000 {
+            let lists: Vec<Vec<f64>> =
+                (0..3).map(|_| (0..12).map(|_| noise.normal()).collect()).collect();
+            let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+            for (count, rule) in wrong.iter_mut().zip([Rule::Fixed, Rule::Sequential]) {
+                let members = family(rule, tolerance(), &slices).unwrap().unwrap();
+                let different = |member: &Member| {
+                    matches!(member.verdict, Comparison::Faster | Comparison::Slower)
+                };
+                *count += i32::from(members.iter().any(different));
+            }
+        }
+        // 5 % of 2000 and three standard errors; the sequential rule keeps most for later looks.
+        assert!((60..130).contains(&wrong[0]) && wrong[1] < 60, "{wrong:?}");
+    }
+
+    #[test]
+    fn too_few_blocks_give_nothing_and_constant_ones_a_verdict() {
+        assert_eq!(family(Rule::Sequential, tolerance(), &[&[0.1; 9]]), Ok(None));
+        assert_eq!(family(Rule::Fixed, tolerance(), &[&[0.1; 5]]), Ok(None));
+        for rule in [Rule::Fixed, Rule::Sequential] {
+            let members = family(rule, tolerance(), &[&[0.0; 10], &[0.5; 10]]).unwrap().unwrap();
+            assert_eq!(members[0].verdict, Comparison::Equivalent);
+            assert_eq!(members[1].verdict, Comparison::Slower);
+            assert!(family(rule, tolerance(), &[&[f64::NAN; 10]]).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_the_programs_does_not_matter(
+            values in prop::collection::vec(-0.1..0.1_f64, 36),
+        ) {
+            let lists: Vec<&[f64]> = values.chunks(12).collect();
+            let turned = [lists[2], lists[0], lists[1]];
+            let found = family(Rule::Sequential, tolerance(), &lists).unwrap().unwrap();
+            let other = family(Rule::Sequential, tolerance(), &turned).unwrap().unwrap();
+            prop_assert_eq!(found, vec![other[1], other[2], other[0]]);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The rule for a number of blocks that was fixed before the first run.
+//!
+//! A t interval of the mean log ratio decides; the sign interval of its median
+//! stands beside it as a check that assumes nothing about the shape of the
+//! distribution. The rule is valid for one look at the end: looking after every
+//! block and stopping at will gives far more than 5 % false positives.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::function::factorial::ln_binomial;
+
+use super::describe::{mean, median, sorted, standard_deviation};
+
+/// Fewest blocks for which any 95 % sign interval of a median exists:
+/// min..max covers with probability 1 − 2^(1−n), which reaches 0.95 at n = 6.
+pub const FEWEST_BLOCKS: usize = 6;
+
+/// Probability with which the intervals cover.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Probability with which [`blocks_to_resolve`] wants the difference to be seen.
+pub const POWER: f64 = 0.80;
+
+/// Log ratios closer than this are equal: no clock resolves one part in 10¹²,
+/// while sums of logarithms differ by rounding when their order does.
+pub const ROUNDING: f64 = 1e-12;
+
+/// A closed interval, `lower <= upper`, in the unit of the data it came from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+}
+
+impl Interval {
+    /// Whether `value` lies between the ends, ends included.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.lower <= value && value <= self.upper
+    }
+
+    /// On which side of zero the whole interval lies.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        if self.upper < 0.0 {
+            Direction::Lower
+        } else if self.lower > 0.0 {
+            Direction::Higher
+        } else {
+            Direction::Unresolved
+        }
+    }
+}
+
+/// What an interval of log ratios B/A says about B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// All of the interval is below zero: B needs less than A.
+    Lower,
+    /// All of the interval is above zero: B needs more than A.
+    Higher,
+    /// Zero is inside. This says nothing about the two being the same.
+    Unresolved,
+}
+
+/// An interval made of two order statistics of the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SignInterval {
+    /// The order statistics.
+    pub interval: Interval,
+    /// Rank of the lower end counted from the smallest value, from 1; the upper
+    /// end has the same rank counted from the largest.
+    pub rank: usize,
+    /// Exact probability of covering the median, at least the one asked for.
+    pub coverage: f64,
+}
+
+/// Everything the rule derives from the log ratios of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FixedAnalysis {
+    /// Number of blocks n.
+    pub blocks: usize,
+    /// Mean log ratio θ.
+    pub mean: f64,
+    /// Standard deviation of the log ratios over blocks, s.
+    pub standard_deviation: f64,
+    /// t interval of the mean.
+    pub interval: Interval,
+    /// Median log ratio.
+    pub median: f64,
+    /// Sign interval of the median.
+    pub median_check: SignInterval,
+    /// Verdict of the t interval.
+    pub direction: Direction,
+}
+
+impl FixedAnalysis {
+    /// Whether mean and median tell different stories: some layouts behave
+    /// unlike the typical one, so the tail moved rather than the whole.
+    ///
+    /// The sign interval is wider than the t interval on well-behaved data, so
+    /// it may well hold zero when the t interval does not; that alone is a lack
+    /// of power. It is a disagreement when the mean lies outside the sign
+    /// interval, or when the median is resolved and the mean says otherwise.
+    #[must_use]
+    pub fn mean_and_median_disagree(&self) -> bool {
+        let check = self.median_check.interval;
+        let outside = (self.mean - check.upper).max(check.lower - self.mean);
+        let verdicts_differ = check.direction() != self.direction;
+        outside > ROUNDING || (verdicts_differ && check.direction() != Direction::Unresolved)
+    }
+}
+
+/// Quantile of Student's t distribution with `degrees_of_freedom` > 0 at 0 < `probability` < 1.
+///
+/// # Panics
+/// When an argument is out of range.
+#[must_use]
+pub fn student_t_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees_of_freedom)
+        .expect("degrees of freedom are positive")
+        .inverse_cdf(probability)
+}
+
+/// Quantile of the standard normal distribution at 0 < `probability` < 1.
+#[must_use]
+pub fn normal_quantile(probability: f64) -> f64 {
+    Normal::standard().inverse_cdf(probability)
+}
+
+/// t interval of a mean: x̄ ± t₍n−1, (1+c)/2₎ · s/√n (Student 1908).
+///
+/// Returns `None` below two values. With s = 0 both ends are the mean.
+#[must_use]
+pub fn t_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    let center = mean(values)?;
+    let spread = standard_deviation(values)?;
+    let count = values.len() as f64;
+    let quantile = student_t_quantile(f64::midpoint(1.0, confidence), count - 1.0);
+    let half_width = quantile * spread / count.sqrt();
+    Some(Interval { lower: center - half_width, upper: center + half_width })
+}
+
+/// Sign interval of a median: `[x₍k₎, x₍n+1−k₎]` with the largest k for which
+/// 2·P(Bin(n, ½) ≤ k − 1) ≤ 1 − c (Thompson 1936; Conover, Practical
+/// Nonparametric Statistics, section 3.2).
+///
+/// Returns `None` when even `[min, max]` covers with less than `confidence`.
+#[must_use]
+pub fn sign_interval(values: &[f64], confidence: f64) -> Option<SignInterval> {
+    let (rank, coverage) = sign_rank(values.len(), confidence)?;
+    let ascending = sorted(values);
+    Some(SignInterval {
+        interval: Interval { lower: ascending[rank - 1], upper: ascending[ascending.len() - rank] },
+        rank,
+        coverage,
+    })
+}
+
+/// Rank k and exact coverage of the sign interval of `count` values.
+fn sign_rank(count: usize, confidence: f64) -> Option<(usize, f64)> {
+    let tail_allowed = (1.0 - confidence) / 2.0;
+    let total = count as u64;
+    let ln_half_to_the_count = -(count as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    let mut best = None;
+    for (rank, successes) in (1..=count / 2).zip(0_u64..) {
+        tail += (ln_binomial(total, successes) + ln_half_to_the_count).exp();
+        if tail > tail_allowed {
+            break;
+        }
+        best = Some((rank, 1.0 - 2.0 * tail));
+    }
+    best
+}
+
+/// Blocks it takes for a 95 % interval to exclude 1 with a probability of 80 %
+/// when the true ratio is `ratio`: ⌈((z₀.₉₇₅ + z₀.₈)·s / ln ratio)²⌉, and at
+/// least [`FEWEST_BLOCKS`] (Cohen 1988, chapter 2, normal approximation).
+///
+/// `standard_deviation` is that of the log ratios over blocks; `ratio` is
+/// positive and not 1. Saturates at `u64::MAX`.
+#[must_use]
+pub fn blocks_to_resolve(standard_deviation: f64, ratio: f64) -> u64 {
+    let quantiles = normal_quantile(f64::midpoint(1.0, CONFIDENCE)) + normal_quantile(POWER);
+    let exact = (quantiles * standard_deviation / ratio.ln()).powi(2);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float-to-integer cast saturates, which is the documented result"
+    )]
+    let blocks = exact.ceil() as u64;
+    blocks.max(FEWEST_BLOCKS as u64)
+}
+
+/// Applies the rule to one log ratio ln(B/A) per block, at [`CONFIDENCE`].
+///
+/// Returns `None` below [`FEWEST_BLOCKS`]. When every block has the same value
+/// the interval is that value: zero is unresolved, anything else is a direction.
+#[must_use]
+pub fn analyse(differences: &[f64]) -> Option<FixedAnalysis> {
+    if differences.len() < FEWEST_BLOCKS {
+        return None;
+    }
+    let interval = t_interval(differences, CONFIDENCE)?;
+    Some(FixedAnalysis {
+        blocks: differences.len(),
+        mean: mean(differences)?,
+        standard_deviation: standard_deviation(differences)?,
+        interval,
+        median: median(differences)?,
+        median_check: sign_interval(differences, CONFIDENCE)?,
+        direction: interval.direction(),
+    })
+}
+
+#[cfg(test)]
+mod tests;
