@@ -1,0 +1,184 @@
+//! Rust's tokens as far as the rules need them: names, punctuation and where they stand. Comments
+//! are dropped, literals are one token without content.
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A name or keyword; of a raw name, the part after `r#`.
+    Name(String),
+    /// One character of punctuation; `::` is two.
+    Mark(char),
+    /// A number, character or string.
+    Literal,
+}
+
+/// A token and its line, counted from 1.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The token.
+    pub token: Token,
+    /// Its first line.
+    pub line: usize,
+}
+
+impl Placed {
+    /// The name, if it is one.
+    pub fn name(&self) -> Option<&str> {
+        match &self.token {
+            Token::Name(name) => Some(name),
+            Token::Mark(_) | Token::Literal => None,
+        }
+    }
+
+    /// Whether it is this name or keyword.
+    pub fn is(&self, name: &str) -> bool {
+        self.name() == Some(name)
+    }
+
+    /// Whether it is this punctuation.
+    pub fn marks(&self, mark: char) -> bool {
+        self.token == Token::Mark(mark)
+    }
+}
+
+/// The tokens of a source.
+pub fn tokens(text: &str) -> Vec<Placed> {
+    let mut reader = Reader { text, at: 0, line: 1 };
+    let mut tokens = Vec::new();
+    while let Some(first) = reader.peek() {
+        let line = reader.line;
+        if let Some(token) = reader.next_token(first) {
+            tokens.push(Placed { token, line });
+        }
+    }
+    tokens
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.line += self.rest()[..bytes].matches('\n').count();
+        self.at += bytes;
+    }
+
+    fn skip_while(&mut self, belongs: impl Fn(char) -> bool) -> String {
+        let word: String = self.rest().chars().take_while(|&c| belongs(c)).collect();
+        self.skip(word.len());
+        word
+    }
+
+    /// Reads one token, or what lies between tokens.
+    fn next_token(&mut self, first: char) -> Option<Token> {
+        if first.is_whitespace() {
+            self.skip_while(char::is_whitespace);
+            None
+        } else if self.rest().starts_with("//") {
+            self.skip_while(|c| c != '\n');
+            None
+        } else if self.rest().starts_with("/*") {
+            self.skip_block_comment();
+            None
+        } else if let Some((prefix, hashes)) = self.raw_string() {
+            self.skip_raw_string(prefix, hashes);
+            Some(Token::Literal)
+        } else if first == '"' || ["b\"", "c\""].iter().any(|start| self.rest().starts_with(start))
+        {
+            self.skip(self.rest().find('"').expect("it starts so") + 1);
+            self.skip_to_end_of('"');
+            Some(Token::Literal)
+        } else if first == '\'' || self.rest().starts_with("b'") {
+            self.quote()
+        } else if first.is_ascii_digit() {
+            self.skip_while(|c| c.is_alphanumeric() || c == '_');
+            Some(Token::Literal)
+        } else if is_name(first) {
+            let name = self.skip_while(is_name);
+            if name == "r" && self.rest().starts_with('#') {
+                self.skip(1);
+                return Some(Token::Name(self.skip_while(is_name)));
+            }
+            Some(Token::Name(name))
+        } else {
+            self.skip(first.len_utf8());
+            Some(Token::Mark(first))
+        }
+    }
+
+    /// Block comments nest.
+    fn skip_block_comment(&mut self) {
+        let mut depth = 0;
+        loop {
+            if self.rest().starts_with("/*") {
+                depth += 1;
+                self.skip(2);
+            } else if self.rest().starts_with("*/") {
+                depth -= 1;
+                self.skip(2);
+            } else if let Some(c) = self.peek() {
+                self.skip(c.len_utf8());
+            }
+            if depth == 0 || self.peek().is_none() {
+                return;
+            }
+        }
+    }
+
+    /// How many bytes open a raw string, and with how many hashes.
+    fn raw_string(&self) -> Option<(usize, usize)> {
+        let letters =
+            ["br", "cr", "r"].iter().find(|start| self.rest().starts_with(**start))?.len();
+        let hashes = self.rest()[letters..].chars().take_while(|&c| c == '#').count();
+        self.rest()[letters + hashes..].starts_with('"').then_some((letters + hashes + 1, hashes))
+    }
+
+    fn skip_raw_string(&mut self, prefix: usize, hashes: usize) {
+        self.skip(prefix);
+        let end = format!("\"{}", "#".repeat(hashes));
+        let length = self.rest().find(&end).map_or(self.rest().len(), |found| found + end.len());
+        self.skip(length);
+    }
+
+    /// Skips what is left of a literal with escapes.
+    fn skip_to_end_of(&mut self, quote: char) {
+        while let Some(c) = self.peek() {
+            self.skip(c.len_utf8());
+            match self.peek() {
+                Some(escaped) if c == '\\' => self.skip(escaped.len_utf8()),
+                _ if c == quote => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// A character, or the name of a lifetime or label, which no rule needs.
+    fn quote(&mut self) -> Option<Token> {
+        let start = self.rest().find('\'').expect("it starts so") + 1;
+        let mut inside = self.rest()[start..].chars();
+        let (first, second) = (inside.next(), inside.next());
+        if first.is_some_and(is_name) && second != Some('\'') {
+            self.skip(start);
+            self.skip_while(is_name);
+            return None;
+        }
+        self.skip(start);
+        self.skip_to_end_of('\'');
+        Some(Token::Literal)
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
