@@ -13,11 +13,12 @@ use anyhow::Context as _;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _, Seek as _, Write as _};
-use std::process::{ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitCode, ExitStatus, Stdio};
 
 /// A run that has ended.
 pub(super) struct Attempt {
-    pub(super) status: ExitStatus,
+    status: ExitStatus,
     /// What it wrote to stderr, if that is not a terminal.
     said: Option<Vec<u8>>,
 }
@@ -49,6 +50,11 @@ impl Attempt {
         Ok(Self { status, said: kept.map(contents) })
     }
 
+    /// clang's exit code, or what a shell makes of a fatal signal.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        exit_code(self.status)
+    }
+
     pub(super) fn success(&self) -> bool {
         self.status.success()
     }
@@ -70,6 +76,11 @@ impl Attempt {
         let said = String::from_utf8_lossy(self.said.as_deref().unwrap_or_default());
         said.lines().find(|line| is_complaint(line)).unwrap_or("see above").trim().to_owned()
     }
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
 fn contents(mut file: File) -> Vec<u8> {
@@ -119,6 +130,14 @@ fn is_complaint(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_becomes_the_exit_code_that_a_shell_would_report() {
+        let code = |raw| format!("{:?}", exit_code(ExitStatus::from_raw(raw)));
+        assert_eq!(code(11), format!("{:?}", ExitCode::from(139)));
+        assert_eq!(code(1 << 8), format!("{:?}", ExitCode::from(1)));
+        assert_eq!(code(254 << 8), format!("{:?}", ExitCode::from(254)));
+    }
 
     #[test]
     fn a_link_that_clang_would_fail_is_not_tried_again() {

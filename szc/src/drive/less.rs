@@ -4,9 +4,9 @@
 use super::args::Invocation;
 use super::attempt::{Attempt, Said};
 use super::features::Feature;
-use super::link::{Plan, exit_code, link_once};
 use super::linker::Linker;
 use super::parts::Clang;
+use super::plan::{Plan, link_once};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,10 +32,13 @@ pub(super) fn link(
     let plain = Attempt::run(clang, &words, Said::Kept)?;
     if !plain.success() {
         failed.show();
-        return Ok(Less::Finished(exit_code(plain.status)));
+        return Ok(Less::Finished(plain.exit_code()));
     }
     let complaint = failed.first_complaint();
-    let attempt_with = |plan| {
+    // Whether the image is still the one that clang made alone.
+    let mut is_plain = true;
+    let mut attempt_with = |plan| {
+        is_plain = false;
         let attempt = link_once(clang, invocation, &plan, Said::Kept)?;
         anyhow::Ok(attempt.success().then_some(attempt))
     };
@@ -58,14 +61,16 @@ pub(super) fn link(
         eprintln!(
             "szc: warning: code randomization is off: the linker fails with the words that it needs ({complaint})"
         );
-        return Ok(Less::Finished(exit_code(attempt.status)));
+        return Ok(Less::Finished(attempt.exit_code()));
     }
-    Attempt::run(clang, &words, Said::Kept)?;
+    if !is_plain {
+        Attempt::run(clang, &words, Said::Kept)?;
+    }
     plain.show();
     eprintln!(
         "szc: warning: randomization is off: the linker fails with what it needs ({complaint})"
     );
-    Ok(Less::Finished(exit_code(plain.status)))
+    Ok(Less::Finished(plain.exit_code()))
 }
 
 /// Links an image again in which the linker retained no relocations although it was told to.
@@ -92,5 +97,5 @@ pub(super) fn without_code(
     if !attempt.success() {
         attempt.show();
     }
-    Ok(exit_code(attempt.status))
+    Ok(attempt.exit_code())
 }

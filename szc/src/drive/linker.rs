@@ -4,8 +4,9 @@
 //! A program must link as it does with clang, and linkers differ in what they refuse, drop and
 //! search. So szc chooses one only for link-time optimization, where its pass runs inside lld.
 
-use super::args::{Facts, Invocation};
+use super::args::Invocation;
 use super::compile::command;
+use super::facts::Facts;
 use super::parts::Clang;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

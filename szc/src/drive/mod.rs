@@ -9,7 +9,9 @@
 pub mod args;
 mod attempt;
 mod compile;
+mod facts;
 pub mod features;
+mod image;
 #[allow(unsafe_code)]
 mod interrupted;
 mod less;
@@ -19,6 +21,7 @@ mod linker_words;
 mod options;
 pub mod parts;
 mod plain;
+mod plan;
 mod plugin;
 mod response;
 mod runtime_object;
@@ -28,12 +31,13 @@ mod version_script;
 
 pub use parts::Language;
 
-use args::{Facts, Invocation};
+use args::Invocation;
+use facts::Facts;
 use features::{BUILD_VARIABLE, Feature, Request};
-use link::Plan;
 use linker::Linker;
 use parts::Clang;
 use plain::Plain;
+use plan::Plan;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use unwinder::Unwinder;
@@ -75,7 +79,7 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
         let linker = Linker::of(facts);
         let plan = Plan { request: &request, unwinder: Unwinder::expected(facts), linker };
         let mut words = linker.words(&clang)?;
-        words.extend(invocation.for_link(&link::additions(facts, &plan, None)?));
+        words.extend(invocation.for_link(&plan::additions(facts, &plan, None)?));
         match compile::become_clang(&clang, &words)? {}
     }
     link::link(&clang, &invocation, &request)

@@ -1,6 +1,6 @@
 //! Invocations whose result would not be randomized: clang does them alone.
 
-use super::args::Facts;
+use super::facts::Facts;
 use std::path::Path;
 
 /// Why clang does its work alone: nothing that it makes would be randomized.

@@ -7,7 +7,7 @@
 //! takes a second one only if both give versions; else the names go into a copy of the user's
 //! (`version_script`).
 
-use super::args::Facts;
+use super::facts::Facts;
 use super::linker::Flavor;
 use super::version_script;
 use anyhow::{Context, Result};

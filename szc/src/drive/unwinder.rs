@@ -3,19 +3,12 @@
 //! What the command line says is a guess: libraries and archives may bring one along. So the image
 //! is asked, too.
 
-use super::args::Facts;
+use super::facts::{Facts, OTHER_UNWINDER};
 use crate::table::read::without_version;
 use anyhow::{Context, Result, bail};
 use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::Path;
-
-/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a
-/// shared one asks it.
-pub(super) const OTHER_UNWINDER: &str = "libunwind";
-
-/// The archive of that unwinder.
-pub(super) const OTHER_UNWINDER_ARCHIVE: &[u8] = b"libunwind.a";
 
 /// What every unwinder defines, whatever the programming language.
 const RAISE: &[u8] = b"_Unwind_RaiseException";
@@ -121,44 +114,4 @@ pub(super) fn is_another_inside(facts: &Facts) -> bool {
     };
     let links_archives = facts.static_libraries || facts.static_support;
     facts.unwinder_archive || is_named && links_archives
-}
-
-/// Libraries by their words: what they say about the unwinder and the C++ library.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    /// libgcc's unwinder is linked statically.
-    pub(super) unwinder_inside: bool,
-    /// An archive of libunwind is.
-    pub(super) other_archive: bool,
-    /// `-lunwind`.
-    pub(super) other: bool,
-    /// The C++ library is linked statically.
-    pub(super) cxx_inside: bool,
-    /// The C++ library is named, and may be a shared one.
-    pub(super) cxx_shared: bool,
-}
-
-impl Named {
-    /// The value of `-l`, where only archives count or shared libraries, too.
-    pub(super) fn library(&mut self, name: &[u8], only_archives: bool) {
-        match name {
-            [b':', file @ ..] => self.file(file),
-            b"gcc_eh" => self.unwinder_inside = true,
-            b"unwind" => self.other = true,
-            b"stdc++" if only_archives => self.cxx_inside = true,
-            b"stdc++" => self.cxx_shared = true,
-            _ => {}
-        }
-    }
-
-    /// An input file.
-    pub(super) fn file(&mut self, path: &[u8]) {
-        match path.rsplit(|&byte| byte == b'/').next().unwrap_or(path) {
-            b"libgcc_eh.a" => self.unwinder_inside = true,
-            b"libstdc++.a" => self.cxx_inside = true,
-            OTHER_UNWINDER_ARCHIVE => self.other_archive = true,
-            name if name.starts_with(b"libstdc++.so") => self.cxx_shared = true,
-            _ => {}
-        }
-    }
 }

@@ -45,14 +45,6 @@ fn a_static_unwinder_is_no_obstacle_only_where_it_is_the_only_one() {
 }
 
 #[test]
-fn a_signal_becomes_the_exit_code_that_a_shell_would_report() {
-    let code = |raw| format!("{:?}", exit_code(ExitStatus::from_raw(raw)));
-    assert_eq!(code(11), format!("{:?}", ExitCode::from(139)));
-    assert_eq!(code(1 << 8), format!("{:?}", ExitCode::from(1)));
-    assert_eq!(code(254 << 8), format!("{:?}", ExitCode::from(254)));
-}
-
-#[test]
 fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
     let mut request = Request::default();
     request.add(Word::from_flag(b"-Rstack").expect("an own word"));

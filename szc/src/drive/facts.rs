@@ -1,11 +1,17 @@
-//! What a command line says about the work to do.
+//! What a command line says about the work to do, and what the libraries that it names say.
 
+use super::image::begins_with;
 use crate::table::Strip;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+/// Name of LLVM's unwinder, and of an older one, nongnu.org's. The runtime finds out whether a
+/// shared one asks it.
+pub(super) const OTHER_UNWINDER: &str = "libunwind";
+
+/// The archive of that unwinder.
+pub(super) const OTHER_UNWINDER_ARCHIVE: &[u8] = b"libunwind.a";
 
 /// What a command line says about the work to do.
 #[derive(Debug, Default)]
@@ -141,11 +147,47 @@ impl Facts {
     }
 }
 
+/// Libraries by their words: what they say about the unwinder and the C++ library.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// libgcc's unwinder is linked statically.
+    pub(super) unwinder_inside: bool,
+    /// An archive of libunwind is.
+    pub(super) other_archive: bool,
+    /// `-lunwind`.
+    pub(super) other: bool,
+    /// The C++ library is linked statically.
+    pub(super) cxx_inside: bool,
+    /// The C++ library is named, and may be a shared one.
+    pub(super) cxx_shared: bool,
+}
+
+impl Named {
+    /// The value of `-l`, where only archives count or shared libraries, too.
+    pub(super) fn library(&mut self, name: &[u8], only_archives: bool) {
+        match name {
+            [b':', file @ ..] => self.file(file),
+            b"gcc_eh" => self.unwinder_inside = true,
+            b"unwind" => self.other = true,
+            b"stdc++" if only_archives => self.cxx_inside = true,
+            b"stdc++" => self.cxx_shared = true,
+            _ => {}
+        }
+    }
+
+    /// An input file.
+    pub(super) fn file(&mut self, path: &[u8]) {
+        match path.rsplit(|&byte| byte == b'/').next().unwrap_or(path) {
+            b"libgcc_eh.a" => self.unwinder_inside = true,
+            b"libstdc++.a" => self.cxx_inside = true,
+            OTHER_UNWINDER_ARCHIVE => self.other_archive = true,
+            name if name.starts_with(b"libstdc++.so") => self.cxx_shared = true,
+            _ => {}
+        }
+    }
+}
+
 /// An object file in name that holds LLVM's intermediate code.
 fn is_bitcode_object(path: &Path) -> bool {
-    let mut magic = [0; 4];
-    path.extension() == Some(OsStr::new("o"))
-        && path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
-        && magic == *b"BC\xC0\xDE"
+    path.extension() == Some(OsStr::new("o")) && begins_with(path, *b"BC\xC0\xDE")
 }
