@@ -4,7 +4,7 @@
 //! relaxes them but not the relocation beside them, and fields between functions of one input
 //! section have no relocation at all.
 
-use super::stack_switch;
+use super::stack_pointer::Quick;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use szc_abi::Reason;
 
@@ -71,7 +71,7 @@ pub struct Decoded {
     /// It enters the kernel by itself, which may come back on another stack (`clone`).
     pub enters_kernel: bool,
     /// Whether the stack pointer may become something that is not its own.
-    pub stack_pointer: stack_switch::Quick,
+    pub stack_pointer: Quick,
 }
 
 impl Decoded {

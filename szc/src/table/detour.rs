@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::decide::MovableFunction;
+use super::decision::MovableFunction;
 use super::decode::OperandKind;
 use super::jump_tables::Table;
 use super::survey::{Function, Survey};

@@ -1,8 +1,10 @@
 //! Puts the relocation table into a linked image, and takes out what it was made from.
 
-use super::decide::{Policy, References, decide};
+use super::decide::decide;
 use super::frame::{self, Fitted};
+use super::pins::Policy;
 use super::read::{Image, Kind};
+use super::references::References;
 use super::{section_numbers, unwind_search, write};
 use anyhow::{Context, Result, bail};
 use object::read::archive::ArchiveFile;

@@ -1,12 +1,13 @@
 //! Turns decisions into the records of a table: for each movable function what its copies must
 //! patch.
 
-use super::decide::{CopiedTable, Decision, Dependency, MovableFunction, PinnedFunction};
+use super::decision::{CopiedTable, Decision, MovableFunction, PinnedFunction};
 use super::decode::OperandKind;
 use super::detour;
 use super::frame::PreparedFrames;
 use super::inner_calls;
 use super::jump_tables::Table;
+use super::pins::Dependency;
 use super::read::Image;
 use super::stack_switch::Switches;
 use super::survey::{Function, Survey};

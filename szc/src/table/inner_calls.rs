@@ -7,7 +7,7 @@
 //! greater height to a smaller one need no check; there are as many heights as pads. Calls between
 //! equal ones (recursion, or long ways down) are checked.
 
-use super::decide::MovableFunction;
+use super::decision::MovableFunction;
 use szc_abi::FieldKind;
 use szc_abi::stack::PADS_OF_A_CHECK;
 

@@ -9,15 +9,10 @@
 //! Sources: Go's `src/runtime/symtab.go` (`pcHeader`, `moduledata`), `src/debug/gosym/pclntab.go`
 //! and `src/cmd/link/internal/ld/pcln.go`, versions 1.2 to 1.24.
 
-use super::read::{Image, Section};
+use super::read::{GO_TEXT, GO_TEXT_END, Image, Section};
 
 #[cfg(test)]
 mod tests;
-
-/// The symbols by which Go's linker names its code and its table. They have no size.
-const TEXT: &[u8] = b"runtime.text";
-const TEXT_END: &[u8] = b"runtime.etext";
-const TABLE: &[u8] = b"runtime.pclntab";
 
 /// Sections that only Go's linker makes. Linkers may put the table's own into `.data.rel.ro`.
 const SECTIONS: &[&str] =
@@ -30,12 +25,6 @@ pub enum Covered {
     Ranges(Vec<(u64, u64)>),
     /// The table is not one that can be read.
     Unknown,
-}
-
-/// Whether a symbol belongs in [`Image::marks`].
-#[must_use]
-pub fn is_mark(name: &[u8]) -> bool {
-    [TEXT, TEXT_END, TABLE].contains(&name)
 }
 
 /// What the tables of an image cover; none if it has no table.
@@ -142,8 +131,8 @@ fn address_at(image: &Image<'_>, section: &Section<'_>, place: u64) -> Option<u6
 /// From the start of Go's code to its end, as the symbols have it.
 fn range_of_marks(image: &Image<'_>) -> Option<(u64, u64)> {
     let all = |name| image.marks.iter().filter(move |mark| mark.name == name);
-    let from = all(TEXT).map(|mark| mark.address).min()?;
-    let to = all(TEXT_END).map(|mark| mark.address).max()?;
+    let from = all(GO_TEXT).map(|mark| mark.address).min()?;
+    let to = all(GO_TEXT_END).map(|mark| mark.address).max()?;
     is_code(image, from, to).then_some((from, to))
 }
 

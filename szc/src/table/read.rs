@@ -3,13 +3,17 @@
 //! All addresses are link-time virtual addresses. Nothing is decided here; foreign or damaged input
 //! gives an error, never a panic.
 
-use super::pc_tables;
 use anyhow::{Context, Result, bail, ensure};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader, Sym};
 use object::{Endianness, SectionIndex, elf};
 
 mod relocations;
 mod unexplained;
+
+/// The symbols by which Go's linker names its code and its table. They have no size.
+pub(super) const GO_TEXT: &[u8] = b"runtime.text";
+pub(super) const GO_TEXT_END: &[u8] = b"runtime.etext";
+pub(super) const GO_TABLE: &[u8] = b"runtime.pclntab";
 
 /// A linked ELF image.
 #[derive(Debug)]
@@ -269,7 +273,7 @@ impl<'data> Image<'data> {
                 size: symbol.st_size(endian),
                 ifunc: kind == elf::STT_GNU_IFUNC,
             };
-            if pc_tables::is_mark(entry.name) {
+            if [GO_TEXT, GO_TEXT_END, GO_TABLE].contains(&entry.name) {
                 self.marks.push(entry.clone());
             }
             if entry.size == 0 {

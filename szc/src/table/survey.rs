@@ -2,7 +2,6 @@
 
 use super::by_address::ByAddress;
 use super::decode::{Decoded, Operand, OperandKind, decode_function};
-use super::endings;
 use super::read::{Image, Section, Symbol, without_version};
 use super::relocation::{Class, TLS_SEQUENCE_BYTES, classify, is_through_got, starts_tls_sequence};
 use szc_abi::Reason;
@@ -94,9 +93,6 @@ impl<'data> Survey<'data> {
         };
         for index in 0..survey.functions.len() {
             survey.survey_function(image, index);
-        }
-        for index in endings::run_on(image, &survey) {
-            survey.functions[index].pinned.get_or_insert(Reason::FallsThrough);
         }
         for section in image.sections.iter().filter(|section| section.executable) {
             survey.survey_gaps(image, section);

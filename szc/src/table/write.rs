@@ -1,6 +1,6 @@
 //! Encodes a decision as the bytes of a relocation table.
 
-use super::decide::{Decision, MovableFunction};
+use super::decision::{Decision, MovableFunction};
 use super::frame::Resizable;
 use anyhow::{Context, Result};
 use szc_abi::{Header, MAX_VARINT_BYTES, Movable, Pinned, encode_varint};

@@ -2,7 +2,7 @@
 //! is known otherwise.
 
 use super::{by_name, decided, link_in};
-use szc::table::decide::Policy;
+use szc::table::pins::Policy;
 use szc::table::read::Image;
 use szc_abi::Reason;
 use szc_tests::tools::Place;

@@ -9,9 +9,9 @@
 //! nowhere else.
 
 use super::flow::StackFlow;
-use crate::table::decide::References;
 use crate::table::landing_pads;
 use crate::table::read::Image;
+use crate::table::references::References;
 use std::collections::{HashMap, HashSet};
 use szc_abi::FixedFrame;
 use szc_abi::unwind::Frames;

@@ -3,13 +3,14 @@
 //! that stay.
 
 use super::closed::Closed;
-use super::flow::{StackFlow, is_marker};
+use super::flow::StackFlow;
 use super::growth;
+use super::marker::is_marker;
+use super::resizable::{PreparedFrames, Resizable};
 use super::rules::Rewrite;
-use super::{PreparedFrames, Resizable};
 use crate::table::compiler;
-use crate::table::decide::References;
 use crate::table::read::Image;
+use crate::table::references::References;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
 use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;

@@ -2,7 +2,7 @@
 //! take it. The runtime makes threads' stacks larger by that, so too much costs address space, and
 //! too little a recursion.
 
-use super::flow::is_marker;
+use super::marker::is_marker;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
 use szc_abi::stack::{FunctionRecord, Growth, RESIZABLE_BYTES};
 

@@ -5,8 +5,8 @@
 //! Sources: DWARF 4, 6.4.2 (call frame instructions) and 7.23 (their encoding); Linux Standard
 //! Base, "Exception Frames".
 
-use super::CopiedRules;
 use super::flow::StackFlow;
+use super::resizable::CopiedRules;
 use szc_abi::cursor::Cursor;
 use szc_abi::unwind::{Frame, Frames, Handlers};
 use szc_abi::{FixedFrame, MAX_OFFSET, put_offset};

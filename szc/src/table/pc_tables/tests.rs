@@ -1,6 +1,6 @@
 //! Tables as the versions of Go's linker write them, whole and damaged.
 
-use super::super::read::{Kind, Relocation, Symbol};
+use super::super::read::{GO_TABLE, Kind, Relocation, Symbol};
 use super::*;
 use object::elf;
 
@@ -101,7 +101,7 @@ fn addresses_that_the_loader_fills_in_are_taken_from_the_relocations() {
             data[at..at + 8].fill(0);
         }
         let mut image = image(".data.rel.ro", &data);
-        image.marks.push(mark(TABLE, TABLE_AT));
+        image.marks.push(mark(GO_TABLE, TABLE_AT));
         assert_eq!(covered(&image), Some(Covered::Unknown), "{magic:x}");
         let filled = places.iter().zip(targets);
         image.relocations = filled.map(|(place, to)| pointer(TABLE_AT + place, to)).collect();
@@ -113,7 +113,7 @@ fn addresses_that_the_loader_fills_in_are_taken_from_the_relocations() {
 fn symbols_of_the_code_count_beside_the_table_and_without_it() {
     let data = table(0xffff_fff1);
     let mut whole = image(".gopclntab", &data);
-    let marks = [mark(TEXT, CODE + 0x80), mark(TEXT_END, CODE + 0x300)];
+    let marks = [mark(GO_TEXT, CODE + 0x80), mark(GO_TEXT_END, CODE + 0x300)];
     whole.marks = marks.to_vec();
     let by_marks = (CODE + 0x80, CODE + 0x300);
     assert_eq!(covered(&whole), Some(Covered::Ranges(vec![COVERED, by_marks])));
@@ -128,7 +128,7 @@ fn what_shows_go_without_a_table_that_can_be_read_covers_the_unknown() {
         assert_eq!(covered(&image(name, &[0x11; 64])), Some(Covered::Unknown), "{name}");
     }
     let mut marked = image(".rodata", &[]);
-    marked.marks = vec![mark(TEXT, CODE)];
+    marked.marks = vec![mark(GO_TEXT, CODE)];
     assert_eq!(covered(&marked), Some(Covered::Unknown));
     assert_eq!(covered(&image(".rodata", &[0x11; 64])), None);
 }

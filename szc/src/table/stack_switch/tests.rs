@@ -1,5 +1,6 @@
 //! Code as assemblers and compilers write it: gcc 12 and clang 22 at the levels that are named.
 
+use super::super::stack_pointer::Quick;
 use super::*;
 
 const START: u64 = 0x1000;

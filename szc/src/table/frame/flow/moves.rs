@@ -1,7 +1,8 @@
 //! Instructions that move the stack pointer by a constant: those that take a frame and give it
 //! back, and what the compiler pass has put between.
 
-use super::{Point, WORD, Walk};
+use super::point::{Point, WORD};
+use super::walk::Walk;
 use iced_x86::{Code, ConstantOffsets, Instruction, Mnemonic, Register};
 use szc_abi::FixedFrame;
 use szc_abi::stack::RESIZABLE_BYTES;

@@ -17,7 +17,7 @@
 //! So computed addresses must all lie on the side that keeps its distances, and the other one must
 //! hold nothing but what is reached directly.
 
-use super::{GRAIN, Walk};
+use super::point::Facts;
 use szc_abi::stack::RESIZABLE_BYTES;
 
 /// The register that something is reached by.
@@ -51,48 +51,53 @@ pub struct Shift {
     pub by: i32,
 }
 
+/// Grain of frames: the alignment of the stack at calls.
+const GRAIN: i64 = 16;
+
 /// Bytes by which distances change.
 const ROOM: i32 = RESIZABLE_BYTES.cast_signed();
 
-impl Walk {
-    /// The distances that change when the room is left out; nothing if it must stay. `part` is the
-    /// part of the frame that can grow: the depth above, and its bytes; `room` the depth of the
-    /// room's end.
-    pub(super) fn without_room(&self, part: (i64, i64), room: i64) -> Option<Vec<Shift>> {
-        let (above, bytes) = part;
-        let behind = room + i64::from(RESIZABLE_BYTES);
-        let mut shifts = Vec::new();
-        let mut shifting = Vec::new();
-        for access in &self.accesses {
-            let is_higher = access.lowest <= room;
-            let is_lower = access.end >= behind;
-            let keeps = match access.base {
-                Base::StackPointer => is_lower,
-                Base::FramePointer => is_higher,
-            };
-            let crosses = !is_higher && !is_lower;
-            let argument = access.base == Base::StackPointer && self.facts.uses_frame_pointer;
-            if argument && keeps {
-                shifting.push((access.end, access.lowest));
-            }
-            if keeps {
-                continue;
-            }
-            if crosses || access.computed || argument {
-                return None;
-            }
-            let by = if access.base == Base::StackPointer { -ROOM } else { ROOM };
-            shifts.push(Shift { at: access.site?, by });
+/// The distances that change when the room is left out; nothing if it must stay. `part` is the
+/// part of the frame that can grow: the depth above, and its bytes; `room` the depth of the
+/// room's end.
+pub(super) fn without_room(
+    accesses: &[Access],
+    facts: &Facts,
+    part: (i64, i64),
+    room: i64,
+) -> Option<Vec<Shift>> {
+    let (above, bytes) = part;
+    let behind = room + i64::from(RESIZABLE_BYTES);
+    let mut shifts = Vec::new();
+    let mut shifting = Vec::new();
+    for access in accesses {
+        let is_higher = access.lowest <= room;
+        let is_lower = access.end >= behind;
+        let keeps = match access.base {
+            Base::StackPointer => is_lower,
+            Base::FramePointer => is_higher,
+        };
+        let crosses = !is_higher && !is_lower;
+        let argument = access.base == Base::StackPointer && facts.uses_frame_pointer;
+        if argument && keeps {
             shifting.push((access.end, access.lowest));
         }
-        let side =
-            if self.facts.uses_frame_pointer { (behind, above + bytes) } else { (above, room) };
-        let known = is_covered(side, shifting);
-        let leaks = self.facts.frame_pointer_leaks && !shifts.is_empty();
-        shifts.sort_unstable_by_key(|shift| shift.at);
-        shifts.dedup();
-        (known && !leaks).then_some(shifts)
+        if keeps {
+            continue;
+        }
+        if crosses || access.computed || argument {
+            return None;
+        }
+        let by = if access.base == Base::StackPointer { -ROOM } else { ROOM };
+        shifts.push(Shift { at: access.site?, by });
+        shifting.push((access.end, access.lowest));
     }
+    let side = if facts.uses_frame_pointer { (behind, above + bytes) } else { (above, room) };
+    let known = is_covered(side, shifting);
+    let leaks = facts.frame_pointer_leaks && !shifts.is_empty();
+    shifts.sort_unstable_by_key(|shift| shift.at);
+    shifts.dedup();
+    (known && !leaks).then_some(shifts)
 }
 
 /// Whether these parts of a frame leave no hole between two depths that anything but alignment

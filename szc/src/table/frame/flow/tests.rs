@@ -1,4 +1,5 @@
 use super::*;
+use szc_abi::stack::ROOM_MARK;
 
 const START: u64 = 0x1000;
 

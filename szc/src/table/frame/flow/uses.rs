@@ -1,7 +1,8 @@
 //! What instructions reach by the stack and frame pointers, where they do not move them.
 
+use super::point::Point;
 use super::room::{Access, Base};
-use super::{Point, Walk};
+use super::walk::Walk;
 use iced_x86::{ConstantOffsets, Instruction, Mnemonic, OpAccess, OpKind, Register};
 use szc_abi::FixedFrame;
 
