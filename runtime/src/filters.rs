@@ -6,11 +6,12 @@
 //! The program runs on in its last layout. Filters that are installed by system calls of the
 //! program's own, without libc, are not seen.
 
-use crate::arch::variadic;
 use crate::code::images::Images;
+use crate::exports::variadic;
 use crate::fork;
 use crate::library;
 use crate::maintenance;
+use crate::next;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,8 +34,7 @@ pub fn may_be_there() -> bool {
 
 /// Where syscall(2) goes on.
 pub fn next_syscall() -> usize {
-    use crate::next::SYSCALL as NEXT;
-    NEXT.get().unwrap_or_else(variadic::own_syscall)
+    next::SYSCALL.address().unwrap_or(variadic::own_syscall() as usize)
 }
 
 /// Before syscall(2). Where to go on.
@@ -57,11 +57,10 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
 
 /// Before prctl(2). Where to go on.
 pub extern "C" fn before_prctl(operation: u32) -> usize {
-    use crate::next::PRCTL as NEXT;
     if operation == PR_SET_SECCOMP {
         settle();
     }
-    NEXT.get().unwrap_or_else(variadic::own_prctl)
+    next::PRCTL.address().unwrap_or_else(variadic::own_prctl)
 }
 
 /// Brings code to rest, for good.

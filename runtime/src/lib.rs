@@ -12,8 +12,6 @@
 
 mod arch;
 mod code;
-mod epoch;
-mod errno;
 mod exports;
 mod filters;
 mod fork;
@@ -21,17 +19,17 @@ mod handlers;
 mod heap;
 mod library;
 mod maintenance;
-mod next;
-mod os;
 mod report;
 mod resolver;
-mod rng;
 mod settings;
 mod stack;
 mod start;
 mod state;
 mod symbols;
 mod unwind;
+
+use szc_layout::{epoch, rng};
+use szc_sys::{errno, next, os};
 
 /// Nothing can be repaired where a panic happens: say where and stop.
 #[cfg(not(test))]

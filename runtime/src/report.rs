@@ -7,11 +7,13 @@ mod path;
 use crate::code::images::Images;
 use crate::code::reclaim;
 use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
-use crate::state::{CODE, Once};
+use crate::state::CODE;
 use crate::{code, filters, heap, library, stack};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 pub use path::Path;
+pub use szc_abi::text::Buffer;
+use szc_sys::once::Once;
 
 /// What does not change while the program runs.
 pub struct Facts {
@@ -47,74 +49,6 @@ pub static FACTS: Once<Facts> = Once::new();
 /// Process whose log is still to be written; 0 when there is none. A child that shares memory with
 /// its parent (vfork) has another number and writes nothing.
 static UNWRITTEN: AtomicU32 = AtomicU32::new(0);
-
-/// Decimal digits of the largest `u64`.
-const DIGITS: usize = 20;
-
-/// Text of bounded length; what does not fit is dropped.
-///
-/// `core::fmt` is not used here: it calls through tables of functions, which the link step cannot
-/// follow, so it could not know that those functions must not move.
-pub struct Buffer<const N: usize> {
-    bytes: [u8; N],
-    length: usize,
-}
-
-impl<const N: usize> Buffer<N> {
-    /// No text.
-    pub const fn new() -> Self {
-        Self { bytes: [0; N], length: 0 }
-    }
-
-    /// The text.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    /// Adds bytes as they are.
-    pub fn push(&mut self, bytes: &[u8]) -> &mut Self {
-        for &byte in bytes {
-            if self.length < N {
-                self.bytes[self.length] = byte;
-                self.length += 1;
-            }
-        }
-        self
-    }
-
-    /// Adds text.
-    pub fn text(&mut self, text: &str) -> &mut Self {
-        self.push(text.as_bytes())
-    }
-
-    /// Adds `true` or `false`.
-    pub fn truth(&mut self, value: bool) -> &mut Self {
-        self.text(if value { "true" } else { "false" })
-    }
-
-    /// Adds a number in decimal.
-    pub fn decimal(&mut self, value: u64) -> &mut Self {
-        self.number(value, 10)
-    }
-
-    /// Adds a number in hexadecimal.
-    pub fn hexadecimal(&mut self, value: u64) -> &mut Self {
-        self.number(value, 16)
-    }
-
-    fn number(&mut self, mut value: u64, base: u64) -> &mut Self {
-        let mut digits = [0; DIGITS];
-        let mut first = DIGITS;
-        loop {
-            first -= 1;
-            digits[first] = b"0123456789abcdef"[(value % base) as usize];
-            value /= base;
-            if value == 0 {
-                return self.push(&digits[first..]);
-            }
-        }
-    }
-}
 
 /// Writes the log and the map, once for each process.
 pub fn write_log() {
@@ -195,7 +129,7 @@ impl Snapshot {
     }
 }
 
-/// Room for the log's line: every number has at most [`DIGITS`] digits.
+/// Room for the log's line: every number has at most 20 digits.
 const LINE_BYTES: usize = 2048;
 
 fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, process: u32) {
@@ -282,7 +216,7 @@ fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
         page.text(" [epoch ").decimal(epoch).text("]\n");
         if page.bytes().len() > PAGE_BYTES / 2 {
             result = result.and_then(|()| file.write(page.bytes()));
-            page.length = 0;
+            page.clear();
         }
     });
     result.and_then(|()| file.write(page.bytes()))

@@ -19,8 +19,8 @@ use crate::{fork, os, report};
 ///
 /// # Safety
 /// The word must be on the caller's stack.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize) -> usize {
+#[inline]
+pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::adopt_unannounced_child();
     gate::pass();

@@ -4,40 +4,6 @@ use crate::code::images::Images;
 use crate::code::origin::Locators;
 use crate::os::Lock;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, Ordering};
-
-/// A value that is written once, before other threads exist, and then only read.
-pub struct Once<T> {
-    ready: AtomicBool,
-    value: UnsafeCell<Option<T>>,
-}
-
-// SAFETY: written by `set` before `ready` is set, only read afterwards.
-unsafe impl<T> Sync for Once<T> {}
-
-impl<T> Once<T> {
-    /// An empty cell.
-    pub const fn new() -> Self {
-        Self { ready: AtomicBool::new(false), value: UnsafeCell::new(None) }
-    }
-
-    /// Sets the value; only the first thread of the program may, before it starts others.
-    pub fn set(&self, value: T) {
-        // SAFETY: only one thread exists.
-        unsafe { *self.value.get() = Some(value) };
-        // Release: pairs with the acquire in `get`.
-        self.ready.store(true, Ordering::Release);
-    }
-
-    /// The value, if it was set.
-    pub fn get(&self) -> Option<&T> {
-        if !self.ready.load(Ordering::Acquire) {
-            return None;
-        }
-        // SAFETY: not written any more.
-        unsafe { (*self.value.get()).as_ref() }
-    }
-}
 
 /// Code randomization and its lock.
 pub struct Guarded {

@@ -19,8 +19,10 @@ mod frame;
 pub mod library;
 mod reason;
 mod record;
+mod runtime_names;
 pub mod stack;
 mod table_offsets;
+pub mod text;
 pub mod unwind;
 mod varint;
 
@@ -29,6 +31,12 @@ pub use frame::{FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, Rules, put_
 pub use library::digest;
 pub use reason::{FixedFrame, Reason};
 pub use record::{Header, Movable, Pinned};
+pub use runtime_names::{
+    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, ORIGINAL_SYMBOL, RUNTIME_CRATES,
+    RUNTIME_ENTRY_SYMBOLS, RUNTIME_START_SYMBOL, SHARED_FRAMES_EXPORT_PREFIX,
+    SHARED_OBJECTS_EXPORT_PREFIX, SHARED_STACK_EXPORT_PREFIX, SHARED_WALKS_EXPORT_PREFIX,
+    STACK_EXPORT_PREFIX,
+};
 pub use table_offsets::TableOffsets;
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 
@@ -44,118 +52,6 @@ pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
 pub const ABI_VERSION: u32 = 6;
-
-/// Symbol that pulls the runtime out of its archive.
-pub const RUNTIME_START_SYMBOL: &str = "szc_rt_start";
-
-/// Symbol that the link defines, anywhere, in programs whose code is to stay where it is.
-pub const KEEPS_CODE_SYMBOL: &str = "szc_keeps_code";
-
-/// What code asks for the address in the original of one that it has got from its own stack: a
-/// function of the runtime. Where there is none, addresses are what they are.
-pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
-
-/// Prefixes of the runtime's definitions of libc functions that belong in programs with this
-/// randomization only: the driver takes the prefix off the names that a program asked for.
-pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
-/// As [`STACK_EXPORT_PREFIX`], for definitions that go on in libc's own, which only a shared libc
-/// has behind them: not in programs that are linked statically.
-pub const SHARED_STACK_EXPORT_PREFIX: &str = "szc_rt_shared_stack_";
-/// As [`STACK_EXPORT_PREFIX`], for definitions that tell of stacks which a program makes for
-/// itself, or of its system call filters: in programs whose frames get pads, and in those whose
-/// code moves.
-pub const FRAMES_EXPORT_PREFIX: &str = "szc_rt_frames_";
-/// As [`FRAMES_EXPORT_PREFIX`], for definitions that go on in libc's own, as those of
-/// [`SHARED_STACK_EXPORT_PREFIX`] do.
-pub const SHARED_FRAMES_EXPORT_PREFIX: &str = "szc_rt_shared_frames_";
-/// As [`SHARED_STACK_EXPORT_PREFIX`], for definitions through which programs look at their own
-/// stacks: in programs whose code moves and whose unwinder is the shared one.
-pub const SHARED_WALKS_EXPORT_PREFIX: &str = "szc_rt_shared_walks_";
-/// As [`SHARED_STACK_EXPORT_PREFIX`], for what unwinders inside libraries ask the loader: in
-/// programs whose code moves, whatever their own unwinder is.
-pub const SHARED_OBJECTS_EXPORT_PREFIX: &str = "szc_rt_shared_objects_";
-/// As [`STACK_EXPORT_PREFIX`], for the heap.
-pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
-
-/// Symbols through which other code enters the runtime. Whatever is reachable from them runs inside
-/// the resolver or on the maintenance task, or looks for what lies behind its own image, and so
-/// must never be moved itself.
-pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
-    RUNTIME_START_SYMBOL,
-    "szc_rt_stub",
-    "szc_rt_resolve",
-    "szc_rt_fatal",
-    "szc_rt_find_fde",
-    "_dl_find_object",
-    "szc_rt_symbol_of",
-    ORIGINAL_SYMBOL,
-    library::ADOPT_SYMBOL,
-    library::RELEASE_SYMBOL,
-    "szc_rt_restorer",
-    "szc_rt_maintenance",
-    "szc_rt_clone",
-    "szc_rt_thread",
-    "szc_rt_thread_enter",
-    "szc_rt_clone_child",
-    "_exit",
-    "_Exit",
-    "sigaction",
-    "signal",
-    "pthread_create",
-    "thrd_create",
-    "pthread_getattr_np",
-    "makecontext",
-    "clone",
-    "_Fork",
-    "prctl",
-    "syscall",
-    "setuid",
-    "setgid",
-    "seteuid",
-    "setegid",
-    "setreuid",
-    "setregid",
-    "setresuid",
-    "setresgid",
-    "setgroups",
-    "initgroups",
-    "unshare",
-    "setns",
-    "szc_rt_system_call",
-    "szc_rt_thread_ends",
-    "szc_rt_before_fork",
-    "szc_rt_after_fork",
-    "szc_rt_in_forked_child",
-    // The heap, with its prefix and without it: where a program brings its own, they stay too.
-    "malloc",
-    "szc_rt_heap_malloc",
-    "free",
-    "szc_rt_heap_free",
-    "calloc",
-    "szc_rt_heap_calloc",
-    "realloc",
-    "szc_rt_heap_realloc",
-    "reallocarray",
-    "szc_rt_heap_reallocarray",
-    "aligned_alloc",
-    "szc_rt_heap_aligned_alloc",
-    "posix_memalign",
-    "szc_rt_heap_posix_memalign",
-    "memalign",
-    "szc_rt_heap_memalign",
-    "valloc",
-    "szc_rt_heap_valloc",
-    "pvalloc",
-    "szc_rt_heap_pvalloc",
-    "malloc_usable_size",
-    "szc_rt_heap_malloc_usable_size",
-    "free_sized",
-    "szc_rt_heap_free_sized",
-    "free_aligned_sized",
-    "szc_rt_heap_free_aligned_sized",
-    "cfree",
-    "szc_rt_heap_cfree",
-];
 
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;

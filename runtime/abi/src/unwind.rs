@@ -6,6 +6,12 @@
 
 use crate::cursor::Cursor;
 
+/// Offset in an FDE of the distance back to its CIE (`CIE_pointer`).
+pub const CIE_POINTER_AT: usize = 4;
+
+/// Offset in an FDE of the first address that it holds for (`initial_location`).
+pub const INITIAL_LOCATION_AT: usize = 8;
+
 /// Encodings of pointers (`DW_EH_PE_…`): the ones that linkers use.
 const ABSOLUTE_8: u8 = 0x00;
 const RELATIVE_4: u8 = 0x1b;

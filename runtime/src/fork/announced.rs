@@ -7,9 +7,8 @@
 //! Sources: clone(2), syscall(2); glibc manual, "Creating a Process".
 
 use super::{announce, go_on_in_child, go_on_in_parent, mark};
-use crate::arch::variadic::{self, clone_child};
 use crate::code::reclaim::stacks::{self, Blocked};
-use crate::filters;
+use crate::exports::variadic::{self, clone_child};
 use crate::next;
 use crate::os::tasks;
 use crate::stack::region::{self, Region};
@@ -58,11 +57,9 @@ pub extern "C" fn announced_syscall(
     fourth: usize,
     fifth: usize,
 ) -> isize {
-    type Syscall = extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
-    // SAFETY: the address of libc's function, or of one like it; these calls take at most five
-    // arguments.
-    let next: Syscall = unsafe { core::mem::transmute(filters::next_syscall()) };
-    announced(|| next(number, first, second, third, fourth, fifth))
+    let next = next::SYSCALL.get().unwrap_or(variadic::own_syscall());
+    // SAFETY: the program's call; those that make children take at most five arguments.
+    announced(|| unsafe { next(number, first, second, third, fourth, fifth) })
 }
 
 /// Makes a child that goes on here as well, by something that returns what fork(2) does.
@@ -88,17 +85,13 @@ struct Record {
     stack_end: usize,
 }
 
-/// What libc's function is for; those behind the fourth argument are given only if the flags ask
-/// for them.
-type Clone = unsafe extern "C" fn(usize, usize, c_int, usize, usize, usize, usize) -> c_int;
-
 /// Whether clone(2) with these arguments makes a child with memory of its own.
 pub fn is_separate(start: usize, stack_end: usize, flags: usize) -> bool {
     start != 0 && stack_end != 0 && flags & CLONE_VM == 0 && are_wanted()
 }
 
 /// libc's clone(2), or one like it.
-pub fn next_clone() -> usize {
+pub fn next_clone() -> variadic::Clone {
     next::CLONE.get().unwrap_or_else(variadic::own_clone)
 }
 
@@ -116,8 +109,7 @@ pub unsafe extern "C" fn announced_clone(
     child_id: usize,
 ) -> c_int {
     let record = ((stack_end & !15) - size_of::<Record>()) as *mut Record;
-    // SAFETY: the symbol of that name has this type.
-    let next: Clone = unsafe { core::mem::transmute(next_clone()) };
+    let next = next_clone();
     // What is no memory faults here, where the program's handler learns of it.
     // SAFETY: the caller's promise: the end of a stack that nobody uses yet.
     unsafe { record.write(Record { start, argument, mask: 0, stack_end }) };

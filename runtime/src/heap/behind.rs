@@ -3,42 +3,65 @@
 //! front of it (`-ljemalloc`, `LD_PRELOAD`).
 
 use crate::arch::{self, WeakSymbol};
-use crate::next::{next_symbol, symbol_in};
+use crate::next::{Function, next_symbol, symbol_in};
 use crate::os;
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_int};
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// A function of the allocator: its name, the C library's own name for it where that is used, and
 /// where it is.
-struct Function {
+struct Served<F> {
     name: &'static CStr,
     libcs: Option<WeakSymbol>,
     /// Its address in a library in front of the C library; 0 where there is none.
     in_front: AtomicUsize,
+    function: PhantomData<F>,
 }
 
-static MALLOC: Function = Function::new(c"malloc", WeakSymbol::LibcMalloc);
-static FREE: Function = Function::new(c"free", WeakSymbol::LibcFree);
-static CALLOC: Function = Function::new(c"calloc", WeakSymbol::LibcCalloc);
-static REALLOC: Function = Function::new(c"realloc", WeakSymbol::LibcRealloc);
-static MEMALIGN: Function = Function::new(c"memalign", WeakSymbol::LibcMemalign);
+type OfBytes = unsafe extern "C" fn(usize) -> *mut u8;
+type OfTwoNumbers = unsafe extern "C" fn(usize, usize) -> *mut u8;
+type Free = unsafe extern "C" fn(*mut u8);
+type Realloc = unsafe extern "C" fn(*mut u8, usize) -> *mut u8;
+type PosixMemalign = unsafe extern "C" fn(*mut *mut u8, usize, usize) -> c_int;
+
+// SAFETY: the types are those that malloc(3) and posix_memalign(3) say, in all that follows.
+static MALLOC: Served<OfBytes> = unsafe { Served::new(c"malloc", WeakSymbol::LibcMalloc) };
+// SAFETY: as above.
+static FREE: Served<Free> = unsafe { Served::new(c"free", WeakSymbol::LibcFree) };
+// SAFETY: as above.
+static CALLOC: Served<OfTwoNumbers> = unsafe { Served::new(c"calloc", WeakSymbol::LibcCalloc) };
+// SAFETY: as above.
+static REALLOC: Served<Realloc> = unsafe { Served::new(c"realloc", WeakSymbol::LibcRealloc) };
+// SAFETY: as above.
+static MEMALIGN: Served<OfTwoNumbers> =
+    unsafe { Served::new(c"memalign", WeakSymbol::LibcMemalign) };
 // Of the C library these do what memalign(3) does; a library in front of it may define any of them
 // without that.
-static POSIX_MEMALIGN: Function = Function::in_front(c"posix_memalign");
-static ALIGNED_ALLOC: Function = Function::in_front(c"aligned_alloc");
-static VALLOC: Function = Function::in_front(c"valloc");
-static PVALLOC: Function = Function::in_front(c"pvalloc");
+// SAFETY: as above.
+static POSIX_MEMALIGN: Served<PosixMemalign> = unsafe { Served::in_front(c"posix_memalign") };
+// SAFETY: as above.
+static ALIGNED_ALLOC: Served<OfTwoNumbers> = unsafe { Served::in_front(c"aligned_alloc") };
+// SAFETY: as above.
+static VALLOC: Served<OfBytes> = unsafe { Served::in_front(c"valloc") };
+// SAFETY: as above.
+static PVALLOC: Served<OfBytes> = unsafe { Served::in_front(c"pvalloc") };
 
 /// File name of glibc.
 const LIBC: &CStr = c"libc.so.6";
 
-impl Function {
-    const fn new(name: &'static CStr, libcs: WeakSymbol) -> Self {
-        Self { name, libcs: Some(libcs), in_front: AtomicUsize::new(0) }
+impl<F: Function> Served<F> {
+    /// # Safety
+    /// Both names must be those of functions of this type.
+    const unsafe fn new(name: &'static CStr, libcs: WeakSymbol) -> Self {
+        let in_front = AtomicUsize::new(0);
+        Self { name, libcs: Some(libcs), in_front, function: PhantomData }
     }
 
-    const fn in_front(name: &'static CStr) -> Self {
-        Self { name, libcs: None, in_front: AtomicUsize::new(0) }
+    /// # Safety
+    /// The name must be that of a function of this type.
+    const unsafe fn in_front(name: &'static CStr) -> Self {
+        Self { name, libcs: None, in_front: AtomicUsize::new(0), function: PhantomData }
     }
 
     fn address(&self) -> usize {
@@ -47,11 +70,35 @@ impl Function {
             (address, _) => address,
         }
     }
+
+    fn get(&self) -> Option<F> {
+        let address = self.address();
+        // SAFETY: the promise of whoever named it.
+        (address != 0).then(|| unsafe { F::at(address) })
+    }
+
+    fn exists(&self) -> bool {
+        self.address() != 0
+    }
+
+    /// Makes it the next definition of its name.
+    fn use_next(&self) {
+        self.in_front.store(next_symbol(self.name), Ordering::Relaxed);
+    }
+
+    /// Makes it the next definition of its name, unless that is the C library's, which would take
+    /// from its heap what the library is to free; without that, the library's memalign serves.
+    fn use_next_of_library(&self) {
+        let next = next_symbol(self.name);
+        if next != symbol_in(LIBC, self.name) {
+            self.in_front.store(next, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Whether there is one. Static programs whose malloc is the runtime's have none.
 pub fn exists() -> bool {
-    [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN].iter().all(|function| function.address() != 0)
+    MALLOC.exists() && FREE.exists() && CALLOC.exists() && REALLOC.exists() && MEMALIGN.exists()
 }
 
 /// Whether the program's malloc is the C library's: in a static program, whose C library's object
@@ -69,50 +116,34 @@ pub fn finds_a_library() -> bool {
     if next == 0 || next == arch::weak_symbol(WeakSymbol::LibcMalloc) {
         return false;
     }
-    let of_requests = [&MALLOC, &FREE, &CALLOC, &REALLOC, &MEMALIGN];
-    let aligned = [&POSIX_MEMALIGN, &ALIGNED_ALLOC, &VALLOC, &PVALLOC];
-    for function in of_requests {
-        function.in_front.store(next_symbol(function.name), Ordering::Relaxed);
-    }
-    for function in aligned {
-        // The C library's own would take from its heap what the library is to free; without that,
-        // the library's memalign serves.
-        let next = next_symbol(function.name);
-        if next != symbol_in(LIBC, function.name) {
-            function.in_front.store(next, Ordering::Relaxed);
-        }
-    }
+    MALLOC.use_next();
+    FREE.use_next();
+    CALLOC.use_next();
+    REALLOC.use_next();
+    MEMALIGN.use_next();
+    POSIX_MEMALIGN.use_next_of_library();
+    ALIGNED_ALLOC.use_next_of_library();
+    VALLOC.use_next_of_library();
+    PVALLOC.use_next_of_library();
     true
 }
 
 /// malloc(3) of that allocator.
 pub fn malloc(bytes: usize) -> *mut u8 {
-    let address = MALLOC.address();
-    // SAFETY: `exists` was true: the address is that of a function of this type.
-    unsafe {
-        let malloc: unsafe extern "C" fn(usize) -> *mut u8 = core::mem::transmute(address);
-        malloc(bytes)
-    }
+    // SAFETY: any number of bytes may be asked for.
+    MALLOC.get().map_or(os::null(), |malloc| unsafe { malloc(bytes) })
 }
 
 /// calloc(3) of that allocator.
 pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
-    let address = CALLOC.address();
     // SAFETY: as in `malloc`.
-    unsafe {
-        let calloc: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
-        calloc(count, bytes)
-    }
+    CALLOC.get().map_or(os::null(), |calloc| unsafe { calloc(count, bytes) })
 }
 
 /// memalign(3) of that allocator.
 pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
-    let address = MEMALIGN.address();
-    // SAFETY: as in `malloc`.
-    unsafe {
-        let memalign: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
-        memalign(alignment, bytes)
-    }
+    // SAFETY: as in `malloc`; it says itself what is no alignment.
+    MEMALIGN.get().map_or(os::null(), |memalign| unsafe { memalign(alignment, bytes) })
 }
 
 /// posix_memalign(3) of a library in front of the C library; nothing if there is none.
@@ -124,42 +155,26 @@ pub unsafe fn posix_memalign(
     alignment: usize,
     bytes: usize,
 ) -> Option<c_int> {
-    let address = POSIX_MEMALIGN.address();
-    // SAFETY: the next definition has this type, and the caller's promise.
-    (address != 0).then(|| unsafe {
-        let function: unsafe extern "C" fn(*mut *mut u8, usize, usize) -> c_int =
-            core::mem::transmute(address);
-        function(result, alignment, bytes)
-    })
+    // SAFETY: the caller's promise.
+    POSIX_MEMALIGN.get().map(|function| unsafe { function(result, alignment, bytes) })
 }
 
 /// aligned_alloc(3) of a library in front of the C library; nothing if there is none.
 pub fn aligned_alloc(alignment: usize, bytes: usize) -> Option<*mut u8> {
-    let address = ALIGNED_ALLOC.address();
-    // SAFETY: the next definition has this type.
-    (address != 0).then(|| unsafe {
-        let function: unsafe extern "C" fn(usize, usize) -> *mut u8 = core::mem::transmute(address);
-        function(alignment, bytes)
-    })
+    // SAFETY: as in `memalign`.
+    ALIGNED_ALLOC.get().map(|function| unsafe { function(alignment, bytes) })
 }
 
 /// valloc(3) of a library in front of the C library; nothing if there is none.
 pub fn valloc(bytes: usize) -> Option<*mut u8> {
-    in_pages(&VALLOC, bytes)
+    // SAFETY: as in `malloc`.
+    VALLOC.get().map(|function| unsafe { function(bytes) })
 }
 
 /// pvalloc(3) of a library in front of the C library; nothing if there is none.
 pub fn pvalloc(bytes: usize) -> Option<*mut u8> {
-    in_pages(&PVALLOC, bytes)
-}
-
-fn in_pages(function: &Function, bytes: usize) -> Option<*mut u8> {
-    let address = function.address();
-    // SAFETY: the next definition has this type.
-    (address != 0).then(|| unsafe {
-        let function: unsafe extern "C" fn(usize) -> *mut u8 = core::mem::transmute(address);
-        function(bytes)
-    })
+    // SAFETY: as in `malloc`.
+    PVALLOC.get().map(|function| unsafe { function(bytes) })
 }
 
 /// free(3) of that allocator.
@@ -167,11 +182,9 @@ fn in_pages(function: &Function, bytes: usize) -> Option<*mut u8> {
 /// # Safety
 /// As free(3).
 pub unsafe fn free(pointer: *mut u8) {
-    let address = FREE.address();
-    // SAFETY: as in `malloc`, and the caller's promise.
-    unsafe {
-        let free: unsafe extern "C" fn(*mut u8) = core::mem::transmute(address);
-        free(pointer);
+    if let Some(free) = FREE.get() {
+        // SAFETY: the caller's promise.
+        unsafe { free(pointer) };
     }
 }
 
@@ -180,13 +193,8 @@ pub unsafe fn free(pointer: *mut u8) {
 /// # Safety
 /// As realloc(3).
 pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
-    let address = REALLOC.address();
-    // SAFETY: as in `malloc`, and the caller's promise.
-    unsafe {
-        let realloc: unsafe extern "C" fn(*mut u8, usize) -> *mut u8 =
-            core::mem::transmute(address);
-        realloc(pointer, bytes)
-    }
+    // SAFETY: the caller's promise.
+    REALLOC.get().map_or(os::null(), |realloc| unsafe { realloc(pointer, bytes) })
 }
 
 /// realloc(3) of whoever has the name: where the program brings its own, reallocarray(3) uses that.
@@ -199,11 +207,7 @@ pub unsafe fn current_realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
         return os::null();
     }
     // SAFETY: the address is that of realloc(3), and the caller's promise.
-    unsafe {
-        let realloc: unsafe extern "C" fn(*mut u8, usize) -> *mut u8 =
-            core::mem::transmute(address);
-        realloc(pointer, bytes)
-    }
+    unsafe { Realloc::at(address)(pointer, bytes) }
 }
 
 /// malloc_usable_size(3) of that allocator.
@@ -213,11 +217,8 @@ pub unsafe fn current_realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
 pub unsafe fn usable_size(pointer: *mut u8) -> usize {
     use crate::next::MALLOC_USABLE_SIZE as NEXT;
     match NEXT.get() {
-        // SAFETY: the next definition has this type.
-        Some(address) => unsafe {
-            let usable: unsafe extern "C" fn(*mut c_void) -> usize = core::mem::transmute(address);
-            usable(pointer.cast())
-        },
+        // SAFETY: the caller's promise.
+        Some(usable) => unsafe { usable(pointer.cast()) },
         // A static program: glibc's word in front of a block holds its size and three flags, of
         // which the second says that the block was mapped on its own and has two such words.
         // SAFETY: the block is glibc's.

@@ -7,9 +7,9 @@ use super::chunk::{self, STATE_ALIGNED_FREED};
 use super::size_class::GRAIN_BYTES;
 use super::{base, map};
 use crate::os::{self, SIG_DFL, SignalAction};
-use crate::report::Buffer;
 use crate::settings::HeapBase;
 use core::sync::atomic::{AtomicU8, Ordering};
+use szc_abi::text::Buffer;
 
 const SIGABRT: i32 = 6;
 

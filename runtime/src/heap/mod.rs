@@ -35,10 +35,10 @@ mod thread;
 use crate::arch::{self, StreamsCall};
 use crate::os;
 use crate::settings::HeapBase;
-use crate::state::Once;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use large::Large;
+use szc_sys::once::Once;
 use thread::{Heaps, Plan, ThreadHeap};
 
 /// What the log says about the heap.

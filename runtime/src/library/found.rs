@@ -65,28 +65,21 @@ const LOAD: u32 = 1;
 const NOTE: u32 = 4;
 
 type Visit<'a> = &'a mut dyn FnMut(&Found<'_>);
-type Callback = unsafe extern "C" fn(*const Info, usize, *mut c_void) -> c_int;
 
 /// Calls `visit` with each library that szc has linked, in the order of loading.
 pub fn for_each(mut visit: Visit<'_>) {
-    let iterate = arch::weak_iterate_images();
-    if iterate == 0 {
-        return;
-    }
-    // SAFETY: the address is that of dl_iterate_phdr(3), which calls back before it returns.
-    unsafe {
-        let iterate: unsafe extern "C" fn(Callback, *mut c_void) -> c_int =
-            core::mem::transmute(iterate);
-        iterate(look, (&raw mut visit).cast());
+    if let Some(iterate) = arch::weak_iterate_images() {
+        // SAFETY: it calls back before it returns, with this argument.
+        unsafe { iterate(look, (&raw mut visit).cast()) };
     }
 }
 
 /// # Safety
 /// As dl_iterate_phdr(3) calls it; `visit` is a [`Visit`].
-unsafe extern "C" fn look(info: *const Info, _bytes: usize, visit: *mut c_void) -> c_int {
+unsafe extern "C" fn look(info: *const c_void, _bytes: usize, visit: *mut c_void) -> c_int {
     // SAFETY: the caller's promise; headers and path stay as long as the image.
     unsafe {
-        let info = &*info;
+        let info = &*info.cast::<Info>();
         let headers = core::slice::from_raw_parts(info.headers, usize::from(info.count));
         if let Some(found) = find(info, headers) {
             let visit = &mut *visit.cast::<Visit<'_>>();

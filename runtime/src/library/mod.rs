@@ -17,9 +17,10 @@ use crate::code::slot::{Order, Shape};
 use crate::code::{Budget, Code, Refused};
 use crate::os::{self, Lock};
 use crate::stack::pads::Tables;
-use crate::state::{CODE, Once};
+use crate::state::CODE;
 use crate::{filters, fork, maintenance, unwind};
 use szc_abi::library::LibraryImage;
+use szc_sys::once::Once;
 
 /// What is to be done with libraries.
 pub struct Wanted {

@@ -5,7 +5,6 @@
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
 mod children;
-mod exports;
 mod presence;
 mod round;
 
@@ -13,7 +12,7 @@ use crate::arch;
 use crate::code::reclaim::Reclaimer;
 use crate::filters;
 use crate::library;
-use crate::os::{self, tasks};
+use crate::os;
 use crate::report::FACTS;
 use crate::stack;
 use crate::state::CODE;
@@ -22,6 +21,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub use presence::{leave_for_good, without_task};
 use round::Round;
+use szc_abi::text::parse_decimal;
 
 const STACK_BYTES: usize = 128 << 10;
 
@@ -192,7 +192,7 @@ fn exit_code_in(stat: &[u8]) -> Option<i32> {
     }
     // As waitpid(2) gives it; 0 if the kernel does not tell.
     let status = fields.nth(31).unwrap_or(b"0").trim_ascii_end();
-    Some((tasks::decimal(status).unwrap_or(0) >> 8 & 0xff) as i32)
+    Some((parse_decimal(status).unwrap_or(0) >> 8 & 0xff) as i32)
 }
 
 /// Whether there is nothing left to do, for good or until a library is adopted.

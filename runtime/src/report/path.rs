@@ -1,57 +1,42 @@
 //! Paths of the files that the runtime writes: absolute, with a number for each process.
 
-use super::{Buffer, DIGITS};
-use crate::os;
 use crate::settings::PATH_BYTES;
 use core::ffi::CStr;
+use szc_abi::text::Buffer;
+use szc_sys::os;
 
-/// A path, NUL-terminated.
+/// A path that leaves room for its NUL.
 #[derive(Clone, Copy)]
-pub struct Path {
-    bytes: [u8; PATH_BYTES],
-    length: usize,
-}
+pub struct Path(Buffer<PATH_BYTES>);
 
 impl Path {
     /// Makes a path absolute, so that a later `chdir` does not matter.
     pub fn absolute(path: &CStr) -> Option<Self> {
-        let mut result = Self { bytes: [0; PATH_BYTES], length: 0 };
+        let mut result = Buffer::new();
         let relative = path.to_bytes();
         if !relative.starts_with(b"/") {
-            let with_nul = os::current_directory(&mut result.bytes).ok()?;
-            result.length = with_nul.saturating_sub(1);
-            result.push(b"/")?;
+            let mut folder = [0; PATH_BYTES];
+            let with_nul = os::current_directory(&mut folder).ok()?;
+            result.push(folder.get(..with_nul.saturating_sub(1))?).text("/");
         }
-        result.push(relative)?;
-        Some(result)
+        result.push(relative);
+        Self(result).if_whole()
     }
 
     /// Replaces each `%p` by the process number.
     pub fn for_process(&self, process: u32) -> Option<Self> {
-        let mut result = Self { bytes: [0; PATH_BYTES], length: 0 };
-        let mut rest = &self.bytes[..self.length];
-        while let [first, behind @ ..] = rest {
-            if let [b'%', b'p', behind @ ..] = rest {
-                result.push(Buffer::<DIGITS>::new().decimal(u64::from(process)).bytes())?;
-                rest = behind;
-            } else {
-                result.push(&[*first])?;
-                rest = behind;
-            }
-        }
-        Some(result)
+        let mut result = Buffer::new();
+        result.path_of_process(self.0.bytes(), process);
+        Self(result).if_whole()
     }
 
     /// The path as the kernel takes it.
     pub fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
+        self.0.as_c_str().unwrap_or_default()
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Option<()> {
-        let end = self.length.checked_add(bytes.len()).filter(|&end| end < PATH_BYTES)?;
-        self.bytes[self.length..end].copy_from_slice(bytes);
-        self.length = end;
-        Some(())
+    fn if_whole(self) -> Option<Self> {
+        self.0.as_c_str().is_some().then_some(self)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::fork;
 use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
 use crate::os::{Errno, memory_limits_were_set};
 use core::ffi::{c_int, c_void};
-use threads::{Attributes, CREATE, Create, GET_STACK, GetStack, StartRoutine, Thread};
+use threads::{Attributes, CREATE, GET_STACK, StartRoutine, Thread};
 
 /// Resource temporarily unavailable.
 const EAGAIN: c_int = 11;
@@ -44,7 +44,6 @@ unsafe extern "C" fn szc_rt_shared_stack_pthread_create(
             return 0;
         }
         let Some(next) = CREATE.get() else { return EAGAIN };
-        let next: Create = core::mem::transmute(next);
         next(thread, attributes, start, argument)
     }
 }
@@ -67,8 +66,6 @@ unsafe extern "C" fn szc_rt_shared_stack_thrd_create(
             return THREAD_SUCCESS;
         }
         let Some(next) = NEXT.get() else { return THREAD_ERROR };
-        let next: unsafe extern "C" fn(*mut Thread, StartRoutine, *mut c_void) -> c_int =
-            core::mem::transmute(next);
         next(thread, start, argument)
     }
 }
@@ -88,14 +85,9 @@ unsafe extern "C" fn szc_rt_shared_stack_pthread_getattr_np(
     let Some(next) = NEXT.get() else { return ENOSYS };
     // SAFETY: the caller's promise; the functions of these names have these types.
     unsafe {
-        let next: unsafe extern "C" fn(Thread, *mut Attributes) -> c_int =
-            core::mem::transmute(next);
         let result = next(thread, attributes);
         let lowest = room::lowest().filter(|_| result == 0 && room::is_of_main(thread));
         if let (Some(lowest), Some(get), Some(set)) = (lowest, GET_STACK.get(), SET_STACK.get()) {
-            let get: GetStack = core::mem::transmute(get);
-            let set: unsafe extern "C" fn(*mut Attributes, usize, usize) -> c_int =
-                core::mem::transmute(set);
             let (mut start, mut bytes) = (0, 0);
             if get(attributes, &raw mut start, &raw mut bytes) == 0 && start > lowest {
                 set(attributes, lowest, start + bytes - lowest);
@@ -161,9 +153,9 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
 unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
     use crate::next::FORK as NEXT;
     let Some(next) = NEXT.get() else { return fail(Errno(ENOSYS)) };
-    // SAFETY: the next definition has this type.
-    let next = unsafe { core::mem::transmute::<usize, extern "C" fn() -> c_int>(next) };
-    if fork::are_wanted() { fork::announced(|| next() as isize) as c_int } else { next() }
+    // SAFETY: as in C.
+    let make = || unsafe { next() };
+    if fork::are_wanted() { fork::announced(|| make() as isize) as c_int } else { make() }
 }
 
 /// The start of glibc's `ucontext_t`.
@@ -185,7 +177,7 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
     // SAFETY: the caller's promise.
     let stack = unsafe { &(*context).stack };
     region::exclude(Region { low: stack.start, end: stack.start.saturating_add(stack.bytes) });
-    NEXT.get().unwrap_or(0)
+    NEXT.address().unwrap_or(0)
 }
 
 /// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of
@@ -196,7 +188,7 @@ pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> 
     }
     stacks::block(Blocked::Child);
     region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
-    fork::next_clone()
+    fork::next_clone() as usize
 }
 
 /// prlimit(2).

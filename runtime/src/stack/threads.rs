@@ -13,9 +13,10 @@
 
 use super::region::{self, Above, Region};
 use super::{first_pad, growth};
-use crate::arch::pads::{stack_pointer, thread_start};
+use crate::arch::pads::stack_pointer;
+use crate::exports::threads::thread_start;
 use crate::os::{self, PAGE_BYTES, null};
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use szc_abi::stack::{Growth, UNCHECKED_BYTES};
 
@@ -29,19 +30,7 @@ const DOUBLED_BYTES: usize = 2 << 20;
 /// Threads that are being created at the same time and get pads.
 const SLOTS: usize = 512;
 
-/// `pthread_t` of glibc.
-pub type Thread = usize;
-/// What a thread begins with: `pthread_create`'s kind or `thrd_create`'s.
-pub type StartRoutine = usize;
-/// `pthread_attr_t` of glibc: 56 bytes. A copy of its bytes is good as long as the original.
-pub type Attributes = [u64; 7];
-
-/// `pthread_create`.
-pub type Create =
-    unsafe extern "C" fn(*mut Thread, *const Attributes, StartRoutine, *mut c_void) -> c_int;
-
-/// `pthread_attr_getstack`: lowest address and size.
-pub type GetStack = unsafe extern "C" fn(*const Attributes, *mut usize, *mut usize) -> c_int;
+pub use crate::next::{Attributes, StartRoutine, Thread};
 
 use crate::next::PTHREAD_ATTR_DESTROY as DESTROY;
 /// `pthread_attr_getstack`.
@@ -137,8 +126,6 @@ pub unsafe fn create(
         return false;
     }
     let Some(create) = CREATE.get() else { return false };
-    // SAFETY: the function of that name has this type.
-    let create: Create = unsafe { core::mem::transmute(create) };
     // SAFETY: the caller's promise.
     let Some(larger) = (unsafe { Larger::than(attributes) }) else { return false };
     let Some(index) = take() else { return false };
@@ -164,8 +151,6 @@ struct Larger {
     owned: bool,
 }
 
-type Read = unsafe extern "C" fn(*const Attributes, *mut usize) -> c_int;
-
 impl Larger {
     /// Nothing if the program brings the stack.
     ///
@@ -177,12 +162,6 @@ impl Larger {
         DESTROY.get()?;
         // SAFETY: the functions of these names have these types; the caller's promise.
         unsafe {
-            let default: unsafe extern "C" fn(*mut Attributes) -> c_int =
-                core::mem::transmute(default);
-            let get_stack: GetStack = core::mem::transmute(get_stack);
-            let get_size: Read = core::mem::transmute(get_size);
-            let set_size: unsafe extern "C" fn(*mut Attributes, usize) -> c_int =
-                core::mem::transmute(set_size);
             let mut larger = Self { attributes: [0; 7], owned: attributes.is_null() };
             if let Some(given) = attributes.as_ref() {
                 larger.attributes = *given;
@@ -208,12 +187,8 @@ impl Larger {
 impl Drop for Larger {
     fn drop(&mut self) {
         if let (true, Some(destroy)) = (self.owned, DESTROY.get()) {
-            // SAFETY: the function of that name has this type; libc filled in the attributes.
-            unsafe {
-                let destroy: unsafe extern "C" fn(*mut Attributes) -> c_int =
-                    core::mem::transmute(destroy);
-                destroy(&raw mut self.attributes);
-            }
+            // SAFETY: libc filled in the attributes.
+            unsafe { destroy(&raw mut self.attributes) };
         }
     }
 }

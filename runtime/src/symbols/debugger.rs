@@ -9,6 +9,7 @@ use crate::arch;
 use crate::code::arena::Arena;
 use crate::code::image::Image;
 use crate::code::region::Region;
+use crate::exports::debugger;
 use crate::os;
 use core::sync::atomic::{Ordering, compiler_fence};
 use szc_abi::unwind::Frames;
@@ -136,7 +137,7 @@ pub fn withdraw(layout: usize) {
 }
 
 fn descriptor() -> Option<*mut Descriptor> {
-    arch::debugger_descriptor().map(|address| address as *mut Descriptor)
+    debugger::debugger_descriptor().map(|address| address as *mut Descriptor)
 }
 
 fn tell(descriptor: *mut Descriptor, action: u32, entry: *mut Entry) {
@@ -146,7 +147,7 @@ fn tell(descriptor: *mut Descriptor, action: u32, entry: *mut Entry) {
         (&raw mut (*descriptor).action).write_volatile(action);
         // The reader is a debugger, which has stopped this very thread.
         compiler_fence(Ordering::SeqCst);
-        arch::tell_debugger();
+        debugger::tell_debugger();
         (&raw mut (*descriptor).action).write_volatile(0);
     }
 }

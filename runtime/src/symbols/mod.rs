@@ -9,13 +9,13 @@ mod object;
 mod perf;
 mod sink;
 
-use crate::arch;
 use crate::code::arena::Arena;
 use crate::code::image::Image;
 use crate::code::pristine;
 use crate::code::region::Region;
 use crate::code::slot;
 use crate::code::views::Form;
+use crate::exports;
 use crate::os::Lock;
 use crate::settings::Symbols;
 use core::cell::UnsafeCell;
@@ -71,10 +71,10 @@ static TEMPLATES: Templates =
 
 /// Decides who is told. Only the first thread of the program may, before it starts others.
 pub fn start(wanted: Symbols) {
-    let has_interface = arch::debugger_descriptor().is_some();
+    let has_interface = exports::debugger::debugger_descriptor().is_some();
     let debugger = match wanted {
         Symbols::Debugger => true,
-        Symbols::IfDebugged => arch::debugger_listens(),
+        Symbols::IfDebugged => exports::debugger::debugger_listens(),
         Symbols::Perf | Symbols::Files | Symbols::Nobody => false,
     };
     FOR_DEBUGGER.store(has_interface && debugger, Ordering::Relaxed);

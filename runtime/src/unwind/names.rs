@@ -13,8 +13,6 @@ fn original(address: *const c_void) -> *const c_void {
 /// libc's dladdr(3).
 use crate::next::DLADDR;
 
-type DlAddr = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
-
 /// The start of `Dl_info`.
 #[repr(C)]
 struct Info {
@@ -28,7 +26,7 @@ pub fn file_name(address: usize) -> Option<&'static [u8]> {
     // SAFETY: the symbol of that name has this type; the result has room. The loader's name of an
     // image that stays loaded.
     let path = unsafe {
-        let next = core::mem::transmute::<usize, DlAddr>(DLADDR.get()?);
+        let next = DLADDR.get()?;
         if next(address as *const c_void, (&raw mut info).cast()) == 0 || info.path.is_null() {
             return None;
         }
@@ -48,10 +46,7 @@ unsafe extern "C" fn szc_rt_shared_walks_dladdr(
 ) -> c_int {
     let Some(next) = DLADDR.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
-    unsafe {
-        let next = core::mem::transmute::<usize, DlAddr>(next);
-        next(original(address), info)
-    }
+    unsafe { next(original(address), info) }
 }
 
 /// dladdr1(3)
@@ -68,13 +63,5 @@ unsafe extern "C" fn szc_rt_shared_walks_dladdr1(
     use crate::next::DLADDR1 as NEXT;
     let Some(next) = NEXT.get() else { return 0 };
     // SAFETY: the symbol of that name has this type; the caller's promise.
-    unsafe {
-        let next: unsafe extern "C" fn(
-            *const c_void,
-            *mut c_void,
-            *mut *mut c_void,
-            c_int,
-        ) -> c_int = core::mem::transmute(next);
-        next(original(address), info, extra, flags)
-    }
+    unsafe { next(original(address), info, extra, flags) }
 }

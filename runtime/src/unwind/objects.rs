@@ -42,8 +42,6 @@ impl FoundObject {
     }
 }
 
-type Find = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> c_int;
-
 const NOT_FOUND: c_int = -1;
 
 /// libc's own.
@@ -86,9 +84,9 @@ pub fn room(original: usize, rules_bytes: usize) -> Option<usize> {
     let pattern = pattern.room(0);
     // SAFETY: the function's own type; the result has room, and is filled in before it is read.
     let entry = unsafe {
-        let next = core::mem::transmute::<usize, Find>(NEXT.get()?);
+        let next = NEXT.get()?;
         let mut found = core::mem::zeroed::<FoundObject>();
-        if next(original as *mut c_void, &raw mut found) != 0 {
+        if next(original as *mut c_void, (&raw mut found).cast()) != 0 {
             return None;
         }
         found.entry(original)
@@ -114,12 +112,10 @@ unsafe extern "C" fn szc_rt_shared_objects__dl_find_object(
         WAS_ASKED.store(true, Ordering::Relaxed);
     }
     let Some(next) = NEXT.get() else { return NOT_FOUND };
-    // SAFETY: the symbol of that name has this type.
-    let next = unsafe { core::mem::transmute::<usize, Find>(next) };
     let object = LOCATORS.object(address as usize);
     let original = object.as_ref().map_or(address as usize, |object| object.original);
     // SAFETY: the caller's promise.
-    let result = unsafe { next(original as *mut c_void, found) };
+    let result = unsafe { next(original as *mut c_void, found.cast()) };
     let Some(object) = object.filter(|_| result == 0) else { return result };
     // SAFETY: libc has filled it in; the caller's promise.
     let found = unsafe { &mut *found };

@@ -11,11 +11,7 @@
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_abi::cursor::Cursor;
 use szc_abi::unwind::Common;
-
-/// Where unwind rules (an FDE) have the distance of what they have in common with others, and their
-/// first address.
-pub const COMMON_AT: usize = 4;
-pub const START_AT: usize = 8;
+pub use szc_abi::unwind::{CIE_POINTER_AT as COMMON_AT, INITIAL_LOCATION_AT as START_AT};
 
 /// Encodings of pointers (`DW_EH_PE_…`).
 const ABSOLUTE_8: u8 = 0x00;

@@ -201,9 +201,6 @@ unsafe extern "C" fn szc_rt_shared_walks_backtrace(
 ) -> c_int {
     use crate::next::BACKTRACE as NEXT;
     let Some(next) = NEXT.get() else { return 0 };
-    // SAFETY: the symbol of that name has this type.
-    let next: unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int =
-        unsafe { core::mem::transmute(next) };
     if WALK.get().is_none() {
         // It brings the unwinder into C programs.
         let mut first = core::ptr::null_mut();

@@ -9,7 +9,7 @@ use super::pc_tables::Covered;
 use super::read::{Image, Kind};
 use super::survey::{Function, Survey};
 use std::collections::HashSet;
-use szc_abi::{ENTRY_JUMP_BYTES, RUNTIME_ENTRY_SYMBOLS, Reason};
+use szc_abi::{ENTRY_JUMP_BYTES, RUNTIME_CRATES, RUNTIME_ENTRY_SYMBOLS, Reason};
 
 /// What is known about an image beyond its own bytes.
 #[derive(Debug, Default)]
@@ -27,9 +27,6 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 /// Names by which libc calls an allocator that the program brings along.
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
-
-/// In the names of the runtime's own functions.
-const RUNTIME_CRATE: &[u8] = b"szc_runtime";
 
 /// If the user of this pair stays, the target must stay: its middle is entered from there.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +90,7 @@ impl Pins {
         let is_root = |function: &Function<'_>| {
             function.has_name(|name| {
                 RUNTIME_ENTRY_SYMBOLS.iter().any(|symbol| symbol.as_bytes() == name)
-                    || name.windows(RUNTIME_CRATE.len()).any(|part| part == RUNTIME_CRATE)
+                    || names_runtime_crate(name)
             })
         };
         let mut queue: Vec<usize> =
@@ -216,4 +213,10 @@ fn policy_reason(image: &Image<'_>, function: &Function<'_>, policy: &Policy) ->
     } else {
         None
     }
+}
+
+/// Whether the name of a crate of the runtime stands in a function's.
+fn names_runtime_crate(name: &[u8]) -> bool {
+    let begins_one = |rest: &[u8]| RUNTIME_CRATES.iter().any(|of| rest.starts_with(of.as_bytes()));
+    (0..name.len()).any(|at| name[at] == b's' && begins_one(&name[at..]))
 }

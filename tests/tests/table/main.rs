@@ -15,7 +15,7 @@ use szc::table::pins::Policy;
 use szc::table::read::Image;
 use szc::table::references::References;
 use szc::table::{inspect, write};
-use szc_abi::{Reason, TABLE_SECTION, Table};
+use szc_abi::{RUNTIME_CRATES, Reason, TABLE_SECTION, Table};
 use szc_tests::tools::{Place, szc};
 
 /// How `table/reasons.s` is linked: one section far away, the others where programs lie.
@@ -112,7 +112,8 @@ fn the_runtime_and_the_c_library_stay() {
         function.unwrap_or_else(|| panic!("no function is called {name}")).pinned
     };
     assert_eq!(pinned("szc_rt_resolve"), Some(Reason::Runtime.text()));
-    let of_runtime = report.functions.iter().filter(|f| f.name.contains("szc_runtime"));
+    let is_of_runtime = |name: &str| RUNTIME_CRATES.iter().any(|part| name.contains(part));
+    let of_runtime = report.functions.iter().filter(|f| is_of_runtime(&f.name));
     assert_eq!(of_runtime.filter(|f| f.pinned.is_none()).count(), 0);
     assert_eq!(pinned("abort"), Some(Reason::CLibrary.text()));
     assert_eq!(pinned("dense"), None);

@@ -3,19 +3,30 @@
 use super::{EINVAL, Errno, File, check};
 use crate::arch::{nr, syscall};
 
+/// The pages may not be touched.
 pub const PROT_NONE: usize = 0;
+/// They may be read.
 pub const PROT_READ: usize = 1;
+/// They may be written.
 pub const PROT_WRITE: usize = 2;
+/// They may be executed.
 pub const PROT_EXEC: usize = 4;
+/// What is written, other mappings of the object see.
 pub const MAP_SHARED: usize = 1;
+/// What is written, nobody else sees.
 pub const MAP_PRIVATE: usize = 2;
+/// Exactly there, in place of what is there.
 pub const MAP_FIXED: usize = 0x10;
+/// Memory of no file.
 pub const MAP_ANONYMOUS: usize = 0x20;
+/// The kernel does not set memory aside.
 pub const MAP_NORESERVE: usize = 0x4000;
+/// Exactly there, if nothing is.
 pub const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
 /// Bytes of a page; x86-64 has no other base size.
 pub const PAGE_BYTES: usize = 4096;
+
 /// `mmap(2)`.
 ///
 /// # Safety

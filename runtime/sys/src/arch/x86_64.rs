@@ -3,36 +3,32 @@
 //! Rules of this file: no libc, no allocation, no thread-local storage.
 //! Sources: System V ABI AMD64 supplement; Intel SDM volume 2; Linux `arch/x86/include/uapi/asm`.
 
-pub mod check;
-mod debugger;
-pub mod entry;
-mod handler;
 mod heap;
 pub mod number;
 pub mod pads;
 pub mod prologue;
-pub mod rules;
 mod stack_switch;
+mod symbol;
 mod thread_word;
-pub mod variadic;
 mod weak;
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
-pub use debugger::{debugger_descriptor, debugger_listens, tell_debugger};
-pub use handler::fatal_handler;
 pub use heap::{copy_words, prefetch, zero_grains};
 pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
+pub use symbol::symbol_of;
 pub use thread_word::{
     errno_before_fork, heap_slot, mask_before_fork, set_errno_before_fork, set_heap_slot,
     set_mask_before_fork, set_shown_context, shown_context,
 };
 pub use weak::{
-    StreamsCall, WeakSymbol, call_for_streams, keeps_code, weak_dlerror, weak_dlopen, weak_dlsym,
-    weak_find_fde, weak_iterate_images, weak_main, weak_steps, weak_symbol,
+    Dlerror, Dlopen, IterateImages, StreamsCall, VisitImage, WeakSymbol, call_for_streams,
+    keeps_code, weak_dlerror, weak_dlopen, weak_find_fde, weak_iterate_images, weak_main,
+    weak_steps, weak_symbol,
 };
 
 /// Numbers of the system calls the runtime makes (`arch/x86/entry/syscalls/syscall_64.tbl`).
+#[allow(missing_docs, reason = "the kernel's names say what they are")]
 pub mod nr {
     pub const WRITE: usize = 1;
     pub const OPEN: usize = 2;
@@ -143,27 +139,6 @@ pub unsafe fn fill_bytes(to: *mut u8, value: u8, count: usize) {
     }
 }
 
-/// `int3`: fills what holds no code.
-pub const TRAP: u8 = 0xcc;
-
-/// The displacement of a PC-relative field that ends at `end` and means `target`.
-///
-/// Nothing if the target is out of reach.
-#[must_use]
-pub fn displacement(end: usize, target: usize) -> Option<i32> {
-    i32::try_from(target.wrapping_sub(end).cast_signed()).ok()
-}
-
-/// `jmp *disp32(%rip)` at `at`, through the pointer at `pointer`.
-#[must_use]
-pub fn entry_jump(at: usize, pointer: usize) -> Option<[u8; szc_abi::ENTRY_JUMP_BYTES]> {
-    let [a, b, c, d] = displacement(at + szc_abi::ENTRY_JUMP_BYTES, pointer)?.to_le_bytes();
-    Some([
-        0xff, 0x25, // jmp *disp32(%rip)
-        a, b, c, d,
-    ])
-}
-
 /// Address of the image's first byte, its ELF header.
 #[must_use]
 pub fn image_base() -> usize {
@@ -203,6 +178,23 @@ pub fn is_simulated() -> bool {
         );
     }
     answer != 0
+}
+
+/// Whether the processor keeps a second stack of return addresses (CET), which the resolver's last
+/// instruction would contradict. Linkers mark a program for it only if each of its objects is
+/// marked, and the runtime's is not.
+#[must_use]
+pub fn has_shadow_stack() -> bool {
+    let pointer: usize;
+    // SAFETY: where there is no shadow stack the instruction is a nop and rax stays 0.
+    unsafe {
+        asm!(
+            ".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8", // rdsspq rax
+            inlateout("rax") 0usize => pointer,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    pointer != 0
 }
 
 /// Tells the processor that this is a waiting loop.
@@ -314,12 +306,6 @@ pub unsafe fn clone_task(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_entry_jump_reaches_its_pointer_and_refuses_what_is_too_far() {
-        assert_eq!(entry_jump(0x1000, 0x1106), Some([0xff, 0x25, 0, 1, 0, 0]));
-        assert_eq!(entry_jump(0x1000, 0x1_8000_1006), None);
-    }
 
     #[test]
     fn copying_and_filling_touch_exactly_the_bytes_asked_for() {

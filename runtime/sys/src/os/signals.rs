@@ -7,9 +7,13 @@ use crate::arch::{nr, syscall};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalAction {
+    /// `SIG_DFL`, `SIG_IGN`, or the address of a function.
     pub handler: usize,
+    /// `SA_…`.
     pub flags: u64,
+    /// Where a handler returns to, with [`SA_RESTORER`].
     pub restorer: usize,
+    /// Signals that are blocked while the handler runs: bit `n - 1` for signal `n`.
     pub mask: u64,
 }
 
@@ -18,6 +22,7 @@ impl SignalAction {
     pub const DEFAULT: Self = Self { handler: 0, flags: 0, restorer: 0, mask: 0 };
 }
 
+/// The default action.
 pub const SIG_DFL: usize = 0;
 
 /// Highest number of a signal.
@@ -27,8 +32,11 @@ pub const LAST_SIGNAL: i32 = 64;
 pub const LIBC_SIGNALS: core::ops::RangeInclusive<i32> = 32..=33;
 /// A file would have become larger than it may.
 pub const SIGXFSZ: i32 = 25;
+/// The handler takes three arguments.
 pub const SA_SIGINFO: u64 = 4;
+/// There is a restorer.
 pub const SA_RESTORER: u64 = 0x0400_0000;
+/// The default action is back when the handler runs.
 pub const SA_RESETHAND: u64 = 0x8000_0000;
 
 /// `rt_sigaction(2)`; returns the action before.

@@ -1,11 +1,9 @@
-//! x86-64: the pad state of a thread, the sections that the compiler pass fills, and the first code
-//! of a thread.
+//! x86-64: the pad state of a thread, and the sections that the compiler pass fills.
 //!
 //! Sources: System V ABI AMD64 supplement; Drepper, "ELF handling for thread-local storage"
 //! (local-exec model); `szc_abi::stack`.
 
 use core::arch::{asm, global_asm};
-use core::ffi::c_void;
 use szc_abi::stack::PadState;
 
 // The state that padded code reads: `#[thread_local]` is not stable in Rust, so it is defined here.
@@ -62,31 +60,8 @@ global_asm!(
     ".text",
 );
 
-// First code of a thread that gets pads. It jumps to the program's start routine, so that the
-// thread's frames, its ends and its result are what they would be without szc.
-global_asm!(
-    ".text",
-    ".globl szc_rt_thread",
-    ".hidden szc_rt_thread",
-    ".type szc_rt_thread, @function",
-    ".p2align 4",
-    "szc_rt_thread:",
-    ".cfi_startproc",
-    "sub rsp, 8",
-    ".cfi_adjust_cfa_offset 8",
-    "call {enter}", // rdi: what pthread_create was given; the pair comes back in rax and rdx
-    "mov rdi, rdx",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "jmp rax",
-    ".cfi_endproc",
-    ".size szc_rt_thread, . - szc_rt_thread",
-    enter = sym crate::stack::threads::szc_rt_thread_enter,
-);
-
 unsafe extern "C" {
     static szc_rt_pad_sections: Sections;
-    fn szc_rt_thread(slot: *mut c_void) -> *mut c_void;
 }
 
 /// Bounds of the sections that the compiler pass fills.
@@ -108,12 +83,6 @@ pub struct Sections {
 pub fn sections() -> Sections {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_pad_sections }
-}
-
-/// First code of a thread that gets pads; its argument is a slot of `stack::threads`.
-#[must_use]
-pub fn thread_start() -> usize {
-    szc_rt_thread as *const () as usize
 }
 
 /// Address of the calling thread's pad state.

@@ -1,7 +1,6 @@
 //! x86-64: a function that returns a number, for the test whether changes of code are seen
 //! (`code/self_test.rs`).
 
-use super::entry::Word;
 use core::arch::global_asm;
 
 /// What the function in the runtime's text returns.
@@ -10,9 +9,9 @@ pub const FIRST_NUMBER: u32 = 1;
 /// The bytes of a function that returns a number, all in one word: `mov $number, %eax; ret`, and
 /// `nop`s.
 #[must_use]
-pub fn returning(number: u32) -> Word {
+pub fn returning(number: u32) -> u64 {
     let [a, b, c, d] = number.to_le_bytes();
-    Word::from_le_bytes([0xb8, a, b, c, d, 0xc3, 0x90, 0x90])
+    u64::from_le_bytes([0xb8, a, b, c, d, 0xc3, 0x90, 0x90])
 }
 
 // Such a function in the runtime's own text. Nobody else calls it.
@@ -62,8 +61,8 @@ mod tests {
     #[test]
     fn the_function_in_the_text_has_the_bytes_that_are_written_elsewhere() {
         // SAFETY: the function's own bytes, and the function.
-        let (word, said) = unsafe { ((in_text() as *const Word).read(), call(in_text())) };
+        let (word, said) = unsafe { ((in_text() as *const u64).read(), call(in_text())) };
         assert_eq!((word, said), (returning(FIRST_NUMBER), FIRST_NUMBER));
-        assert_eq!(in_text() % size_of::<Word>(), 0, "one store changes it");
+        assert_eq!(in_text() % size_of::<u64>(), 0, "one store changes it");
     }
 }

@@ -1,7 +1,7 @@
 //! Which files' code is mapped in this process (`/proc/self/maps`, proc(5)).
 
-use super::tasks::{decimal, hexadecimal_digits};
 use super::{Errno, File, OPEN_READ};
+use szc_abi::text::{parse_decimal, parse_hexadecimal};
 
 /// A mapping of a file that can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +52,14 @@ pub fn for_each_code(
 fn mapping(line: &[u8]) -> Option<CodeMapping<'_>> {
     let mut words = line.splitn(6, |&byte| byte == b' ');
     let mut range = words.next()?.splitn(2, |&byte| byte == b'-');
-    let mut address = || Some(hexadecimal_digits(range.next()?)? as usize);
+    let mut address = || Some(parse_hexadecimal(range.next()?)? as usize);
     let range = (address()?, address()?);
     let permissions = words.next()?;
-    let offset = hexadecimal_digits(words.next()?)?;
+    let offset = parse_hexadecimal(words.next()?)?;
     let mut device = words.next()?.splitn(2, |&byte| byte == b':');
-    let mut half = || hexadecimal_digits(device.next()?);
+    let mut half = || parse_hexadecimal(device.next()?);
     let device = half()? << 32 | half()?;
-    let inode = decimal(words.next()?)?;
+    let inode = parse_decimal(words.next()?)?;
     let path = words.next()?.trim_ascii_start();
     let is_file = path.starts_with(b"/") && !path.starts_with(b"/memfd:");
     (permissions.get(2) == Some(&b'x') && is_file).then_some(CodeMapping {

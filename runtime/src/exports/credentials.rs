@@ -4,8 +4,8 @@
 //! The driver gives them their real names (`szc_abi::SHARED_FRAMES_EXPORT_PREFIX`). Sources:
 //! setresuid(2) and relatives, setgroups(2), initgroups(3), unshare(2), setns(2).
 
-use super::without_task;
-use crate::exports::fail;
+use super::fail;
+use crate::maintenance::without_task;
 use crate::next;
 use crate::os::Errno;
 use core::ffi::{c_int, c_void};
@@ -21,11 +21,8 @@ macro_rules! without_task {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $export($($argument: $type),*) -> c_int {
             let Some(next) = next::$next.get() else { return fail(ENOSYS) };
-            // SAFETY: the next definition has this type; the caller's promise.
-            without_task(|| unsafe {
-                let next: unsafe extern "C" fn($($type),*) -> c_int = core::mem::transmute(next);
-                next($($argument),*)
-            })
+            // SAFETY: the caller's promise.
+            without_task(|| unsafe { next($($argument),*) })
         }
     )*};
 }

@@ -53,7 +53,14 @@ pub fn futex_wake(word: &AtomicU32, count: u32, shared: bool) {
 /// The states are free, held, held with waiters (Drepper, "Futexes are tricky", mutex 2).
 pub struct Lock(AtomicU32);
 
+impl Default for Lock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Lock {
+    /// A lock that nobody holds.
     pub const fn new() -> Self {
         Self(AtomicU32::new(0))
     }

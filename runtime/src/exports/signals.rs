@@ -1,16 +1,17 @@
-//! Functions of libc that the runtime stands in for. No logic beyond what the manual pages say.
+//! Functions of libc that are about signals and about the end of a process.
 //!
 //! They exist for the log: a program that ends by `_exit` still writes it, and a program that asks
 //! what a signal does is told what it would be told without the handlers that write it.
 
+use super::fail;
 use crate::handlers;
 use crate::os::{self, EINVAL, Errno, SignalAction};
-use crate::{arch, errno, report};
+use crate::{arch, report};
 use core::ffi::c_int;
 
 /// `struct sigaction` of glibc; the kernel's has the same fields in another order.
 #[repr(C)]
-pub struct LibcAction {
+struct LibcAction {
     handler: usize,
     mask: LibcMask,
     flags: c_int,
@@ -23,17 +24,6 @@ type LibcMask = [u64; 16];
 unsafe extern "C" {
     /// Another name of signal(2) in glibc.
     fn ssignal(signal: c_int, handler: usize) -> usize;
-}
-
-/// Sets `errno` and returns -1.
-pub fn fail(error: Errno) -> c_int {
-    errno::set(error.0);
-    -1
-}
-
-/// What libc returns where the kernel answers `result` to a system call.
-pub fn returned(result: isize) -> c_int {
-    if result < 0 { fail(Errno(-result as i32)) } else { result as c_int }
 }
 
 /// What signal(2) returns if it fails.

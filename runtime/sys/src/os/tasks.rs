@@ -8,6 +8,10 @@ use super::{Errno, File, OPEN_READ, check, process_id};
 use crate::arch::{nr, syscall};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use szc_abi::text::{Buffer, parse_decimal, parse_hexadecimal};
+
+/// What has a folder for each thread of this process.
+const TASK_DIRECTORY: &CStr = c"/proc/self/task";
 
 /// `O_DIRECTORY`.
 const DIRECTORY: usize = 0o200_000;
@@ -71,7 +75,7 @@ fn stops(thread: u32) -> Result<u64, Doing> {
     if matches!(field(status, b"State:"), Some(b"Z" | b"X")) {
         return Err(Doing::Ended);
     }
-    let count = |name| field(status, name).and_then(decimal).ok_or(Doing::Hidden);
+    let count = |name| field(status, name).and_then(parse_decimal).ok_or(Doing::Hidden);
     Ok(count(b"voluntary_ctxt_switches:")? + count(b"nonvoluntary_ctxt_switches:")?)
 }
 
@@ -86,14 +90,16 @@ pub fn filters(thread: u32) -> Option<u64> {
     let mut buffer = [0; 4096];
     let status = read(thread, b"/status", &mut buffer).ok()?;
     // Kernels before 5.9 tell only whether there are any.
-    field(status, b"Seccomp_filters:").or_else(|| field(status, b"Seccomp:")).and_then(decimal)
+    field(status, b"Seccomp_filters:")
+        .or_else(|| field(status, b"Seccomp:"))
+        .and_then(parse_decimal)
 }
 
 /// A line `CALL ARGUMENT… STACK_POINTER PROGRAM_COUNTER`, of a thread that is in a system call.
 fn waiting(line: &[u8]) -> Option<Wait> {
     let mut words = line.trim_ascii().split(|&byte| byte == b' ');
     // "running", or "-1" for a thread that waits elsewhere.
-    let call = decimal(words.next()?)? as usize;
+    let call = parse_decimal(words.next()?)? as usize;
     let (mut stack_pointer, mut program_counter) = (None, None);
     for word in words {
         (stack_pointer, program_counter) = (program_counter, Some(word));
@@ -112,77 +118,19 @@ fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     value.trim_ascii().split(|&byte| byte == b' ').next()
 }
 
-/// The number that digits stand for.
-pub fn decimal(digits: &[u8]) -> Option<u64> {
-    number(digits, 10)
-}
-
 fn hexadecimal(word: &[u8]) -> Option<usize> {
-    hexadecimal_digits(word.strip_prefix(b"0x")?).map(|value| value as usize)
-}
-
-/// The number that hexadecimal digits stand for.
-pub fn hexadecimal_digits(digits: &[u8]) -> Option<u64> {
-    number(digits, 16)
-}
-
-fn number(digits: &[u8], base: u64) -> Option<u64> {
-    let value = |byte: u8| (byte as char).to_digit(base as u32).map(u64::from);
-    (!digits.is_empty()).then_some(())?;
-    digits.iter().try_fold(0u64, |sum, &byte| sum.checked_mul(base)?.checked_add(value(byte)?))
+    parse_hexadecimal(word.strip_prefix(b"0x")?).map(|value| value as usize)
 }
 
 /// Reads a file about a thread; the error is what it says about the thread.
 fn read<'a>(thread: u32, file: &[u8], buffer: &'a mut [u8]) -> Result<&'a [u8], Doing> {
     let ending = |error| if matches!(error, ENOENT | ESRCH) { Doing::Ended } else { Doing::Hidden };
-    let mut path = Path::of_task_directory();
-    path.push(b"/");
-    path.push_decimal(thread);
-    path.push(file);
-    let file = File::open(path.as_c_str(), OPEN_READ).map_err(ending)?;
+    let mut path = Buffer::<64>::new();
+    path.push(TASK_DIRECTORY.to_bytes()).text("/").decimal(u64::from(thread)).push(file);
+    let path = path.as_c_str().ok_or(Doing::Hidden)?;
+    let file = File::open(path, OPEN_READ).map_err(ending)?;
     let length = file.read(buffer).map_err(ending)?;
     buffer.get(..length).ok_or(Doing::Hidden)
-}
-
-/// A path below `/proc/self/task`.
-struct Path {
-    bytes: [u8; 64],
-    length: usize,
-}
-
-impl Path {
-    fn of_task_directory() -> Self {
-        let mut path = Self { bytes: [0; 64], length: 0 };
-        path.push(b"/proc/self/task");
-        path
-    }
-
-    fn push(&mut self, text: &[u8]) {
-        for &byte in text {
-            if self.length + 1 < self.bytes.len() {
-                self.bytes[self.length] = byte;
-                self.length += 1;
-            }
-        }
-    }
-
-    fn push_decimal(&mut self, mut value: u32) {
-        let mut digits = [0; 10];
-        let mut first = digits.len();
-        loop {
-            first -= 1;
-            digits[first] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
-        }
-        self.push(&digits[first..]);
-    }
-
-    fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
-    }
 }
 
 /// Number of the calling thread.
@@ -203,6 +151,12 @@ pub fn exists(task: u32) -> bool {
 pub struct Processors {
     bits: [AtomicU64; 16],
     bytes: AtomicUsize,
+}
+
+impl Default for Processors {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Processors {
@@ -241,7 +195,7 @@ impl Processors {
 /// or if the list ended early.
 pub fn threads(to: &mut [u32], buffer: &mut [u8]) -> Option<usize> {
     let before = thread_count()?;
-    let directory = File::open(Path::of_task_directory().as_c_str(), OPEN_READ | DIRECTORY).ok()?;
+    let directory = File::open(TASK_DIRECTORY, OPEN_READ | DIRECTORY).ok()?;
     let arguments =
         [directory.descriptor() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
     // SAFETY: the buffer is valid for writing its length.
@@ -253,7 +207,7 @@ pub fn threads(to: &mut [u32], buffer: &mut [u8]) -> Option<usize> {
         let length = usize::from(u16::from_le_bytes([low, high]));
         let name = rest.get(19..length)?;
         let end = name.iter().position(|&byte| byte == 0)?;
-        if let Some(thread) = decimal(&name[..end]) {
+        if let Some(thread) = parse_decimal(&name[..end]) {
             *to.get_mut(count)? = thread as u32;
             count += 1;
         }
@@ -266,7 +220,7 @@ pub fn threads(to: &mut [u32], buffer: &mut [u8]) -> Option<usize> {
 fn thread_count() -> Option<usize> {
     let mut buffer = [0; 4096];
     let status = read(process_id(), b"/status", &mut buffer).ok()?;
-    field(status, b"Threads:").and_then(decimal).map(|count| count as usize)
+    field(status, b"Threads:").and_then(parse_decimal).map(|count| count as usize)
 }
 
 /// Address of what glibc has told the kernel about a thread of this process (`get_robust_list(2)`):

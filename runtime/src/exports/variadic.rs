@@ -4,9 +4,10 @@
 //!
 //! Sources: System V ABI AMD64 supplement (A.2.1 for system calls); syscall(2).
 
-use crate::exports::returned;
+use super::returned;
 use core::arch::global_asm;
 use core::ffi::c_int;
+use szc_sys::arch::{nr, syscall};
 
 /// A function that takes any number of arguments: looks at the first two and goes on in libc's
 /// function with all of them.
@@ -105,8 +106,8 @@ global_asm!(
 
 unsafe extern "C" {
     fn szc_rt_clone_child();
-    fn szc_rt_system_call();
-    static szc_rt_own_clone: usize;
+    fn szc_rt_system_call(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize;
+    static szc_rt_own_clone: Clone;
 }
 
 /// What a system call that failed returns in C.
@@ -136,7 +137,7 @@ global_asm!(
     ".cfi_endproc",
     ".size szc_rt_clone_child, . - szc_rt_clone_child",
     enter = sym crate::fork::enter_child,
-    exit_group = const super::nr::EXIT_GROUP,
+    exit_group = const nr::EXIT_GROUP,
 );
 
 /// Address of the first code of a child of clone(2).
@@ -145,10 +146,16 @@ pub fn clone_child() -> usize {
     szc_rt_clone_child as *const () as usize
 }
 
-/// Address of a syscall(2) that needs no libc but for `errno`.
+/// clone(2) of libc. What stands behind the fourth argument is given only if the flags ask for it.
+pub type Clone = unsafe extern "C" fn(usize, usize, c_int, usize, usize, usize, usize) -> c_int;
+
+/// syscall(2), with as many arguments as a call that makes a child takes.
+pub type Syscall = unsafe extern "C" fn(usize, usize, usize, usize, usize, usize) -> isize;
+
+/// A syscall(2) that needs no libc but for `errno`.
 #[must_use]
-pub fn own_syscall() -> usize {
-    szc_rt_system_call as *const () as usize
+pub fn own_syscall() -> Syscall {
+    szc_rt_system_call
 }
 
 /// Address of a prctl(2) that needs no libc but for `errno`.
@@ -157,14 +164,14 @@ pub fn own_prctl() -> usize {
     prctl as *const () as usize
 }
 
-/// Address of libc's clone(2).
+/// libc's clone(2).
 #[must_use]
-pub fn own_clone() -> usize {
+pub fn own_clone() -> Clone {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_own_clone }
 }
 
 extern "C" fn prctl(operation: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int {
     // SAFETY: the operation and what it may do to memory are the program's.
-    returned(unsafe { super::syscall(super::nr::PRCTL, [operation as usize, a, b, c, d, 0]) })
+    returned(unsafe { syscall(nr::PRCTL, [operation as usize, a, b, c, d, 0]) })
 }

@@ -4,6 +4,7 @@
 //! the loader fills in are written in assembly.
 
 use core::arch::global_asm;
+use core::ffi::{c_char, c_int, c_void};
 
 /// The name of the program's first function.
 #[cfg(not(test))]
@@ -97,11 +98,20 @@ global_asm!(
     ".text",
 );
 
+/// dlopen(3).
+pub type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+/// dlerror(3).
+pub type Dlerror = unsafe extern "C" fn() -> *const c_char;
+/// dl_iterate_phdr(3): what it calls, and that function's last argument.
+pub type IterateImages = unsafe extern "C" fn(VisitImage, *mut c_void) -> c_int;
+/// What dl_iterate_phdr(3) calls: with a `struct dl_phdr_info`, its size, and the last argument.
+pub type VisitImage = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> c_int;
+
 unsafe extern "C" {
     static szc_rt_weak_dlsym: usize;
-    static szc_rt_weak_dlerror: usize;
-    static szc_rt_weak_dlopen: usize;
-    static szc_rt_weak_iterate_images: usize;
+    static szc_rt_weak_dlerror: Option<Dlerror>;
+    static szc_rt_weak_dlopen: Option<Dlopen>;
+    static szc_rt_weak_iterate_images: Option<IterateImages>;
     static szc_rt_weak_find_fde: usize;
     static szc_rt_weak_steps: [usize; 2];
     static szc_rt_weak_keeps_code: usize;
@@ -160,30 +170,29 @@ pub fn weak_symbol(symbol: WeakSymbol) -> usize {
     unsafe { szc_rt_weak_allocator[symbol as usize] }
 }
 
-/// Address of `dlsym`, 0 in programs without it.
-#[must_use]
-pub fn weak_dlsym() -> usize {
+/// Whether the program has `dlsym`.
+pub(super) fn has_dlsym() -> bool {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
-    unsafe { szc_rt_weak_dlsym }
+    unsafe { szc_rt_weak_dlsym != 0 }
 }
 
-/// Address of `dlerror`, 0 in programs without it.
+/// `dlerror`, if the program has it.
 #[must_use]
-pub fn weak_dlerror() -> usize {
+pub fn weak_dlerror() -> Option<Dlerror> {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_dlerror }
 }
 
-/// Address of `dlopen`, 0 in programs without it.
+/// `dlopen`, if the program has it.
 #[must_use]
-pub fn weak_dlopen() -> usize {
+pub fn weak_dlopen() -> Option<Dlopen> {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_dlopen }
 }
 
-/// Address of `dl_iterate_phdr`, 0 in programs without it.
+/// `dl_iterate_phdr`, if the program has it.
 #[must_use]
-pub fn weak_iterate_images() -> usize {
+pub fn weak_iterate_images() -> Option<IterateImages> {
     // SAFETY: a constant that the loader filled in before any code of the image ran.
     unsafe { szc_rt_weak_iterate_images }
 }
