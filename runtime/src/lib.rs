@@ -16,19 +16,19 @@ mod exports;
 mod filters;
 mod fork;
 mod handlers;
-mod heap;
 mod library;
 mod maintenance;
 mod report;
 mod resolver;
 mod settings;
-mod stack;
 mod start;
 mod state;
 mod symbols;
 mod unwind;
 
+use szc_heap as heap;
 use szc_layout::{epoch, rng};
+use szc_stack as stack;
 use szc_sys::{errno, next, os};
 
 /// Nothing can be repaired where a panic happens: say where and stop.

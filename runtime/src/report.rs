@@ -237,7 +237,7 @@ pub fn stop(code: i32, parts: &[&[u8]]) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::HeapBase;
+    use szc_heap::HeapBase;
 
     fn facts() -> Facts {
         Facts {

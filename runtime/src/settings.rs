@@ -5,40 +5,13 @@
 
 use crate::code::Reclaim;
 use core::ffi::CStr;
+use szc_heap::HeapBase;
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
 pub const EXIT_CONFIG: i32 = 78;
 
 /// Longest path of a log, with the NUL.
 pub const PATH_BYTES: usize = 4096;
-
-/// The allocators that can lie under the shuffle layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeapBase {
-    /// Slabs of blocks of one size class each (`heap/size_class.rs`).
-    Segregated,
-    /// Two-level segregated fit.
-    Tlsf,
-    /// Bitmaps probed at random, over-provisioned.
-    DieHard,
-}
-
-impl HeapBase {
-    /// Its name in `SZC_HEAP_BASE` and in the log.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Segregated => "segregated",
-            Self::Tlsf => "tlsf",
-            Self::DieHard => "diehard",
-        }
-    }
-
-    fn named(name: &[u8]) -> Option<Self> {
-        [Self::Segregated, Self::Tlsf, Self::DieHard]
-            .into_iter()
-            .find(|base| base.name().as_bytes() == name)
-    }
-}
 
 /// Who is told the names of copies while the program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use crate::code::images::Images;
 use crate::code::reclaim::stacks;
 use crate::code::slot::{Entrances, Frames, Order, Shape};
 use crate::code::{Budget, Code, Reclaim, Refused, table};
+use crate::exports::heap::linkage;
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
@@ -103,13 +104,15 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         fork::register();
     }
     if settings.heap {
-        match heap::start(seed, settings.heap_base, settings.heap_shuffle) {
+        let config =
+            heap::Config { seed, base: settings.heap_base, max_entries: settings.heap_shuffle };
+        match heap::start(config, linkage()) {
             Some(Ok(())) => facts.heap = true,
             Some(Err(reason)) => facts.heap_refused = Some(reason),
             None => {}
         }
     } else {
-        facts.heap_refused = heap::leave(seed);
+        facts.heap_refused = heap::leave(seed, linkage());
     }
     next::find_all();
     let budget = budget(settings);

@@ -82,10 +82,6 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "unshare",
     "setns",
     "szc_rt_system_call",
-    "szc_rt_thread_ends",
-    "szc_rt_before_fork",
-    "szc_rt_after_fork",
-    "szc_rt_in_forked_child",
     // The heap, with its prefix and without it: where a program brings its own, they stay too.
     "malloc",
     "szc_rt_heap_malloc",

@@ -10,4 +10,5 @@
 
 pub mod arch;
 pub mod epoch;
+pub mod pads;
 pub mod rng;

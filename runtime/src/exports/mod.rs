@@ -2,12 +2,15 @@
 //! addresses that the kernel or stubs jump to, and the code that leads from there to Rust. No logic
 //! beyond what the manual pages say.
 
-pub mod credentials;
+mod children;
+mod credentials;
 pub mod debugger;
 pub mod fatal;
+pub mod heap;
 pub mod resolver;
-pub mod signals;
-pub mod threads;
+mod signals;
+mod stacks;
+mod threads;
 pub mod variadic;
 
 use core::ffi::c_int;

@@ -58,8 +58,8 @@ macro_rules! looks_on {
     };
 }
 
-looks_on!("szc_rt_shared_frames_makecontext", crate::stack::exports::before_makecontext);
-looks_on!("szc_rt_frames_clone", crate::stack::exports::before_clone);
+looks_on!("szc_rt_shared_frames_makecontext", super::stacks::before_makecontext);
+looks_on!("szc_rt_frames_clone", super::children::before_clone);
 looks_on!("szc_rt_frames_prctl", crate::filters::before_prctl);
 looks_on!("szc_rt_frames_syscall", crate::filters::before_syscall);
 

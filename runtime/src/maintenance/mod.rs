@@ -168,7 +168,7 @@ extern "C" fn szc_rt_maintenance() -> ! {
             os::exit_task(0);
         }
         if pads {
-            stack::refill();
+            stack::refill(library::refill);
         }
     }
 }

@@ -1,0 +1,359 @@
+//! What the functions of malloc's family do: sizes, alignments and errors as in glibc 2.36 and
+//! POSIX.
+
+use super::chunk::{self, STATE_ALIGNED};
+use super::large::Freed;
+use super::random::Random;
+use super::size_class::{GRAIN_BYTES, SMALL_MAX_BYTES, block_bytes, class_of};
+use super::thread::ThreadHeap;
+use super::{LARGE, Server, behind, boot, check, map, own_heap, server, with_any_heap};
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+use szc_sys::os::{self, PAGE_BYTES};
+use szc_sys::{arch, errno};
+
+const ENOMEM: c_int = 12;
+const EINVAL: c_int = 22;
+/// Alignment of all blocks: that of `max_align_t`.
+const ALIGNMENT: usize = 16;
+/// `PTRDIFF_MAX`: larger blocks do not exist.
+const MAX_BYTES: usize = isize::MAX as usize;
+
+/// Null, with errno set.
+#[cold]
+fn no_memory() -> *mut u8 {
+    errno::set(ENOMEM);
+    os::null()
+}
+
+/// malloc(3).
+#[inline]
+pub fn malloc(bytes: usize) -> *mut u8 {
+    if bytes <= SMALL_MAX_BYTES
+        && let Some(heap) = own_heap()
+    {
+        let block = heap.allocate(class_of(bytes));
+        return if block.is_null() { no_memory() } else { block };
+    }
+    malloc_slowly(bytes)
+}
+
+#[cold]
+#[inline(never)]
+fn malloc_slowly(bytes: usize) -> *mut u8 {
+    if server() == Server::Behind {
+        return behind::malloc(bytes);
+    }
+    let (block, _) = aligned(ALIGNMENT, bytes);
+    if block.is_null() { no_memory() } else { block }
+}
+
+/// A block of the heap, or of the arena before start, at a multiple of `alignment` (a power of
+/// two); null if there is none. And whether it is all zeros.
+fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
+    let none = (os::null(), false);
+    if bytes > MAX_BYTES || alignment > MAX_BYTES {
+        return none;
+    }
+    if server() == Server::Boot {
+        if let Some(block) = boot::allocate(bytes, alignment) {
+            return (block, true);
+        }
+        let mut random = Random::new(os::monotonic_ns());
+        return LARGE.allocate(bytes, alignment, &mut random).unwrap_or(none);
+    }
+    let from_heap = |heap: &mut ThreadHeap| {
+        let room = bytes + if alignment > ALIGNMENT { alignment } else { 0 };
+        if room <= SMALL_MAX_BYTES {
+            return (small(heap, alignment, room), false);
+        }
+        let found = LARGE.allocate(bytes, alignment, heap.random());
+        if found.is_some() {
+            heap.count_large();
+        }
+        found.unwrap_or(none)
+    };
+    with_any_heap(from_heap).unwrap_or(none)
+}
+
+fn small(heap: &mut ThreadHeap, alignment: usize, room: usize) -> *mut u8 {
+    let class = class_of(room);
+    let block = heap.allocate(class);
+    let distance = block.addr().next_multiple_of(alignment) - block.addr();
+    if block.is_null() || distance == 0 {
+        return block;
+    }
+    // SAFETY: the room is the request and the alignment, so the pointer lies in the block; it is in
+    // another grain, because alignments that blocks do not have by themselves are those of grains
+    // and more.
+    unsafe {
+        let pointer = block.add(distance);
+        chunk::hold_inside(block, pointer, class);
+        pointer
+    }
+}
+
+/// free(3).
+///
+/// # Safety
+/// As free(3); pointers that are not the program's to free end it.
+#[inline]
+pub unsafe fn free(pointer: *mut u8) {
+    if map::is_chunk(pointer.addr())
+        && let Some(heap) = own_heap()
+    {
+        // SAFETY: the pointer lies in a chunk.
+        unsafe { heap.free(pointer) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { free_slowly(pointer) };
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn free_slowly(pointer: *mut u8) {
+    // SAFETY: the caller's promise, in both.
+    unsafe { if is_behind(pointer) { behind::free(pointer) } else { free_elsewhere(pointer) } }
+}
+
+/// Whether a pointer of the program's, or null, is the allocator's behind: that serves, and the few
+/// blocks from before the start lie in the arena. Programs whose heap is switched off ask at each
+/// call.
+fn is_behind(pointer: *mut u8) -> bool {
+    server() == Server::Behind && !boot::contains(pointer) && !LARGE.has_any()
+}
+
+/// Frees a block that is not in this thread's reach at once.
+#[inline(never)]
+unsafe fn free_elsewhere(pointer: *mut u8) {
+    if pointer.is_null() || boot::contains(pointer) {
+        return;
+    }
+    if map::is_chunk(pointer.addr()) {
+        // SAFETY: the pointer lies in a chunk. Without memory for a heap the block is lost.
+        with_any_heap(|heap| unsafe { heap.free(pointer) });
+        return;
+    }
+    if LARGE.has_any() {
+        match LARGE.free(pointer) {
+            Freed::Now => {
+                with_any_heap(|heap| heap.count_large_free());
+                return;
+            }
+            Freed::Before => check::refuse_freed(pointer),
+            Freed::Unknown => {}
+        }
+    }
+    if server() == Server::Behind {
+        // SAFETY: the caller's promise.
+        unsafe { behind::free(pointer) };
+        return;
+    }
+    check::refuse_foreign(pointer)
+}
+
+/// calloc(3).
+pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
+    let Some(total) = count.checked_mul(bytes) else { return no_memory() };
+    if server() == Server::Behind {
+        return behind::calloc(count, bytes);
+    }
+    if total <= SMALL_MAX_BYTES {
+        let block = malloc(total);
+        if !block.is_null() {
+            // SAFETY: the block has room for as many bytes, and whole grains.
+            unsafe { arch::zero_grains(block, total.div_ceil(GRAIN_BYTES).max(1)) };
+        }
+        return block;
+    }
+    let (block, zeroed) = aligned(ALIGNMENT, total);
+    if block.is_null() {
+        return no_memory();
+    }
+    if !zeroed {
+        // SAFETY: the block has room for as many bytes.
+        unsafe { arch::fill_bytes(block, 0, total) };
+    }
+    block
+}
+
+/// realloc(3).
+///
+/// # Safety
+/// As realloc(3).
+pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    if pointer.is_null() {
+        return malloc(bytes);
+    }
+    // SAFETY: the caller's promise, in all that follows.
+    unsafe {
+        if is_behind(pointer) {
+            return behind::realloc(pointer, bytes);
+        }
+        let Some(usable) = own_usable(pointer) else {
+            if server() == Server::Behind {
+                return behind::realloc(pointer, bytes);
+            }
+            check::refuse(pointer)
+        };
+        if bytes == 0 {
+            free(pointer);
+            return os::null();
+        }
+        if bytes > MAX_BYTES {
+            return no_memory();
+        }
+        let is_large = !map::is_chunk(pointer.addr()) && !boot::contains(pointer);
+        if !is_large {
+            // What fits and uses at least half stays where it is.
+            if bytes <= usable && (bytes >= usable / 2 || usable <= GRAIN_BYTES) {
+                return pointer;
+            }
+        } else if bytes > SMALL_MAX_BYTES {
+            let resized = with_any_heap(|heap| LARGE.resize(pointer, bytes, heap.random()));
+            let alone = || LARGE.resize(pointer, bytes, &mut Random::new(os::monotonic_ns()));
+            if let Some(resized) = resized.unwrap_or_else(alone) {
+                return resized;
+            }
+            if bytes <= usable {
+                return pointer;
+            }
+        }
+        let moved = malloc(bytes);
+        if moved.is_null() {
+            // glibc never fails to make a block smaller.
+            return if bytes <= usable { pointer } else { moved };
+        }
+        // Blocks consist of whole words.
+        arch::copy_words(moved, pointer, usable.min(bytes));
+        free(pointer);
+        moved
+    }
+}
+
+/// reallocarray(3).
+///
+/// # Safety
+/// As reallocarray(3).
+pub unsafe fn reallocarray(pointer: *mut u8, count: usize, bytes: usize) -> *mut u8 {
+    match count.checked_mul(bytes) {
+        // SAFETY: the caller's promise.
+        Some(total) => unsafe { behind::current_realloc(pointer, total) },
+        None => no_memory(),
+    }
+}
+
+/// memalign(3). glibc rounds alignments up to a power of two.
+pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
+    if server() == Server::Behind {
+        return behind::memalign(alignment, bytes);
+    }
+    if alignment <= ALIGNMENT {
+        return malloc(bytes);
+    }
+    let Some(alignment) = alignment.checked_next_power_of_two() else {
+        errno::set(EINVAL);
+        return os::null();
+    };
+    let (block, _) = aligned(alignment, bytes);
+    if block.is_null() { no_memory() } else { block }
+}
+
+/// aligned_alloc(3), which is memalign(3) in glibc 2.36.
+pub fn aligned_alloc(alignment: usize, bytes: usize) -> *mut u8 {
+    let in_front =
+        if server() == Server::Behind { behind::aligned_alloc(alignment, bytes) } else { None };
+    in_front.unwrap_or_else(|| memalign(alignment, bytes))
+}
+
+/// posix_memalign(3): an error number, or 0.
+///
+/// # Safety
+/// The result must be valid for writing.
+pub unsafe fn posix_memalign(result: *mut *mut u8, alignment: usize, bytes: usize) -> c_int {
+    if server() == Server::Behind
+        // SAFETY: the caller's promise.
+        && let Some(found) = unsafe { behind::posix_memalign(result, alignment, bytes) }
+    {
+        return found;
+    }
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
+        return EINVAL;
+    }
+    let block = memalign(alignment, bytes);
+    if block.is_null() {
+        return ENOMEM;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { *result = block };
+    0
+}
+
+/// valloc(3).
+pub fn valloc(bytes: usize) -> *mut u8 {
+    let in_front = if server() == Server::Behind { behind::valloc(bytes) } else { None };
+    in_front.unwrap_or_else(|| memalign(PAGE_BYTES, bytes))
+}
+
+/// pvalloc(3): whole pages.
+pub fn pvalloc(bytes: usize) -> *mut u8 {
+    if server() == Server::Behind
+        && let Some(found) = behind::pvalloc(bytes)
+    {
+        return found;
+    }
+    match bytes.checked_next_multiple_of(PAGE_BYTES) {
+        Some(bytes) => memalign(PAGE_BYTES, bytes),
+        None => no_memory(),
+    }
+}
+
+/// malloc_usable_size(3).
+///
+/// # Safety
+/// As malloc_usable_size(3).
+pub unsafe fn usable_size(pointer: *mut u8) -> usize {
+    if pointer.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's promise, in all that follows.
+    unsafe {
+        if is_behind(pointer) {
+            return behind::usable_size(pointer);
+        }
+        match own_usable(pointer) {
+            Some(bytes) => bytes,
+            None if server() == Server::Behind => behind::usable_size(pointer),
+            None => check::refuse(pointer),
+        }
+    }
+}
+
+/// Bytes that a block of the heap or the arena may use; nothing if the pointer is in neither.
+///
+/// # Safety
+/// As malloc_usable_size(3); a pointer into a chunk that is not the program's ends it.
+unsafe fn own_usable(pointer: *mut u8) -> Option<usize> {
+    // SAFETY: the caller's promise, and what the map says.
+    unsafe {
+        if map::is_chunk(pointer.addr()) {
+            let state = chunk::state(pointer).load(Ordering::Relaxed);
+            let class = usize::from((state & !STATE_ALIGNED).wrapping_sub(1));
+            let phase = if state & STATE_ALIGNED == 0 { check::block_phase() } else { 0 };
+            if class >= super::size_class::CLASSES || pointer.addr() % GRAIN_BYTES != phase {
+                check::refuse(pointer);
+            }
+            let inside = if state & STATE_ALIGNED == 0 {
+                0
+            } else {
+                pointer.addr() - chunk::holder_of(pointer, check::block_phase()).addr()
+            };
+            return Some(block_bytes(class) - inside);
+        }
+        if boot::contains(pointer) {
+            return Some(boot::bytes(pointer));
+        }
+        if LARGE.has_any() { LARGE.usable(pointer) } else { None }
+    }
+}

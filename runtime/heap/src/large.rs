@@ -1,0 +1,383 @@
+//! Blocks that are mapped on their own, each with a random colour.
+//!
+//! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that
+//! room: all index bits of its address are random, and no spare blocks are kept. The room takes
+//! address space only, and where that is limited, it is a page. What is known of a block lies in a
+//! table, under a lock; a few mappings that were freed wait there for the next block of about their
+//! size, because a mapping and its page faults cost more than most programs do with such a block.
+//! The lock is never held over a system call but those that enlarge a table.
+
+use super::large_blocks::Blocks;
+use super::large_mapping::{elsewhere, map, unmap};
+use super::memory::{count_mapped, count_unmapped};
+use super::random::Random;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
+use szc_sys::arch;
+use szc_sys::os::{self, Lock, PAGE_BYTES};
+
+/// Grain of colours: a cache line.
+pub const LINE_BYTES: usize = 64;
+/// Largest block whose mapping waits.
+pub const KEPT_BLOCK_BYTES: usize = 32 << 20;
+/// One of so many mappings that waited moves to other addresses before it is used, so that colours
+/// of pages change, too.
+const MOVED_ONE_IN: u32 = 8;
+/// Parked mappings that are unmapped with each block that is freed, when few are left in use.
+const UNMAPPED_AT_A_TIME: usize = 2;
+
+/// A block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Entry {
+    /// Address of the block; 0: no entry.
+    pub block: usize,
+    /// Bytes that the program asked for.
+    pub asked: usize,
+    /// The most that a block of this mapping was asked for with: those that may have memory.
+    pub bytes: usize,
+    /// Its mapping.
+    pub start: usize,
+    /// Bytes of the mapping.
+    pub length: usize,
+}
+
+impl Entry {
+    /// No block.
+    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
+
+    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies
+    /// behind them in the mapping is not promised, so that a block that moves has nothing there.
+    pub fn usable(&self) -> usize {
+        let end = (self.block + self.bytes).next_multiple_of(PAGE_BYTES);
+        (end - self.block).min(self.room())
+    }
+
+    /// Bytes from the block's beginning to the end of the mapping.
+    fn room(&self) -> usize {
+        self.start + self.length - self.block
+    }
+
+    /// Bytes that may have memory and were not asked for.
+    pub fn slack(&self) -> usize {
+        self.bytes - self.asked
+    }
+
+    /// Address of the page in which the block begins.
+    fn page(&self) -> usize {
+        self.block & !(PAGE_BYTES - 1)
+    }
+
+    /// Whether a block of so many bytes fits, wherever in its first page it begins.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        let room = self.start + self.length - self.page();
+        bytes.saturating_add(PAGE_BYTES) <= room
+    }
+
+    /// The same mapping for another block, so far into its first page. What was touched stays so,
+    /// and counts as long as the mapping lives.
+    pub fn serving(self, bytes: usize, into_page: usize) -> Self {
+        Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
+    }
+
+    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes
+    /// smaller, it needs at least half of the memory.
+    pub fn suits(&self, bytes: usize) -> bool {
+        bytes <= self.room() && (bytes >= self.asked || self.bytes / 2 <= bytes)
+    }
+}
+
+/// All blocks of a process that are mapped on their own.
+pub struct Large {
+    lock: Lock,
+    blocks: UnsafeCell<Blocks>,
+    /// There has been one.
+    any: AtomicBool,
+}
+
+// SAFETY: the blocks are reached through `with` alone, under the lock.
+unsafe impl Sync for Large {}
+
+/// What there is for a block without a new mapping.
+enum Found {
+    Nothing,
+    /// A mapping that waited, and is in the table again.
+    Entered(Entry),
+    /// One that waited, is in no table, and is to move.
+    ToMove(Entry),
+    /// One without memory, which is in the table again.
+    Unparked(Entry),
+}
+
+/// What becomes of a block that is to have another size.
+enum Resized {
+    /// It is in the table again, in its mapping.
+    Stays,
+    /// It moves to another mapping, which waited. Neither is in the table.
+    MovesTo(Entry, Entry),
+    /// Its mapping has too little room, or too much memory. It is in no table.
+    NeedsKernel(Entry),
+}
+
+/// What became of a pointer that was to be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// The block was freed.
+    Now,
+    /// It was freed before, and its mapping waits.
+    Before,
+    /// There is no such block.
+    Unknown,
+}
+
+impl Large {
+    /// No blocks.
+    pub const fn new() -> Self {
+        Self {
+            lock: Lock::new(),
+            blocks: UnsafeCell::new(Blocks::new()),
+            any: AtomicBool::new(false),
+        }
+    }
+
+    /// The lock, for `fork`.
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
+    /// Whether there has been a block at all.
+    pub fn has_any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    fn with<T>(&self, action: impl FnOnce(&mut Blocks) -> T) -> T {
+        // SAFETY: the lock makes this the only reference.
+        self.lock.with(|| action(unsafe { &mut *self.blocks.get() }))
+    }
+
+    /// A block of `bytes` at a multiple of `alignment`, a power of two, and whether it is all
+    /// zeros.
+    pub fn allocate(
+        &self,
+        bytes: usize,
+        alignment: usize,
+        random: &mut Random,
+    ) -> Option<(*mut u8, bool)> {
+        let found = self.with(|blocks| {
+            if !blocks.make_room_for_entry() {
+                return None;
+            }
+            if alignment <= LINE_BYTES
+                && let Some(entry) = blocks.take_waiting(bytes, random)
+            {
+                if random.below(MOVED_ONE_IN) == 0 {
+                    return Some(Found::ToMove(entry));
+                }
+                blocks.enter(entry);
+                return Some(Found::Entered(entry));
+            }
+            Some(blocks.unpark(bytes, alignment, random).map_or(Found::Nothing, Found::Unparked))
+        })?;
+        self.any.store(true, Ordering::Relaxed);
+        let reused = match found {
+            Found::Nothing => None,
+            Found::Entered(entry) => Some(entry),
+            Found::Unparked(entry) => {
+                count_mapped(entry.length);
+                Some(entry)
+            }
+            Found::ToMove(entry) => Some(self.entered(elsewhere(entry, random))?),
+        };
+        if let Some(entry) = reused {
+            // Locked memory cannot be emptied, so a parked mapping is perhaps not all zeros.
+            return Some((core::ptr::with_exposed_provenance_mut(entry.block), false));
+        }
+        self.drop_surplus(bytes);
+        let entry = map(bytes, alignment, random).or_else(|| {
+            // The kernel has nothing left: what waits is worth less than what is asked for.
+            self.drop_waiting();
+            map(bytes, alignment, random)
+        })?;
+        let entry = self.entered(entry)?;
+        Some((core::ptr::with_exposed_provenance_mut(entry.block), true))
+    }
+
+    /// A block that is in no table, entered; nothing if there is no memory for that, and the block
+    /// is gone.
+    fn entered(&self, entry: Entry) -> Option<Entry> {
+        let entered = self.with(|blocks| {
+            let room = blocks.make_room_for_entry();
+            if room {
+                blocks.enter(entry);
+            }
+            room
+        });
+        if !entered {
+            self.retire(&entry, false);
+        }
+        entered.then_some(entry)
+    }
+
+    /// Frees a block.
+    pub fn free(&self, pointer: *mut u8) -> Freed {
+        let removed = self.with(|blocks| {
+            let Some(entry) = blocks.remove(pointer.addr()) else {
+                let waits = blocks.waits(pointer.addr());
+                return Err(if waits { Freed::Before } else { Freed::Unknown });
+            };
+            Ok((!blocks.keep(entry)).then_some(entry))
+        });
+        match removed {
+            Ok(gone) => {
+                self.drop_freed(gone);
+                self.unmap_parked();
+                Freed::Now
+            }
+            Err(freed) => freed,
+        }
+    }
+
+    /// Lets go of the mapping of a block that was freed and may not wait, and of others that may
+    /// not wait any longer.
+    fn drop_freed(&self, gone: Option<Entry>) {
+        if let Some(entry) = gone {
+            self.retire(&entry, self.with(|blocks| blocks.are_many()));
+        }
+        self.drop_surplus(0);
+    }
+
+    /// Lets go of mappings that wait, because there are too many or `more` bytes come into use.
+    fn drop_surplus(&self, more: usize) {
+        while let Some((entry, many)) =
+            self.with(|blocks| blocks.surplus(more).map(|entry| (entry, blocks.are_many())))
+        {
+            self.retire(&entry, many);
+        }
+    }
+
+    /// Lets go of mappings that wait, oldest first, until they come to this many bytes.
+    pub fn drop_bytes(&self, bytes: usize) {
+        let mut dropped = 0;
+        while dropped < bytes
+            && let Some((entry, many)) =
+                self.with(|blocks| blocks.oldest_waiting().map(|entry| (entry, blocks.are_many())))
+        {
+            dropped += entry.bytes;
+            self.retire(&entry, many);
+        }
+    }
+
+    /// Gives the kernel everything that waits or is parked.
+    fn drop_waiting(&self) {
+        while let Some((entry, has_memory)) = self.with(Blocks::any_waiting) {
+            if has_memory {
+                self.retire(&entry, false);
+            } else if !unmap(&entry) {
+                self.with(|blocks| blocks.park(entry));
+                return;
+            }
+        }
+    }
+
+    /// Unmaps a few of the parked mappings if few blocks are in use.
+    fn unmap_parked(&self) {
+        for _ in 0..UNMAPPED_AT_A_TIME {
+            let Some(entry) = self.with(Blocks::superfluous) else { return };
+            if !unmap(&entry) {
+                self.with(|blocks| blocks.park(entry));
+                return;
+            }
+        }
+    }
+
+    /// Gives the memory of a mapping back that no block has; its address space, too, unless it is
+    /// to be parked or the kernel cannot divide an area any more.
+    fn retire(&self, entry: &Entry, park: bool) {
+        count_unmapped(entry.length);
+        if !park && unmap(entry) {
+            return;
+        }
+        // SAFETY: the mapping belongs to the entry, which left the table.
+        unsafe {
+            let start = core::ptr::with_exposed_provenance_mut(entry.start);
+            os::release_pages(start, entry.length);
+        }
+        // Without room for the entry the address space is lost, and no memory.
+        self.with(|blocks| blocks.park(*entry));
+    }
+
+    /// Bytes that a block may use; nothing if there is no such block.
+    pub fn usable(&self, pointer: *mut u8) -> Option<usize> {
+        self.with(|blocks| blocks.find(pointer.addr()).map(|at| blocks.at(at).usable()))
+    }
+
+    /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that
+    /// this one would have to get; or if the kernel can, in a longer or shorter one, where it keeps
+    /// its colour. The block may move.
+    pub fn resize(&self, pointer: *mut u8, bytes: usize, random: &mut Random) -> Option<*mut u8> {
+        // The entry leaves the table while it is worked on: the old address may become another
+        // thread's.
+        let resized = self.with(|blocks| {
+            let entry = blocks.remove(pointer.addr())?;
+            if let Some(larger) = blocks.take_for_growth(&entry, bytes, random) {
+                return Some(Resized::MovesTo(entry, larger));
+            }
+            if !entry.suits(bytes) {
+                return Some(Resized::NeedsKernel(entry));
+            }
+            blocks.enter(Entry { asked: bytes, bytes: entry.bytes.max(bytes), ..entry });
+            Some(Resized::Stays)
+        })?;
+        let entry = match resized {
+            Resized::Stays => return Some(pointer),
+            Resized::MovesTo(entry, larger) => return Some(self.move_to(entry, larger, random)),
+            Resized::NeedsKernel(entry) => entry,
+        };
+        let colour = entry.block - entry.start;
+        // An eighth more, so that a block that grows by little does not need the kernel each time.
+        let more = if bytes > entry.room() { bytes / 8 } else { 0 };
+        let length_with = |more: usize| (colour + bytes + more).next_multiple_of(PAGE_BYTES);
+        let start = core::ptr::with_exposed_provenance_mut::<u8>(entry.start);
+        // SAFETY: the mapping is this block's; the program gave it up for the new one by calling
+        // realloc.
+        let remapped = |length| unsafe { os::remap(start, entry.length, length) };
+        let mut length = length_with(more);
+        let mut moved = remapped(length);
+        if moved.is_err() && more > 0 {
+            length = length_with(0);
+            moved = remapped(length);
+        }
+        let new = match moved {
+            Ok(start) => {
+                count_unmapped(entry.length);
+                count_mapped(length);
+                let start = start.expose_provenance();
+                Entry { block: start + colour, asked: bytes, bytes, start, length }
+            }
+            Err(_) => entry,
+        };
+        self.with(|blocks| blocks.enter_again(new));
+        moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
+    }
+
+    /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the
+    /// table.
+    fn move_to(&self, entry: Entry, larger: Entry, random: &mut Random) -> *mut u8 {
+        let moves = random.below(MOVED_ONE_IN) == 0;
+        let larger = if moves { elsewhere(larger, random) } else { larger };
+        let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
+        let from = core::ptr::with_exposed_provenance::<u8>(entry.block);
+        // The program may have asked how much it may use, and does. SAFETY: both mappings are this
+        // call's alone, and the larger has room for more than the other's block.
+        unsafe { arch::copy_words(block, from, entry.usable()) };
+        let gone = self.with(|blocks| {
+            blocks.enter_again(larger);
+            (!blocks.keep(entry)).then_some(entry)
+        });
+        self.drop_freed(gone);
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests;

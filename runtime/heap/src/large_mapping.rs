@@ -1,0 +1,137 @@
+//! Mappings of blocks that are mapped on their own: how they are made, where in them the block
+//! begins, how they move, and how they are given back.
+
+use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
+use super::memory::count_mapped;
+use super::random::Random;
+use szc_sys::os::{self, PAGE_BYTES};
+
+/// Room in which a block begins at random: what address bits 6 to 17 tell apart.
+const COLOUR_BYTES: usize = 256 << 10;
+/// The same where the process has a limit, of which the room would take a large part.
+const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
+
+/// Room for the colour of a block that is mapped now: all of it, or little if the address space or
+/// the data of the process have a limit.
+fn colour_bytes() -> usize {
+    if os::memory_is_limited() { COLOUR_BYTES_IF_LIMITED } else { COLOUR_BYTES }
+}
+
+/// Bytes of a mapping for a block, its colour included.
+pub fn room_for(bytes: usize, alignment: usize) -> Option<usize> {
+    let room = least_room(bytes, alignment)?.checked_add(PAGE_BYTES)?;
+    Some(room.checked_add(colour_bytes())? & !(PAGE_BYTES - 1))
+}
+
+/// The same without a colour, not yet rounded up to pages.
+fn least_room(bytes: usize, alignment: usize) -> Option<usize> {
+    let extra = if alignment > PAGE_BYTES { alignment } else { 0 };
+    bytes.checked_add(extra)
+}
+
+/// A block of a random colour in a mapping of at least [`room_for`] bytes.
+pub fn placed(
+    start: usize,
+    length: usize,
+    bytes: usize,
+    alignment: usize,
+    random: &mut Random,
+) -> Entry {
+    let grain = alignment.max(LINE_BYTES);
+    let left = length.saturating_sub(least_room(bytes, alignment).unwrap_or(length));
+    let colours = (left.min(COLOUR_BYTES) / grain).max(1);
+    let colour = random.below(colours as u32) * grain;
+    Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
+}
+
+/// A block in a mapping of its own.
+pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
+    let wanted = room_for(bytes, alignment)?;
+    if let Ok(start) = os::map_accounted(wanted) {
+        count_mapped(wanted);
+        return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
+    }
+    if bytes <= KEPT_BLOCK_BYTES {
+        // Not because the block alone is too large: from now on there is to be less room around
+        // others.
+        os::memory_ran_out();
+    }
+    // Little address space is left: without a colour rather than not at all.
+    let least = least_room(bytes, alignment)?.checked_next_multiple_of(PAGE_BYTES)?;
+    let start = os::map_accounted(least).ok()?.expose_provenance();
+    count_mapped(least);
+    Some(Entry {
+        block: start.next_multiple_of(alignment),
+        asked: bytes,
+        bytes,
+        start,
+        length: least,
+    })
+}
+
+/// A mapping with its memory at other addresses, so that all index bits of its pages are random
+/// once more, and no page has to be made: a fault costs several times what moving one does. Where
+/// it was, if addresses are limited or the kernel cannot.
+pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
+    let pages = random.below((COLOUR_BYTES / PAGE_BYTES) as u32);
+    let (before, room) = (pages * PAGE_BYTES, entry.length + COLOUR_BYTES);
+    if os::memory_is_limited() {
+        return entry;
+    }
+    let Ok(around) = os::map_inaccessible(room) else { return entry };
+    let from = core::ptr::with_exposed_provenance_mut(entry.start);
+    let start = around.expose_provenance() + before;
+    // SAFETY: the entry is in no table, so nobody uses its mapping; the other was made a moment
+    // ago. What lies on both sides of the new place stays nobody's. The place itself is left alone
+    // if the kernel refuses: it may have taken away what was there before it did, and another
+    // thread's mapping may be there by now.
+    let moved = unsafe {
+        let moved = os::remap_to(from, entry.length, entry.length, start);
+        if before > 0 {
+            os::unmap(around, before);
+        }
+        os::unmap(around.add(before + entry.length), room - before - entry.length);
+        moved
+    };
+    match moved {
+        Ok(_) => Entry { block: start + (entry.block - entry.start), start, ..entry },
+        Err(_) => entry,
+    }
+}
+
+/// Gives a mapping back; false if the kernel cannot.
+pub fn unmap(entry: &Entry) -> bool {
+    let start = core::ptr::with_exposed_provenance_mut(entry.start);
+    // SAFETY: the mapping belongs to the entry, which left the table.
+    unsafe { os::try_unmap(start, entry.length).is_ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_mapping_that_moves_keeps_its_memory_and_its_line_and_changes_its_pages() {
+        let (bytes, mut random) = (100_000, Random::new(7));
+        let mut entry = map(bytes, 16, &mut random).unwrap();
+        let block = |entry: &Entry| core::ptr::with_exposed_provenance_mut::<u8>(entry.block);
+        // SAFETY: the block has so many bytes.
+        unsafe { block(&entry).write_bytes(0x5a, bytes) };
+        let mut colours = BTreeSet::new();
+        for _ in 0..400 {
+            let before = entry;
+            entry = elsewhere(entry, &mut random);
+            assert_ne!(entry.start, before.start);
+            assert_eq!(entry.block - entry.start, before.block - before.start);
+            assert_eq!(Entry { start: before.start, block: before.block, ..entry }, before);
+            // SAFETY: as above.
+            let contents = unsafe { core::slice::from_raw_parts(block(&entry), bytes) };
+            assert!(contents.iter().all(|&byte| byte == 0x5a));
+            colours.insert(entry.start / PAGE_BYTES % (COLOUR_BYTES / PAGE_BYTES));
+        }
+        // Of 64, one is missing with a chance of 64 · (63/64)^400, a tenth.
+        assert!(colours.len() >= 60, "{}", colours.len());
+        assert!(unmap(&entry));
+    }
+}
