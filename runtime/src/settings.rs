@@ -54,8 +54,6 @@ pub struct Settings<'a> {
     pub seed: Option<u64>,
     /// `SZC_INTERVAL_MS`: time between epochs; 0: one layout for the whole run.
     pub interval_ms: u32,
-    /// `SZC_ONCE`: one layout for the whole run.
-    pub once: bool,
     /// `SZC_CODE`: randomize code.
     pub code: bool,
     /// `SZC_STACK`: randomize the stack.
@@ -86,7 +84,6 @@ impl Default for Settings<'_> {
         Self {
             seed: None,
             interval_ms: 500,
-            once: false,
             code: true,
             stack: true,
             stack_room_kib: None,
@@ -150,7 +147,6 @@ pub fn read<'a>(
                     _ => return Err(bad("0, 1 or stress")),
                 };
             }
-            b"ONCE" => settings.once = switch(value).ok_or(bad("0 or 1"))?,
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK_ROOM_KIB" => {
@@ -226,7 +222,6 @@ mod tests {
             [
                 c"SZC_SEED=18446744073709551615",
                 c"SZC_INTERVAL_MS=0",
-                c"SZC_ONCE=1",
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
                 c"SZC_CODE_RECLAIM=stress",
@@ -242,7 +237,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(settings.seed, Some(u64::MAX));
-        assert_eq!((settings.interval_ms, settings.once, settings.code), (0, true, false));
+        assert_eq!((settings.interval_ms, settings.code), (0, false));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, Reclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.stack_room_kib, Some(65_536));
@@ -261,7 +256,6 @@ mod tests {
             c"SZC_SEED=18446744073709551616",
             c"SZC_INTERVAL_MS=1.5",
             c"SZC_INTERVAL_MS=4294967296",
-            c"SZC_ONCE=yes",
             c"SZC_CODE=",
             c"SZC_CODE_BUDGET_MIB=0",
             c"SZC_CODE_RECLAIM=2",

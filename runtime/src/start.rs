@@ -27,23 +27,11 @@ unsafe extern "C" {
     fn __cxa_at_quick_exit(action: extern "C" fn(*mut c_void), image: *mut c_void) -> c_int;
 }
 
-/// The loader calls this before the constructors of the program.
-#[cfg(not(test))]
-#[used]
-#[unsafe(link_section = ".preinit_array")]
-static PREINIT: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) =
-    szc_rt_start;
-
 /// Starts the runtime.
 ///
 /// # Safety
-/// Called by the loader with the program's vectors, once, on the only thread.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_start(
-    _count: c_int,
-    arguments: *const *const c_char,
-    environment: *const *const c_char,
-) {
+/// The vectors must be those that the loader gave the program, whose only thread calls.
+pub unsafe fn start(arguments: *const *const c_char, environment: *const *const c_char) {
     // SAFETY: the loader's vector: strings up to a null, and behind it the auxiliary vector.
     let environment = unsafe { Environment::new(environment) };
     let above_frames = AboveFrames {
@@ -71,12 +59,11 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     // Without the kernel's random numbers the clock is the only source left.
     let seed =
         settings.seed.unwrap_or_else(|| os::random_u64().unwrap_or_else(|_| os::monotonic_ns()));
-    let once = settings.once || settings.interval_ms == 0;
     let mut facts = Facts {
         log,
         map,
         seed,
-        interval_ms: if once { 0 } else { settings.interval_ms },
+        interval_ms: settings.interval_ms,
         code: false,
         refused: None,
         libraries_move: settings.code,
@@ -149,7 +136,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     }
     if copies || stack {
         let libraries = library::start(Wanted { seed, code: copies, shape, stack, budget });
-        if !once && (has_copies || stack || libraries) {
+        if settings.interval_ms != 0 && (has_copies || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
         }

@@ -103,7 +103,7 @@ build_suite() {
     # With its times: makefiles of automake compare them.
     cp -a "$CACHE/sources/$SUITE/tree" "$OUT/tree"
     # The programs that a build runs on its way are not the test.
-    SZC_ONCE=1 in_tree suite_build build.log || {
+    SZC_INTERVAL_MS=0 in_tree suite_build build.log || {
         tail -n 15 "$OUT/build.log" >&2
         warn "$SUITE: the build with $CC failed; all of it: $OUT/build.log"
         return 1

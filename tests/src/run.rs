@@ -17,7 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const VARIABLES: &[&str] = &[
     "SZC_SEED",
     "SZC_INTERVAL_MS",
-    "SZC_ONCE",
     "SZC_CODE",
     "SZC_CODE_BUDGET_MIB",
     "SZC_CODE_RECLAIM",

@@ -153,7 +153,7 @@ const INTERVALS: [(&str, &str); 4] = [
     ("SZC_INTERVAL_MS", "1"),
     ("SZC_INTERVAL_MS", "20"),
     ("SZC_INTERVAL_MS", "500"),
-    ("SZC_ONCE", "1"),
+    ("SZC_INTERVAL_MS", "0"),
 ];
 
 /// Every randomization that is built, every interval, with so many seeds.
@@ -194,7 +194,6 @@ fn all_settings(case: &Case<'_>) -> Vec<Vec<(&'static str, String)>> {
     all.push(setting(101, "SZC_INTERVAL_MS", "0"));
     if case.variant_index == 0 {
         all.push(setting(102, "SZC_INTERVAL_MS", "20"));
-        all.push(setting(103, "SZC_ONCE", "1"));
         for (seed, off) in (104..).zip(&ALONE[..3]) {
             let mut alone = setting(seed, "SZC_INTERVAL_MS", "1");
             alone.extend(off.iter().map(|name| (*name, "0".to_owned())));

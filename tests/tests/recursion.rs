@@ -232,7 +232,7 @@ fn frames_below_a_large_array_in_main_have_pads() {
     let large = ["-pthread", "-DLARGE=1048576"];
     for words in [&["-O2", "-Rstack"][..], &["-O2"], &["-O0"]] {
         let (_place, image) = frames(&[&large, words].concat());
-        let of_seed = |seed| [("SZC_SEED", seed), ("SZC_ONCE", "1")];
+        let of_seed = |seed| [("SZC_SEED", seed), ("SZC_INTERVAL_MS", "0")];
         let pads = |seed| lines(&run(&image, &of_seed(seed), &["layouts", "1"])).concat();
         let (one, other) = (pads("3"), pads("4"));
         assert!(one[0] != other[0] && one[1] != other[1], "{words:?}: {one:?} {other:?}");

@@ -134,12 +134,11 @@ fn each_refill_draws_all_pads_anew_and_the_seed_repeats_them() {
 
 #[test]
 fn with_one_layout_the_pads_stay() {
-    for setting in [("SZC_ONCE", "1"), ("SZC_INTERVAL_MS", "0")] {
-        let outcome = frames_of(&[setting, ("SZC_SEED", "5")], &["turns", "60"]);
-        let turns = turns(&outcome);
-        assert!(turns.len() == 1 && is_whole(&turns[0]), "{turns:?}");
-        assert_eq!(outcome.log_of_success().stack.as_ref().expect("pads").refills, 0);
-    }
+    let settings = [("SZC_INTERVAL_MS", "0"), ("SZC_SEED", "5")];
+    let outcome = frames_of(&settings, &["turns", "60"]);
+    let turns = turns(&outcome);
+    assert!(turns.len() == 1 && is_whole(&turns[0]), "{turns:?}");
+    assert_eq!(outcome.log_of_success().stack.as_ref().expect("pads").refills, 0);
 }
 
 #[test]
@@ -171,7 +170,7 @@ fn pads_are_refilled_where_code_stays_and_after_its_budget_is_spent() {
 
 #[test]
 fn threads_begin_at_places_of_their_own() {
-    let settings = [("SZC_SEED", "11"), ("SZC_ONCE", "1")];
+    let settings = [("SZC_SEED", "11"), ("SZC_INTERVAL_MS", "0")];
     let outcome = frames_of(&settings, &["threads", "2560"]);
     let text = outcome.text();
     let pairs: Vec<Vec<u64>> = text.lines().map(numbers).collect();
@@ -357,7 +356,7 @@ fn a_body_without_a_pad_is_written_when_the_room_first_ends() {
     let image = frames_of_copies().display().to_string();
     let bytes_of = |seed: &str, mib: &str| {
         let script = format!("ulimit -Ss 8192; exec \"$0\" deep {mib}");
-        let settings = [("SZC_ONCE", "1"), ("SZC_SEED", seed), MAX_ROOM];
+        let settings = [("SZC_INTERVAL_MS", "0"), ("SZC_SEED", seed), MAX_ROOM];
         let outcome = run(Path::new("/bin/sh"), &settings, &["-c", &script, &image]);
         let log = outcome.log_of_success();
         (log.relocations, log.code_bytes_live)

@@ -52,7 +52,6 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     crate::library::ADOPT_SYMBOL,
     crate::library::RELEASE_SYMBOL,
     "szc_rt_restorer",
-    "szc_rt_maintenance",
     "szc_rt_clone",
     "szc_rt_thread",
     "szc_rt_thread_enter",

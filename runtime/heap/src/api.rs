@@ -62,12 +62,12 @@ fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
         let mut random = Random::new(os::monotonic_ns());
         return LARGE.allocate(bytes, alignment, &mut random).unwrap_or(none);
     }
-    let from_heap = |heap: &mut ThreadHeap| {
+    let from_heap = |heap: &ThreadHeap| {
         let room = bytes + if alignment > ALIGNMENT { alignment } else { 0 };
         if room <= SMALL_MAX_BYTES {
             return (small(heap, alignment, room), false);
         }
-        let found = LARGE.allocate(bytes, alignment, heap.random());
+        let found = heap.with_random(|random| LARGE.allocate(bytes, alignment, random));
         if found.is_some() {
             heap.count_large();
         }
@@ -76,7 +76,7 @@ fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
     with_any_heap(from_heap).unwrap_or(none)
 }
 
-fn small(heap: &mut ThreadHeap, alignment: usize, room: usize) -> *mut u8 {
+fn small(heap: &ThreadHeap, alignment: usize, room: usize) -> *mut u8 {
     let class = class_of(room);
     let block = heap.allocate(class);
     let distance = block.addr().next_multiple_of(alignment) - block.addr();
@@ -138,7 +138,7 @@ unsafe fn free_elsewhere(pointer: *mut u8) {
     if LARGE.has_any() {
         match LARGE.free(pointer) {
             Freed::Now => {
-                with_any_heap(|heap| heap.count_large_free());
+                with_any_heap(ThreadHeap::count_large_free);
                 return;
             }
             Freed::Before => check::refuse_freed(pointer),
@@ -211,7 +211,9 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
                 return pointer;
             }
         } else if bytes > SMALL_MAX_BYTES {
-            let resized = with_any_heap(|heap| LARGE.resize(pointer, bytes, heap.random()));
+            let resized = with_any_heap(|heap| {
+                heap.with_random(|random| LARGE.resize(pointer, bytes, random))
+            });
             let alone = || LARGE.resize(pointer, bytes, &mut Random::new(os::monotonic_ns()));
             if let Some(resized) = resized.unwrap_or_else(alone) {
                 return resized;

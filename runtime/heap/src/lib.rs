@@ -241,20 +241,19 @@ const ENDED: usize = 1;
 
 /// The calling thread's heap, if it has one.
 #[inline]
-fn own_heap() -> Option<&'static mut ThreadHeap> {
+fn own_heap() -> Option<&'static ThreadHeap> {
     let slot = arch::heap_slot();
     if slot <= ENDED {
         return None;
     }
-    // SAFETY: the slot holds the thread's own heap, and the references of one thread's requests do
-    // not overlap: no function of the heap calls out while it has one, but to kernel and base.
-    Some(unsafe { &mut *core::ptr::with_exposed_provenance_mut::<ThreadHeap>(slot) })
+    // SAFETY: the slot holds the thread's own heap, which is never unmapped.
+    Some(unsafe { &*core::ptr::with_exposed_provenance::<ThreadHeap>(slot) })
 }
 
 /// Runs `action` on a heap: the thread's, which it gets now if it has none, or one that is nobody's
 /// if the thread has ended as far as libc is concerned. Nothing without memory.
 #[cold]
-fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
+fn with_any_heap<T>(action: impl FnOnce(&ThreadHeap) -> T) -> Option<T> {
     if let Some(heap) = own_heap() {
         return Some(action(heap));
     }
@@ -264,7 +263,7 @@ fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
     if ended {
         // SAFETY: the heap is this thread's until it is released.
         unsafe {
-            let result = action(&mut *heap);
+            let result = action(&*heap);
             HEAPS.release(heap);
             return Some(result);
         }
@@ -274,7 +273,7 @@ fn with_any_heap<T>(action: impl FnOnce(&mut ThreadHeap) -> T) -> Option<T> {
     // the destructor the heap would only not be handed on.
     unsafe { pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast()) };
     // SAFETY: the heap is this thread's.
-    Some(action(unsafe { &mut *heap }))
+    Some(action(unsafe { &*heap }))
 }
 
 /// A thread's heap took a chunk more: memory that is merely kept elsewhere is let go of, as much at

@@ -12,6 +12,7 @@
 use super::base::AnyBase;
 use super::random::Random;
 use super::size_class::block_bytes;
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use szc_sys::arch;
 
@@ -32,31 +33,35 @@ const BATCH_BLOCKS: usize = 32;
 const LOOK_ALLOCATIONS: core::ops::RangeInclusive<u64> = 8..=256;
 
 /// The shuffle layer of one class. All zero: unused.
+///
+/// The thread that has the heap works on it, and others may read its counts at any time, so nobody
+/// has it to itself: what others read is atomic, and what they do not is in cells. Counts need no
+/// order: each is a number that was true, and they are exact if the thread does not run.
 #[repr(C, align(64))]
 pub struct Shuffle {
     // What the quick ways need comes first: one cache line.
     /// Blocks in the stack.
-    top: u32,
+    top: AtomicU32,
     /// Blocks in the stack at which the base gets some back. 0 where every block goes straight to
     /// the base, and while the array has no entry.
-    limit: u32,
+    limit: Cell<u32>,
     /// Entries of the array.
-    entries: u32,
-    /// Allocations until the next look. Atomic because the log reads it from another thread.
+    entries: AtomicU32,
+    /// Allocations until the next look.
     left: AtomicU32,
-    array: *mut *mut u8,
+    array: Cell<*mut *mut u8>,
     /// The place of the array that the next allocation exchanges with, drawn at the one before: so
     /// the address of a block does not wait for a random number, and its first line comes from
     /// memory meanwhile.
-    next: u32,
+    next: Cell<u32>,
     /// Allocations up to the next look.
     counted: AtomicU64,
     /// Blocks taken from bases less blocks given to bases; negative for a class that others
     /// allocate.
     balance: AtomicU64,
     /// Where the array moves when it has more than [`FIRST_ENTRIES`].
-    whole_array: *mut *mut u8,
-    stack: [*mut u8; STACK_BLOCKS],
+    whole_array: Cell<*mut *mut u8>,
+    stack: [Cell<*mut u8>; STACK_BLOCKS],
 }
 
 /// What the slow paths need to know of the heap.
@@ -76,129 +81,156 @@ impl Shuffle {
     ///
     /// # Safety
     /// The memory must be this class's alone.
-    pub unsafe fn set_arrays(&mut self, first: *mut *mut u8, whole: *mut *mut u8) {
-        (self.array, self.whole_array) = (first, whole);
+    pub unsafe fn set_arrays(&self, first: *mut *mut u8, whole: *mut *mut u8) {
+        self.array.set(first);
+        self.whole_array.set(whole);
     }
 
     /// Whether it has.
     pub fn has_arrays(&self) -> bool {
-        !self.array.is_null()
+        !self.array.get().is_null()
+    }
+
+    #[inline]
+    fn top(&self) -> u32 {
+        self.top.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn set_top(&self, top: u32) {
+        self.top.store(top, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn entries(&self) -> u32 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    fn set_entries(&self, entries: u32) {
+        self.entries.store(entries, Ordering::Relaxed);
+    }
+
+    /// Puts a block into a place of the array; what was there.
+    ///
+    /// # Safety
+    /// The place must be below the number of entries.
+    #[inline]
+    unsafe fn replace(&self, place: usize, block: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise; the array is the class's alone.
+        unsafe { self.array.get().add(place).replace(block) }
     }
 
     /// Puts a block into a random place of the array; what was there.
     #[inline]
-    fn exchange(&mut self, random: &mut Random, block: *mut u8) -> *mut u8 {
-        // SAFETY: the index is below the number of entries, which is at least 1 on every way here.
-        unsafe {
-            let place = self.array.add(random.below(self.entries));
-            core::mem::replace(&mut *place, block)
-        }
+    fn exchange(&self, random: &mut Random, block: *mut u8) -> *mut u8 {
+        // SAFETY: the place is below the number of entries, which is at least 1 on every way here.
+        unsafe { self.replace(random.below(self.entries()), block) }
     }
 
     /// A block, if the quick way has one.
     #[inline]
-    pub fn pop(&mut self, random: &mut Random) -> Option<*mut u8> {
-        let left = self.left.load(Ordering::Relaxed);
-        if self.top == 0 || left == 0 {
+    pub fn pop(&self, random: &mut Random) -> Option<*mut u8> {
+        let (left, top) = (self.left.load(Ordering::Relaxed), self.top());
+        if top == 0 || left == 0 {
             return None;
         }
         self.left.store(left - 1, Ordering::Relaxed);
-        self.top -= 1;
-        // SAFETY: the top is at most the stack's length, and the place is below the number of
+        self.set_top(top - 1);
+        let (array, place, next) =
+            (self.array.get(), self.next.get(), random.below(self.entries()));
+        self.next.set(next as u32);
+        // SAFETY: the top is at most the stack's length, and both places are below the number of
         // entries.
         unsafe {
-            let block = *self.stack.as_ptr().add(self.top as usize);
-            let found = core::mem::replace(&mut *self.array.add(self.next as usize), block);
-            let next = random.below(self.entries);
-            self.next = next as u32;
-            arch::prefetch(*self.array.add(next));
+            let block = self.stack.get_unchecked(top as usize - 1).get();
+            let found = array.add(place as usize).replace(block);
+            arch::prefetch(array.add(next).read());
             Some(found)
         }
     }
 
     /// Takes a freed block; false if the quick way has no room.
     #[inline]
-    pub fn push(&mut self, random: &mut Random, block: *mut u8) -> bool {
-        if self.top >= self.limit {
+    pub fn push(&self, random: &mut Random, block: *mut u8) -> bool {
+        let top = self.top();
+        if top >= self.limit.get() {
             return false;
         }
         let block = self.exchange(random, block);
         // SAFETY: the limit is at most the stack's length.
-        unsafe { *self.stack.as_mut_ptr().add(self.top as usize) = block };
-        self.top += 1;
+        unsafe { self.stack.get_unchecked(top as usize).set(block) };
+        self.set_top(top + 1);
         true
     }
 
     /// A block by the slow way; nothing if there is no memory.
     #[cold]
-    pub fn pop_slowly(&mut self, class: usize, context: &mut Context<'_>) -> Option<*mut u8> {
+    pub fn pop_slowly(&self, class: usize, context: &mut Context<'_>) -> Option<*mut u8> {
         if self.left.load(Ordering::Relaxed) == 0 {
             self.look(class, context);
         }
-        if self.top == 0 {
+        if self.top() == 0 {
             let wanted = (self.counted.load(Ordering::Relaxed) / 4) as usize;
             let most = (STACK_BYTES / block_bytes(class)).clamp(1, BATCH_BLOCKS);
-            self.top = self.take(class, context, wanted.clamp(1, most));
+            self.take(class, context, wanted.clamp(1, most));
         }
-        if self.entries == 0 {
+        if self.entries() == 0 {
             // Without memory for more than one block, this one has to do; it is not shuffled.
             self.grow(class, context, 1);
             self.settle(class, context);
         }
-        if self.top == 0 && self.entries > 0 {
+        if self.top() == 0 && self.entries() > 0 {
             // The base has nothing left; the array does.
-            self.left.fetch_sub(1, Ordering::Relaxed);
-            self.entries -= 1;
-            let last = self.entries as usize;
+            self.left.store(self.left.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            let last = self.entries() - 1;
+            self.set_entries(last);
             // SAFETY: entries below the old number are blocks.
-            let block = unsafe { *self.array.add(last) };
+            let block = unsafe { self.array.get().add(last as usize).read() };
             self.settle(class, context);
-            return Some(if self.entries > 0 {
-                self.exchange(context.random, block)
-            } else {
-                block
-            });
+            return Some(if last > 0 { self.exchange(context.random, block) } else { block });
         }
         self.pop(context.random)
     }
 
     /// Takes a freed block by the slow way.
     #[cold]
-    pub fn push_slowly(&mut self, class: usize, context: &mut Context<'_>, block: *mut u8) {
-        if self.entries == 0 {
+    pub fn push_slowly(&self, class: usize, context: &mut Context<'_>, block: *mut u8) {
+        if self.entries() == 0 {
             // SAFETY: the array has room for one entry.
-            unsafe { *self.array = block };
-            self.entries = 1;
+            unsafe { self.array.get().write(block) };
+            self.set_entries(1);
             self.settle(class, context);
             return;
         }
-        if self.limit == 0 {
+        let limit = self.limit.get();
+        if limit == 0 {
             let block = self.exchange(context.random, block);
             self.give(class, context, &[block]);
             return;
         }
-        if self.top >= self.limit {
+        if self.top() >= limit {
             // The older half goes, the younger stays.
-            let (top, half) = (self.top as usize, (self.limit as usize).div_ceil(2));
-            self.give(class, context, &self.stack[..half]);
+            let (top, half) = (self.top() as usize, (limit as usize).div_ceil(2));
+            self.give_stack(class, context, half);
             for index in half..top {
-                self.stack[index - half] = self.stack[index];
+                self.stack[index - half].set(self.stack[index].get());
             }
-            self.top -= half as u32;
+            self.set_top((top - half) as u32);
         }
         self.push(context.random, block);
     }
 
     /// Gives everything back to the base: the thread ends.
-    pub fn drain(&mut self, class: usize, context: &mut Context<'_>) {
-        if self.entries > 0 {
-            // SAFETY: entries below the number are blocks.
-            let array = unsafe { core::slice::from_raw_parts(self.array, self.entries as usize) };
+    pub fn drain(&self, class: usize, context: &mut Context<'_>) {
+        let entries = self.entries() as usize;
+        if entries > 0 {
+            // SAFETY: entries below the number are blocks, and nobody changes the array meanwhile.
+            let array = unsafe { core::slice::from_raw_parts(self.array.get(), entries) };
             self.give(class, context, array);
         }
-        self.give(class, context, &self.stack[..self.top as usize]);
-        self.entries = 0;
-        self.top = 0;
+        self.give_stack(class, context, self.top() as usize);
+        self.set_entries(0);
+        self.set_top(0);
         self.settle(class, context);
     }
 
@@ -213,22 +245,23 @@ impl Shuffle {
     pub fn held(&self) -> u64 {
         self.balance
             .load(Ordering::Relaxed)
-            .wrapping_sub(u64::from(self.entries) + u64::from(self.top))
+            .wrapping_sub(u64::from(self.entries()) + u64::from(self.top()))
     }
 
     /// Opens the quick way of `push` exactly if there is an entry to exchange with, and keeps the
     /// next place below the number of entries.
-    fn settle(&mut self, class: usize, context: &Context<'_>) {
-        let open = self.entries > 0 && context.reuses_at_once;
+    fn settle(&self, class: usize, context: &Context<'_>) {
+        let entries = self.entries();
+        let open = entries > 0 && context.reuses_at_once;
         let most = (STACK_BYTES / block_bytes(class)).clamp(1, STACK_BLOCKS);
-        self.limit = if open { most as u32 } else { 0 };
-        if self.next >= self.entries {
-            self.next = 0;
+        self.limit.set(if open { most as u32 } else { 0 });
+        if self.next.get() >= entries {
+            self.next.set(0);
         }
     }
 
     /// Looks at how many entries the array should have now.
-    fn look(&mut self, class: usize, context: &mut Context<'_>) {
+    fn look(&self, class: usize, context: &mut Context<'_>) {
         let counted = self.counted.load(Ordering::Relaxed);
         let held = self.held().cast_signed().max(0).cast_unsigned();
         let bytes = block_bytes(class);
@@ -243,43 +276,57 @@ impl Shuffle {
         self.settle(class, context);
     }
 
-    fn grow(&mut self, class: usize, context: &mut Context<'_>, entries: u32) {
-        if entries > FIRST_ENTRIES && self.array != self.whole_array {
-            let bytes = self.entries as usize * size_of::<*mut u8>();
+    fn grow(&self, class: usize, context: &mut Context<'_>, entries: u32) {
+        if entries > FIRST_ENTRIES && self.array.get() != self.whole_array.get() {
+            let bytes = self.entries() as usize * size_of::<*mut u8>();
+            let (first, whole) = (self.array.get(), self.whole_array.get());
             // SAFETY: the first array has as many entries, and the whole one has room for more.
-            unsafe { arch::copy_bytes(self.whole_array.cast(), self.array.cast(), bytes) };
-            self.array = self.whole_array;
+            unsafe { arch::copy_bytes(whole.cast(), first.cast(), bytes) };
+            self.array.set(whole);
         }
-        while self.entries < entries {
-            if self.top == 0 {
-                let wanted = (entries - self.entries) as usize;
-                self.top = self.take(class, context, wanted.min(BATCH_BLOCKS));
-                if self.top == 0 {
+        while self.entries() < entries {
+            let last = self.entries() as usize;
+            if self.top() == 0 {
+                let wanted = entries as usize - last;
+                self.take(class, context, wanted.min(BATCH_BLOCKS));
+                if self.top() == 0 {
                     return;
                 }
             }
-            self.top -= 1;
-            let block = self.stack[self.top as usize];
-            let place = context.random.below(self.entries + 1);
+            self.set_top(self.top() - 1);
+            let block = self.stack[self.top() as usize].get();
+            let place = context.random.below(last as u32 + 1);
             // SAFETY: the array has room for as many entries as are wanted, and there are fewer.
             unsafe {
-                let displaced = core::mem::replace(&mut *self.array.add(place), block);
-                *self.array.add(self.entries as usize) =
-                    if place == self.entries as usize { block } else { displaced };
+                let displaced = self.replace(place, block);
+                let entry = if place == last { block } else { displaced };
+                self.array.get().add(last).write(entry);
             }
-            self.entries += 1;
+            self.set_entries(last as u32 + 1);
         }
     }
 
     /// Fills the empty stack from the base, so that what the base gave first is taken first.
-    fn take(&mut self, class: usize, context: &Context<'_>, blocks: usize) -> u32 {
-        let wanted = &mut self.stack[..blocks];
+    fn take(&self, class: usize, context: &Context<'_>, blocks: usize) {
+        // SAFETY: cells are what they hold, and nobody else looks into the stack meanwhile.
+        let wanted = unsafe {
+            let stack = self.stack.as_ptr().cast_mut().cast::<*mut u8>();
+            core::slice::from_raw_parts_mut(stack, blocks.min(STACK_BLOCKS))
+        };
         // SAFETY: the thread owns its base.
         let taken = unsafe { context.base.take(class, wanted) };
-        self.stack[..taken].reverse();
+        wanted[..taken].reverse();
+        self.set_top(taken as u32);
         let balance = self.balance.load(Ordering::Relaxed);
         self.balance.store(balance.wrapping_add(taken as u64), Ordering::Relaxed);
-        taken as u32
+    }
+
+    /// Gives the lowest blocks of the stack to the base.
+    fn give_stack(&self, class: usize, context: &Context<'_>, blocks: usize) {
+        // SAFETY: a cell is what it holds, and nobody changes the stack meanwhile.
+        let stack =
+            unsafe { core::slice::from_raw_parts(self.stack[..blocks].as_ptr().cast(), blocks) };
+        self.give(class, context, stack);
     }
 
     fn give(&self, class: usize, context: &Context<'_>, blocks: &[*mut u8]) {

@@ -183,3 +183,36 @@ fn a_heap_that_was_handed_on_gives_no_block_twice() {
         }
     }
 }
+
+#[test]
+fn counts_can_be_read_while_another_thread_works_and_are_exact_when_it_has_ended() {
+    use std::sync::atomic::AtomicBool;
+    let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    check::set_base(HeapBase::Segregated);
+    let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
+    let config = Config { seed: 5, base: HeapBase::Segregated, max_entries: 256 };
+    let ended = AtomicBool::new(false);
+    let rounds = 20_000;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let heap = heaps.acquire(config).expect("memory");
+            for _ in 0..rounds {
+                // SAFETY: the heap is this thread's.
+                unsafe {
+                    for block in [1, 2, 1].map(|class| (*heap).allocate(class)) {
+                        (*heap).free(block);
+                    }
+                }
+            }
+            ended.store(true, Ordering::Release);
+        });
+        let mut before = 0;
+        while !ended.load(Ordering::Acquire) {
+            let now = heaps.sums().allocations;
+            assert!((before..=3 * rounds).contains(&now), "{before}, then {now}");
+            before = now;
+        }
+    });
+    let sums = heaps.sums();
+    assert_eq!((sums.allocations, sums.frees, sums.classes), (3 * rounds, 3 * rounds, 2));
+}

@@ -11,14 +11,18 @@ use super::random::Random;
 use super::shuffle::{Context, FIRST_ENTRIES, Shuffle};
 use super::size_class::{CLASSES, GRAIN_BYTES};
 use crate::Config;
+use core::cell::Cell;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use szc_layout::rng::{Purpose, Stream};
 use szc_sys::os::{self, Lock};
 
 /// The heap of one thread.
+///
+/// Other threads read its counts while it works, so nobody has all of it to himself: what the
+/// thread changes is in cells, or atomic where others read it ([`Shuffle`]).
 #[repr(C)]
 pub struct ThreadHeap {
-    random: Random,
+    random: Cell<Random>,
     /// Where blocks begin in a grain, in bytes.
     phase: usize,
     classes: [Shuffle; CLASSES],
@@ -30,11 +34,11 @@ pub struct ThreadHeap {
     large: AtomicU64,
     large_frees: AtomicU64,
     /// Chunks that were mapped when this was last looked at.
-    chunks: usize,
+    chunks: Cell<usize>,
     /// The heap that was created before.
     older: *mut ThreadHeap,
-    /// The next heap that no thread has.
-    next_idle: *mut ThreadHeap,
+    /// The next heap that no thread has; under the lock of all heaps.
+    next_idle: Cell<*mut ThreadHeap>,
 }
 
 impl ThreadHeap {
@@ -52,7 +56,7 @@ impl ThreadHeap {
         // SAFETY: zeroed memory, large enough, which nobody else knows; zeros are unused shuffle
         // layers.
         unsafe {
-            (&raw mut (*heap).random).write(random);
+            (&raw mut (*heap).random).write(Cell::new(random));
             (&raw mut (*heap).phase).write(base::block_phase(config.base));
             (&raw mut (*heap).base).write(base);
             (&raw mut (*heap).config).write(config);
@@ -63,15 +67,16 @@ impl ThreadHeap {
 
     /// Gives a class its arrays behind the heap when it is first used: what programs do not use of
     /// the heap's memory, they do not touch.
-    fn arrange(&mut self, class: usize) {
-        if self.classes[class].has_arrays() {
+    fn arrange(&self, class: usize) {
+        let shuffle = &self.classes[class];
+        if shuffle.has_arrays() {
             return;
         }
         let (first, whole) = (FIRST_ENTRIES as usize, self.config.max_entries as usize);
         // SAFETY: there is an array of each kind for each class.
         unsafe {
             let whole_array = self.arrays.add(CLASSES * first + class * whole);
-            self.classes[class].set_arrays(self.arrays.add(class * first), whole_array);
+            shuffle.set_arrays(self.arrays.add(class * first), whole_array);
         }
     }
 
@@ -81,10 +86,13 @@ impl ThreadHeap {
 
     /// A block of a class; null if there is no memory.
     #[inline]
-    pub fn allocate(&mut self, class: usize) -> *mut u8 {
+    pub fn allocate(&self, class: usize) -> *mut u8 {
         // SAFETY: a class is below their number.
-        let shuffle = unsafe { self.classes.get_unchecked_mut(class) };
-        match shuffle.pop(&mut self.random) {
+        let shuffle = unsafe { self.classes.get_unchecked(class) };
+        let mut random = self.random.get();
+        let block = shuffle.pop(&mut random);
+        self.random.set(random);
+        match block {
             Some(block) => {
                 // SAFETY: a block of a base, and the program's from here on.
                 unsafe { chunk::hold(block, class) };
@@ -96,13 +104,13 @@ impl ThreadHeap {
 
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
+    fn allocate_slowly(&self, class: usize) -> *mut u8 {
         self.arrange(class);
-        let (shuffle, mut context) = self.parts(class);
-        let Some(block) = shuffle.pop_slowly(class, &mut context) else { return os::null() };
+        let block = self.slowly(class, |shuffle, context| shuffle.pop_slowly(class, context));
+        let Some(block) = block else { return os::null() };
         let chunks = chunks_mapped();
-        if chunks != self.chunks {
-            self.chunks = chunks;
+        if chunks != self.chunks.get() {
+            self.chunks.set(chunks);
             crate::heap_grew();
         }
         // SAFETY: as in `allocate`.
@@ -115,7 +123,7 @@ impl ThreadHeap {
     /// # Safety
     /// The pointer must lie in a chunk.
     #[inline]
-    pub unsafe fn free(&mut self, pointer: *mut u8) {
+    pub unsafe fn free(&self, pointer: *mut u8) {
         // SAFETY: the caller's promise.
         let state = unsafe { chunk::state(pointer) };
         let class = usize::from(state.load(Ordering::Relaxed).wrapping_sub(1));
@@ -126,8 +134,8 @@ impl ThreadHeap {
         }
         state.store(STATE_NONE, Ordering::Relaxed);
         // SAFETY: checked above.
-        let shuffle = unsafe { self.classes.get_unchecked_mut(class) };
-        if !shuffle.push(&mut self.random, pointer) {
+        let shuffle = unsafe { self.classes.get_unchecked(class) };
+        if !self.push(shuffle, pointer) {
             self.push_slowly(class, pointer);
         }
     }
@@ -135,7 +143,7 @@ impl ThreadHeap {
     /// An aligned block, or no block.
     #[cold]
     #[inline(never)]
-    unsafe fn free_slowly(&mut self, pointer: *mut u8) {
+    unsafe fn free_slowly(&self, pointer: *mut u8) {
         // SAFETY: the caller of `free` promised a chunk.
         unsafe {
             let state = chunk::state(pointer);
@@ -148,43 +156,54 @@ impl ThreadHeap {
             let block = chunk::holder_of(pointer, self.phase);
             state.store(STATE_ALIGNED_FREED, Ordering::Relaxed);
             chunk::state(block).store(STATE_NONE, Ordering::Relaxed);
-            if !self.classes[class].push(&mut self.random, block) {
+            if !self.push(&self.classes[class], block) {
                 self.push_slowly(class, block);
             }
         }
     }
 
+    #[inline]
+    fn push(&self, shuffle: &Shuffle, block: *mut u8) -> bool {
+        let mut random = self.random.get();
+        let pushed = shuffle.push(&mut random, block);
+        self.random.set(random);
+        pushed
+    }
+
     #[cold]
     #[inline(never)]
-    fn push_slowly(&mut self, class: usize, block: *mut u8) {
+    fn push_slowly(&self, class: usize, block: *mut u8) {
         self.arrange(class);
-        let (shuffle, mut context) = self.parts(class);
-        shuffle.push_slowly(class, &mut context, block);
+        self.slowly(class, |shuffle, context| shuffle.push_slowly(class, context, block));
     }
 
     /// Gives everything that waits in shuffle layers back to the base.
-    pub fn drain(&mut self) {
+    pub fn drain(&self) {
         for class in 0..CLASSES {
             if self.classes[class].has_arrays() {
-                let (shuffle, mut context) = self.parts(class);
-                shuffle.drain(class, &mut context);
+                self.slowly(class, |shuffle, context| shuffle.drain(class, context));
             }
         }
     }
 
-    fn parts(&mut self, class: usize) -> (&mut Shuffle, Context<'_>) {
-        let context = Context {
-            random: &mut self.random,
-            base: self.base,
-            max_entries: self.config.max_entries,
-            reuses_at_once: base::reuses_at_once(self.config.base),
-        };
-        (&mut self.classes[class], context)
+    fn slowly<T>(&self, class: usize, way: impl FnOnce(&Shuffle, &mut Context<'_>) -> T) -> T {
+        self.with_random(|random| {
+            let mut context = Context {
+                random,
+                base: self.base,
+                max_entries: self.config.max_entries,
+                reuses_at_once: base::reuses_at_once(self.config.base),
+            };
+            way(&self.classes[class], &mut context)
+        })
     }
 
-    /// The thread's random numbers.
-    pub fn random(&mut self) -> &mut Random {
-        &mut self.random
+    /// Lets `action` draw the thread's random numbers.
+    pub fn with_random<T>(&self, action: impl FnOnce(&mut Random) -> T) -> T {
+        let mut random = self.random.get();
+        let result = action(&mut random);
+        self.random.set(random);
+        result
     }
 
     /// Counts a block that was mapped on its own.
@@ -248,8 +267,8 @@ impl Heaps {
             } else {
                 // SAFETY: idle heaps are nobody's but the lock's holder's.
                 unsafe {
-                    self.idle.store((*idle).next_idle, Ordering::Relaxed);
-                    (*idle).random = ThreadHeap::stream(config, number);
+                    self.idle.store((*idle).next_idle.get(), Ordering::Relaxed);
+                    (*idle).random.set(ThreadHeap::stream(config, number));
                 }
                 idle
             };
@@ -264,7 +283,7 @@ impl Heaps {
             let idle = self.idle.load(Ordering::Relaxed);
             if !idle.is_null() {
                 // SAFETY: idle heaps are nobody's but the lock's holder's.
-                self.idle.store(unsafe { (*idle).next_idle }, Ordering::Relaxed);
+                self.idle.store(unsafe { (*idle).next_idle.get() }, Ordering::Relaxed);
             }
             idle
         });
@@ -278,7 +297,7 @@ impl Heaps {
     pub unsafe fn release(&self, heap: *mut ThreadHeap) {
         self.lock.with(|| {
             // SAFETY: the caller's promise.
-            unsafe { (*heap).next_idle = self.idle.load(Ordering::Relaxed) };
+            unsafe { (*heap).next_idle.set(self.idle.load(Ordering::Relaxed)) };
             self.idle.store(heap, Ordering::Relaxed);
         });
     }
@@ -297,14 +316,14 @@ impl Heaps {
                     return;
                 }
                 let (mut before, mut last) = (os::null::<ThreadHeap>(), newest);
-                while !(*last).next_idle.is_null() {
-                    (before, last) = (last, (*last).next_idle);
+                while !(*last).next_idle.get().is_null() {
+                    (before, last) = (last, (*last).next_idle.get());
                 }
                 (*last).base.tidy();
                 if !before.is_null() {
                     // To the front: the next time it is another's turn.
-                    (*before).next_idle = os::null();
-                    (*last).next_idle = newest;
+                    (*before).next_idle.set(os::null());
+                    (*last).next_idle.set(newest);
                     self.idle.store(last, Ordering::Relaxed);
                 }
             }
@@ -317,11 +336,10 @@ impl Heaps {
             (0, 0u64, 0u64, 0, 0);
         let mut heap = self.newest.load(Ordering::Acquire);
         while !heap.is_null() {
-            // SAFETY: heaps are never unmapped. Plain fields that a running thread changes are
-            // numbers, and only this sum is off by what is in flight.
+            // SAFETY: heaps are never unmapped, and what is read here is atomic: the sum is off by
+            // what is in flight.
             unsafe {
-                for class in 0..CLASSES {
-                    let shuffle = &(*heap).classes[class];
+                for (class, shuffle) in (*heap).classes.iter().enumerate() {
                     let of_class = shuffle.allocations();
                     allocations += of_class;
                     held = held.wrapping_add(shuffle.held());

@@ -7,9 +7,11 @@ mod credentials;
 pub mod debugger;
 pub mod fatal;
 pub mod heap;
+mod libraries;
 pub mod resolver;
 mod signals;
 mod stacks;
+mod start;
 mod threads;
 pub mod variadic;
 

@@ -3,7 +3,7 @@
 //!
 //! A library is *adopted* before any code of it runs but what the loader itself calls (ifunc
 //! resolvers): those that are loaded with the program when the runtime starts, others when the
-//! first of them calls [`szc_rt_adopt`], which it does before its constructors. It is *closing*
+//! first of them calls [`opened`], which it does before its constructors. It is *closing*
 //! when its destructors have run. Then it may be unloaded, or the program may be ending, in which
 //! case threads may still call it: nothing of it changes any more, nobody reads its bytes any more,
 //! and its copies stay until it is seen to be gone, when the next library is loaded.
@@ -92,36 +92,24 @@ fn adopt_all(newcomer: Option<&LibraryImage>) -> bool {
     may && WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted, newcomer)))
 }
 
-/// A library was loaded: adopts it, and those that were loaded with it.
-///
-/// # Safety
-/// Called by a library that is loaded, with its own description.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn szc_rt_adopt(image: *const LibraryImage) {
+/// A library was loaded, none of whose code has run: adopts it, and those that were loaded with it.
+pub fn opened(image: &LibraryImage) {
     unwind::find_unwinder();
-    // SAFETY: the caller's promise.
-    let image = unsafe { image.read() };
-    if adopt_all(Some(&image)) {
+    if adopt_all(Some(image)) {
         maintenance::wake();
     }
 }
 
 /// The destructors of a library have run.
-///
-/// # Safety
-/// Called by a library that is still loaded, with its own description.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
+pub fn closed(image: &LibraryImage) {
     if WANTED.get().is_none() {
         return;
     }
-    // SAFETY: the caller's promise.
-    let image = unsafe { image.read() };
     with_changes(|| {
         CODE.with(|images| {
             for slot in 0..images.slots() {
                 if let Some(library) = images.library_mut(slot)
-                    && library.image == image
+                    && library.image == *image
                 {
                     library.closing = true;
                 }

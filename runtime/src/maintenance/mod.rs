@@ -97,7 +97,7 @@ fn make(memory: *mut u8) -> Result<u32, os::Errno> {
     OWN_FILES.store(own_files, Ordering::Relaxed);
     let flags = if own_files { shared } else { shared | CLONE_FS | CLONE_FILES };
     // SAFETY: the stack and the block are the task's alone; it shares the address space.
-    let result = unsafe { arch::clone_task(flags, stack_top, szc_rt_maintenance, thread_block) };
+    let result = unsafe { arch::clone_task(flags, stack_top, run, thread_block) };
     os::signal_mask(2, Some(before))?;
     u32::try_from(result).map_err(|_| os::Errno(result as i32))
 }
@@ -114,8 +114,7 @@ pub fn restart() {
 }
 
 /// Body of the task.
-#[unsafe(no_mangle)]
-extern "C" fn szc_rt_maintenance() -> ! {
+extern "C" fn run() -> ! {
     if OWN_FILES.load(Ordering::Relaxed) {
         // A pipe of the program that stayed open here would never end for its reader.
         if os::close_all().is_err() {

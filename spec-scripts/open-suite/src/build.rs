@@ -210,7 +210,7 @@ fn run_script(
         .env("RANLIB", ranlib)
         .env("MAKEFLAGS", jobserver.make_flags())
         // Configure scripts and tools of the build run programs on their way: not the test.
-        .env("SZC_ONCE", "1")
+        .env("SZC_INTERVAL_MS", "0")
         .env_remove("SZC_BUILD")
         .stdin(Stdio::null())
         .stdout(file.try_clone().context("cannot share a file")?)

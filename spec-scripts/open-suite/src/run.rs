@@ -18,7 +18,7 @@ use crate::workload::{Prepared, last_lines};
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Variables of the runtime that the caller's environment must not bring in.
-const VARIABLES: [&str; 3] = ["SZC_SEED", "SZC_INTERVAL_MS", "SZC_ONCE"];
+const VARIABLES: [&str; 2] = ["SZC_SEED", "SZC_INTERVAL_MS"];
 
 /// How programs built by szc run.
 #[derive(Clone, Copy, Debug)]

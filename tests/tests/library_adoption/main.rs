@@ -92,7 +92,7 @@ fn layout(place: &Place, seed: &str, libraries: &[&str]) -> Vec<Copy> {
     // The runtime appends.
     let _ = std::fs::remove_file(&map);
     let shown = map.display().to_string();
-    let settings = [("SZC_ONCE", "1"), ("SZC_SEED", seed), ("SZC_MAP", shown.as_str())];
+    let settings = [("SZC_INTERVAL_MS", "0"), ("SZC_SEED", seed), ("SZC_MAP", shown.as_str())];
     let paths: Vec<String> = libraries.iter().map(|name| path(place, name)).collect();
     let mut words = vec!["1"];
     words.extend(paths.iter().map(String::as_str));

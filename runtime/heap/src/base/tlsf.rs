@@ -13,6 +13,7 @@ use crate::random::Random;
 use crate::size_class::block_bytes;
 use crate::spread::{POINT_BITS, POINT_SHIFT, Spread};
 use core::alloc::Layout;
+use core::mem::MaybeUninit;
 use core::ptr::{NonNull, slice_from_raw_parts_mut};
 use szc_sys::os::Lock;
 
@@ -66,15 +67,16 @@ struct Guarded {
     /// The chunk that pieces are taken from, or null, and the pieces left in it.
     chunk: *mut TlsfChunk,
     free: usize,
-    instances: [Instance; INSTANCES],
+    /// Instances that have been made, each when its first turn comes.
+    made: usize,
+    instances: [MaybeUninit<Instance>; INSTANCES],
 }
 
 impl Tlsf {
     /// A base in memory of its own.
     pub fn create(random: &mut Random) -> Option<*mut Self> {
         let base = map_table(size_of::<Self>())?.cast::<Self>();
-        // SAFETY: zeroed memory; zeros are an open lock and, as `Pool::new` makes them, empty pools
-        // (bitmaps without bits and lists without heads).
+        // SAFETY: zeroed memory; zeros are an open lock, a null pointer, and no instances.
         unsafe { (&raw mut (*base).guarded.spread).write(Spread::new(random)) };
         Some(base)
     }
@@ -91,6 +93,15 @@ impl Tlsf {
 }
 
 impl Guarded {
+    fn instance(&mut self, number: usize) -> &mut Instance {
+        while self.made <= number {
+            self.instances[self.made].write(Instance { pool: Pool::new(), rest: (0, 0) });
+            self.made += 1;
+        }
+        // SAFETY: made now or before.
+        unsafe { self.instances[number].assume_init_mut() }
+    }
+
     fn take_in_turn(&mut self, owner: *mut Tlsf, layout: Layout, out: &mut [*mut u8]) -> usize {
         let mut taken = 0;
         for place in out.iter_mut() {
@@ -103,21 +114,21 @@ impl Guarded {
     }
 
     fn allocate(&mut self, number: usize, owner: *mut Tlsf, layout: Layout) -> Option<NonNull<u8>> {
-        if let Some(block) = self.instances[number].pool.allocate(layout) {
+        if let Some(block) = self.instance(number).pool.allocate(layout) {
             return Some(block);
         }
         if self.insert_rest(number)
-            && let Some(block) = self.instances[number].pool.allocate(layout)
+            && let Some(block) = self.instance(number).pool.allocate(layout)
         {
             return Some(block);
         }
         self.add_piece(number, owner)?;
-        if let Some(block) = self.instances[number].pool.allocate(layout) {
+        if let Some(block) = self.instance(number).pool.allocate(layout) {
             return Some(block);
         }
         // The part behind the place was too small, so the one before it is not.
         self.insert_rest(number);
-        self.instances[number].pool.allocate(layout)
+        self.instance(number).pool.allocate(layout)
     }
 
     /// Gives an instance the piece at the next place, from the place on; the part before it is its
@@ -138,12 +149,12 @@ impl Guarded {
         let start = self.chunk.addr() + FIRST_BYTES + piece * PIECE_BYTES;
         let before = place;
         self.insert(number, start + before, PIECE_BYTES - before);
-        self.instances[number].rest = (start, before);
+        self.instance(number).rest = (start, before);
         Some(())
     }
 
     fn insert_rest(&mut self, number: usize) -> bool {
-        let (start, bytes) = core::mem::take(&mut self.instances[number].rest);
+        let (start, bytes) = core::mem::take(&mut self.instance(number).rest);
         self.insert(number, start, bytes);
         bytes > 0
     }
@@ -152,7 +163,7 @@ impl Guarded {
         let start = core::ptr::with_exposed_provenance_mut::<u8>(start);
         if let Some(part) = NonNull::new(slice_from_raw_parts_mut(start, bytes)) {
             // SAFETY: a part of one of this base's chunks, given to one instance once.
-            unsafe { self.instances[number].pool.insert_free_block_ptr(part) };
+            unsafe { self.instance(number).pool.insert_free_block_ptr(part) };
         }
     }
 }
@@ -182,7 +193,7 @@ impl Base for Tlsf {
                 lock.with(|| {
                     let instance = usize::from((*chunk).instances[piece]);
                     let guarded = &mut (*owner).guarded;
-                    guarded.instances[instance].pool.deallocate(pointer, BLOCK_ALIGNMENT);
+                    guarded.instance(instance).pool.deallocate(pointer, BLOCK_ALIGNMENT);
                 });
             }
         }

@@ -107,7 +107,7 @@ const fn level(flags: &'static str) -> Configuration {
     Configuration { flags: Some(flags), ..randomized(flags, "all", &[("SZC_INTERVAL_MS", "500")]) }
 }
 
-const ONCE: Configuration = randomized("once", "all", &[("SZC_ONCE", "1")]);
+const ONCE: Configuration = randomized("once", "all", &[("SZC_INTERVAL_MS", "0")]);
 
 impl Step {
     /// All of them.

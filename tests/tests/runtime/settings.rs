@@ -1,0 +1,80 @@
+//! What the environment asks of the runtime.
+
+use crate::{source, worker, worker_output};
+use std::collections::HashSet;
+use szc_tests::build::plain;
+use szc_tests::directives::Ending;
+use szc_tests::run::run;
+
+#[test]
+fn a_malformed_setting_stops_the_program_before_it_runs() {
+    for (name, value) in [
+        ("SZC_SEED", ""),
+        ("SZC_SEED", "-1"),
+        ("SZC_SEED", "0x10"),
+        ("SZC_SEED", "18446744073709551616"),
+        ("SZC_SEED", " 1"),
+        ("SZC_INTERVAL_MS", "fast"),
+        ("SZC_INTERVAL_MS", "1.5"),
+        ("SZC_CODE", "2"),
+        ("SZC_CODE_BUDGET_MIB", "0"),
+        ("SZC_CODE_BUDGET_MIB", "1025"),
+        ("SZC_CODE_RECLAIM", "yes"),
+        ("SZC_STACK_ROOM_KIB", "64k"),
+        ("SZC_STACK_ROOM_KIB", "65537"),
+        ("SZC_MAP", ""),
+    ] {
+        let outcome = run(worker(), &[(name, value)], &[]);
+        assert_eq!(outcome.ending, Ending::Code(78), "{name}={value}");
+        assert_eq!(outcome.text(), "", "{name}={value}");
+        let found = format!("{name}={value}");
+        assert!(outcome.stderr.contains(&found), "{found}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("needed is"), "{found}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn names_that_the_runtime_does_not_know_are_left_alone() {
+    let outcome = run(worker(), &[("SZC_UNKNOWN", "?"), ("SZCX", "1")], &[]);
+    assert_eq!(outcome.log_of_success().interval_ms, 500);
+}
+
+#[test]
+fn one_layout_for_the_whole_run_means_no_epochs() {
+    let outcome = run(worker(), &[("SZC_INTERVAL_MS", "0")], &[]);
+    let log = outcome.log_of_success();
+    assert_eq!((log.interval_ms, log.epochs, log.code_bytes_retained), (0, 0, 0));
+    assert!(log.relocations >= 9, "{log:?}");
+}
+
+#[test]
+fn code_randomization_can_be_switched_off() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let expected = run(&plain(&source("worker.c"), &["-O2"], place.path()), &[], &[]);
+    for stack in ["0", "1"] {
+        let outcome = run(worker(), &[("SZC_CODE", "0"), ("SZC_STACK", stack)], &[]);
+        let log = outcome.log_of_success();
+        assert!(!log.randomize.code && log.code_refused.is_none(), "{log:?}");
+        // Pads come with copies, which lie in the order of the link.
+        assert_eq!(log.relocations > 0, stack == "1", "{log:?}");
+        assert_eq!(outcome.stdout, expected.stdout);
+    }
+}
+
+#[test]
+fn without_a_seed_every_run_has_its_own() {
+    let seeds: HashSet<u64> =
+        (0..4).map(|_| run(worker(), &[], &["1"]).log_of_success().seed).collect();
+    assert_eq!(seeds.len(), 4);
+}
+
+#[test]
+fn a_spent_budget_ends_re_randomization_and_not_the_program() {
+    let settings =
+        [("SZC_INTERVAL_MS", "1"), ("SZC_CODE_BUDGET_MIB", "1"), ("SZC_CODE_RECLAIM", "0")];
+    let outcome = run(worker(), &settings, &["150"]);
+    let log = outcome.log_of_success();
+    assert!(log.exhausted && log.randomize.code && log.epochs > 0, "{log:?}");
+    assert!(log.code_bytes_live + log.code_bytes_retained <= 1 << 20, "{log:?}");
+    assert_eq!(outcome.stdout, worker_output());
+}
