@@ -106,7 +106,8 @@ main() {
     printf '\nsamples and reports: %s (%s s in all)\n' "$RESULTS" "$(seconds_since "$started")"
 }
 
-# levels: which of three levels is fastest over several programs? A program that cannot be had is left out.
+# levels: which of three levels is fastest over several programs? A program that cannot be had is
+# left out.
 levels() {
     heading "-O1, -O2 and -O3 over ${LEVEL_PROGRAMS[*]}, $LEVEL_BLOCKS blocks of short runs"
     suite measure "${LEVEL_PROGRAMS[@]}" --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size test \

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Gets the sources of foreign test suites (tests/campaign/suites/) and unpacks them in the cache. The programs
-# of the open suite are suite.sh's.
+# Gets the sources of foreign test suites (tests/campaign/suites/) and unpacks them in the cache.
+# The programs of the open suite are suite.sh's.
 #
 #   spec-scripts/fetch.sh NAME...
 #
-# They come from the source packages of Debian or Ubuntu, in the version that this system's package archive offers, or
-# that the recipe names with its hash; apt checks the signatures. So they need apt-get. Crates are cargo's to fetch. A program that cannot be had is named, the
-# others are still fetched, and the exit code is 1.
+# They come from the source packages of Debian or Ubuntu, in the version that this system's package
+# archive offers, or that the recipe names with its hash; apt checks the signatures. So they need
+# apt-get. Crates are cargo's to fetch. A program that cannot be had is named, the others are still
+# fetched, and the exit code is 1.
 #
 # SZC_CACHE: where sources are kept (default: .cache of the project).
 set -euo pipefail
@@ -67,7 +68,8 @@ fetch_from_debian() {
     flock "$lists"
     refresh_source_lists
     [[ -e $APT/updated ]] || return 1
-    # The newest first. Its archive may be missing where the security updates are only partly mirrored.
+    # The newest first. Its archive may be missing where the security updates are only partly
+    # mirrored.
     local version
     for version in $(apt-cache -c "$APT/apt.conf" showsrc "$debian_source" | sed -n 's/^Version: //p' | sort -rVu); do
         is_wanted "$version" || continue

@@ -6,16 +6,18 @@ SCRIPTS=$PROJECT/spec-scripts
 # One directory for each foreign test suite, with the recipe that says where its source is.
 RECIPES=${RECIPES:-$PROJECT/tests/campaign/suites}
 CACHE=${SZC_CACHE:-$PROJECT/.cache}
-# Where cargo puts what it builds; cargo takes a relative name from the folder it runs in, here the project's.
+# Where cargo puts what it builds; cargo takes a relative name from the folder it runs in, here the
+# project's.
 TARGET=${CARGO_TARGET_DIR:-target}
 [[ $TARGET == /* ]] || TARGET=$PROJECT/$TARGET
-# The szc under test; another one, such as an installed one, can be named. Absolute, because scripts change folders; a
-# link stays one, for szc finds its parts beside it.
+# The szc under test; another one, such as an installed one, can be named. Absolute, because scripts
+# change folders; a link stays one, for szc finds its parts beside it.
 SZC=$(realpath -sm "${SZC:-$TARGET/release/szc}")
 JOBS=${JOBS:-$(nproc)}
 export JOBS
 
-# Programs of the open suite that the tests and campaigns run; `bundled` is the stand-in without network.
+# Programs of the open suite that the tests and campaigns run; `bundled` is the stand-in without
+# network.
 REAL_PROGRAMS=(lua sqlite3 bzip2 zstd)
 
 # rustup installs for one user and leaves it to the next login to extend PATH.
@@ -33,7 +35,8 @@ die() {
 # heading TEXT: separates the steps of a long run.
 heading() { printf '\n== %s\n' "$*"; }
 
-# quantile PART: of the numbers on standard input, interpolated between neighbours; nothing if there are none.
+# quantile PART: of the numbers on standard input, interpolated between neighbours; nothing if there
+# are none.
 quantile() {
     sort -g | awk -v part="$1" '
         { values[NR] = $1 }
@@ -46,8 +49,9 @@ quantile() {
 
 median() { quantile 0.5; }
 
-# median_interval: the ends of an interval that holds the median of what the numbers on standard input, 6 or more, were drawn
-# from with 95 %: the closest pair of order statistics that the binomial distribution allows (the sign test, inverted).
+# median_interval: the ends of an interval that holds the median of what the numbers on standard
+# input, 6 or more, were drawn from with 95 %: the closest pair of order statistics that the
+# binomial distribution allows (the sign test, inverted).
 median_interval() {
     sort -g | awk '
         { values[NR] = $1 }
@@ -61,7 +65,8 @@ median_interval() {
         }'
 }
 
-# enough_for_interval OPTION N: ends the script if an interval of the median cannot be had from so many.
+# enough_for_interval OPTION N: ends the script if an interval of the median cannot be had from so
+# many.
 enough_for_interval() { (($2 >= 6)) || die "$1 $2: an interval with 95 % needs 6 or more"; }
 
 # is_at_most NUMBER LIMIT: whether it is; either may have decimal places.
@@ -78,7 +83,8 @@ suite() {
         --suite "$SCRIPTS/open-suite/suite.toml" --cache "$CACHE/open-suite" "$@"
 }
 
-# load_recipe NAME: defines what is known about a foreign test suite (its source, its build, its tests).
+# load_recipe NAME: defines what is known about a foreign test suite (its source, its build, its
+# tests).
 load_recipe() {
     local recipe=$RECIPES/$1/recipe.sh
     if [[ ! -f $recipe ]]; then
@@ -94,8 +100,9 @@ load_recipe() {
 # source_version PROGRAM: what fetch.sh has unpacked, empty if nothing.
 source_version() { cat "$CACHE/sources/$1/version" 2>/dev/null || true; }
 
-# in_random_order KEY WORD...: the words, one a line, in an order that follows from the key. Sorted by a cryptographic
-# hash: with a checksum, or with a short repeated text as the source of randomness, some places come more often than others.
+# in_random_order KEY WORD...: the words, one a line, in an order that follows from the key. Sorted
+# by a cryptographic hash: with a checksum, or with a short repeated text as the source of
+# randomness, some places come more often than others.
 in_random_order() {
     local key=$1 word
     shift
@@ -113,7 +120,8 @@ seconds_since() {
     printf '%d.%d' $((tenths / 10)) $((tenths % 10))
 }
 
-# cpu_ms COMMAND...: CPU time of the command in milliseconds. What it says on standard error is in $RESULTS.
+# cpu_ms COMMAND...: CPU time of the command in milliseconds. What it says on standard error is in
+# $RESULTS.
 cpu_ms() {
     local times TIMEFORMAT='%U %S'
     times=$({ time "$@" >/dev/null 2>"$RESULTS/stderr"; } 2>&1) ||

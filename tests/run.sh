@@ -27,8 +27,8 @@ count() {
     failed=$((failed + ${counts#* }))
 }
 
-# evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of every table. `set -e` has
-# no effect in what `check` calls, hence the `|| return`.
+# evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of
+# every table. `set -e` has no effect in what `check` calls, hence the `|| return`.
 evaluation() {
     local folder=$LOGS/evaluation step
     rm -rf "$folder"

@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# A sweep over the machines of a Slurm cluster: a job array with a shard for each task, and a job behind it that joins
-# the samples and writes the report.
+# A sweep over the machines of a Slurm cluster: a job array with a shard for each task, and a job
+# behind it that joins the samples and writes the report.
 #
-#   spec-scripts/cluster/submit.sh --shards N [--results DIR] [--seed S] [--sbatch OPTION]... -- SWEEP WORDS...
+#   spec-scripts/cluster/submit.sh --shards N [--results DIR] [--seed S] [--sbatch OPTION]... --
+#       SWEEP WORDS...
 #
 # --shards N       tasks of the array; at most as many as there are programs
-# --results DIR    where samples and report go, on a file system that all machines see (default sweep-results)
+# --results DIR    where samples and report go, on a file system that all machines see (default
+#                  sweep-results)
 # --seed S         seed of the whole sweep (default: drawn and printed)
 # --sbatch OPTION  an option for sbatch, as in --sbatch=--partition=quiet --sbatch=--time=2:00:00
-# SWEEP WORDS      what szc sweep is given, such as --fixed 20, or options, -- and commands; or nothing, if szc.toml in
-#                  the current folder says all
+# SWEEP WORDS      what szc sweep is given, such as --fixed 20, or options, -- and commands; or
+#                  nothing, if szc.toml in the current folder says all
 #
-# Prints the numbers of the two jobs. The second one runs when the first is over, well or not; if shards are missing it
-# fails and its log says which. A task that was stopped is submitted again by the same command with --seed: shards that
-# are complete are not measured again. DIR/plan says which sweep the shards in DIR are of; another one needs another folder.
+# Prints the numbers of the two jobs. The second one runs when the first is over, well or not; if
+# shards are missing it fails and its log says which. A task that was stopped is submitted again by
+# the same command with --seed: shards that are complete are not measured again. DIR/plan says which
+# sweep the shards in DIR are of; another one needs another folder.
 #
-# SZC: the szc to use (default: that of this tree's release build), on a file system that all machines see.
+# SZC: the szc to use (default: that of this tree's release build), on a file system that all
+# machines see.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"

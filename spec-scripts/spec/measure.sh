@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# SPEC CPU2006 or CPU2017 at several levels of flags, in interleaved blocks, each call of SPEC's tools with a layout
-# seed of its own; then szc's verdicts on their times.
+# SPEC CPU2006 or CPU2017 at several levels of flags, in interleaved blocks, each call of SPEC's
+# tools with a layout seed of its own; then szc's verdicts on their times.
 #
 #   spec-scripts/spec/measure.sh --level NAME=FLAGS --level NAME=FLAGS [OPTIONS] BENCHMARK...
 #
-# --level NAME=FLAGS  a level; the first one is the reference. Names are SPEC's labels: letters, digits, - and _
-# --blocks N          blocks, in which every level runs twice: in an order drawn at random, then reversed (default 20)
+# --level NAME=FLAGS  a level; the first one is the reference. Names are SPEC's labels: letters,
+#                     digits, - and _
+# --blocks N          blocks, in which every level runs twice: in an order drawn at random, then
+#                     reversed (default 20)
 # --size SIZE         of SPEC's workloads: test, train or ref (default ref)
-# --seed S            seed of the order and of the layouts, both drawn from it by SHA-256 (default 1)
+# --seed S            seed of the order and of the layouts, both drawn from it by SHA-256 (default
+#                     1)
 # --results DIR       where table, samples and page go (default spec-results)
 # BENCHMARK...        of one suite, as SPEC's tools name them: 505.mcf_r 557.xz_r, or intrate
 #
-# SPEC must name the installed suite. SZC: the szc to use (default: that of this tree's release build).
-# The table DIR/runs.tsv has a line for each finished run, so that the script can be stopped and started again. To
-# measure on several machines give each a part of the benchmarks, or all of them, and join their suite.json by szc merge.
+# SPEC must name the installed suite. SZC: the szc to use (default: that of this tree's release
+# build). The table DIR/runs.tsv has a line for each finished run, so that the script can be stopped
+# and started again. To measure on several machines give each a part of the benchmarks, or all of
+# them, and join their suite.json by szc merge.
 #
-# Exit code: 0 measured, whatever the verdicts are; 1 something could not be done; 2 usage; 4 a build or a run failed.
+# Exit code: 0 measured, whatever the verdicts are; 1 something could not be done; 2 usage; 4 a
+# build or a run failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -99,7 +104,8 @@ order() {
     printf '%s\n' "${places[@]}" | tac
 }
 
-# layout_seed BLOCK POSITION: a number that follows from the seed and these two; sixteen digits, below 2^53.
+# layout_seed BLOCK POSITION: a number that follows from the seed and these two; sixteen digits,
+# below 2^53.
 layout_seed() {
     local hash
     hash=$(printf '%s layout %s %s\n' "$seed" "$1" "$2" | sha256sum)

@@ -3,10 +3,10 @@
 #
 #   contained.pl SECONDS COMMAND...
 #
-# The command gets a network of its own that has the loopback alone, if the system gives this user one:
-# its ports are free, whatever else runs. After SECONDS, or when the command has ended, all processes
-# that it started are ended, also those that left its session. The exit code is the command's, 124 if
-# its time was up, 143 if this program was told to end.
+# The command gets a network of its own that has the loopback alone, if the system gives this user
+# one: its ports are free, whatever else runs. After SECONDS, or when the command has ended, all
+# processes that it started are ended, also those that left its session. The exit code is the
+# command's, 124 if its time was up, 143 if this program was told to end.
 use strict;
 use warnings;
 use POSIX qw(setsid);

@@ -5,13 +5,16 @@
 #   tests/campaign/heap.sh memory [--seeds N] [--programs "..."]
 #   tests/campaign/heap.sh speed [--pairs N]
 #
-# torture   with each base N random operations (default 100,000,000) of malloc's family on sizes from 0 to 64 MiB and
-#           alignments up to 2 MiB, divided among runs with 1, 2, 4 and 8 threads, with the contents checked
-# memory    (with GNU time) peak memory of SQLite, Lua and zstd over that with glibc's malloc, the median over N seeds
-#           (default 11); the limit is 1.35. And what a program that does nothing takes more: at most 1024 KiB
-# speed     CPU time of two allocation-bound programs (one of our own; Lua that makes garbage) over that with glibc's
-#           malloc, with each base, in interleaved pairs (default 15; the limit for segregated is 1.15), and the rate of
-#           two threads over that of one, which should be 1.7 on two idle processors
+# torture   with each base N random operations (default 100,000,000) of malloc's family on sizes
+#           from 0 to 64 MiB and alignments up to 2 MiB, divided among runs with 1, 2, 4 and 8
+#           threads, with the contents checked
+# memory    (with GNU time) peak memory of SQLite, Lua and zstd over that with glibc's malloc, the
+#           median over N seeds (default 11); the limit is 1.35. And what a program that does
+#           nothing takes more: at most 1024 KiB
+# speed     CPU time of two allocation-bound programs (one of our own; Lua that makes garbage) over
+#           that with glibc's malloc, with each base, in interleaved pairs (default 15; the limit
+#           for segregated is 1.15), and the rate of two threads over that of one, which should be
+#           1.7 on two idle processors
 #
 # Exit code 1 if a limit is exceeded.
 set -euo pipefail
@@ -21,7 +24,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 RESULTS=$PROJECT/test-results/heap
 BASES=(segregated tlsf diehard)
 
-# compile WORDS SOURCE NAME [OPTION...]: builds a program of the tests with these words of SZC_BUILD.
+# compile WORDS SOURCE NAME [OPTION...]: builds a program of the tests with these words of
+# SZC_BUILD.
 compile() {
     local words=$1 source=$2 name=$3
     shift 3
@@ -98,7 +102,8 @@ memory() {
     return "$above"
 }
 
-# against NAME PAIRS PLAIN SHUFFLED WORD...: CPU time of SHUFFLED over that of PLAIN, both with these words, with each base.
+# against NAME PAIRS PLAIN SHUFFLED WORD...: CPU time of SHUFFLED over that of PLAIN, both with
+# these words, with each base.
 against() {
     local name=$1 pairs=$2 plain=$3 shuffled=$4 above=0 base pair off on limit
     shift 4

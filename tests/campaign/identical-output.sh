@@ -15,8 +15,8 @@
 # --programs     of: lua sqlite3 bzip2 zstd bundled (default: the first four)
 # --variants     of: O2 O3 gcc lto (default: all); gcc: objects by gcc, linked by szc
 #
-# Results: test-results/identical-output/, or the directory RESULTS names. At full size a run of a main workload
-# must relocate more than 1,000 functions, or the comparison has shown nothing.
+# Results: test-results/identical-output/, or the directory RESULTS names. At full size a run of a
+# main workload must relocate more than 1,000 functions, or the comparison has shown nothing.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

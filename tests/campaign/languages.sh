@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Do programs of other languages, whose compilers take $CC or another name for the linker, run as without szc?
+# Do programs of other languages, whose compilers take $CC or another name for the linker, run as
+# without szc?
 #
-# Builds the program of each language that is installed twice, with clang and with szc as its C compiler and
-# linker, runs the second with many seeds, and compares output, messages and exit code. A table at the end; exit
-# code 1 if anything differs.
+# Builds the program of each language that is installed twice, with clang and with szc as its C
+# compiler and linker, runs the second with many seeds, and compares output, messages and exit code.
+# A table at the end; exit code 1 if anything differs.
 #
 #   tests/campaign/languages.sh [--seeds N] [--languages "..."]
 #
@@ -67,7 +68,8 @@ build() {
     go) CC=$cc GO111MODULE=off go build -o program "$SOURCES/calls.go" ;;
     haskell)
         cp "$SOURCES/lazy.hs" .
-        # GHC 9.0 makes code for a fixed address, and tells only the compiler that it was built with.
+        # GHC 9.0 makes code for a fixed address, and tells only the compiler that it was built
+        # with.
         ghc -O -threaded -rtsopts -pgmc "$cc" -pgma "$cc" -pgml "$cc" -optl-no-pie lazy.hs -o program
         ;;
     nim)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Which of -O1, -O2 and -O3 is fastest, over four real programs? `szc sweep` from sources to the report.
+# Which of -O1, -O2 and -O3 is fastest, over four real programs? `szc sweep` from sources to the
+# report.
 #
 #   tests/campaign/levels.sh [--fixed N] [--size test|full] [--programs "..."] [--cpu N]
 #
@@ -8,8 +9,8 @@
 # --programs  of the open suite (default: lua sqlite3 bzip2 zstd)
 # --cpu N     CPU to run them on (default: any)
 #
-# Samples, text and page are written to test-results/levels/. Samples that an interruption cut off are resumed:
-# remove test-results/levels/suite.json to begin anew.
+# Samples, text and page are written to test-results/levels/. Samples that an interruption cut off
+# are resumed: remove test-results/levels/suite.json to begin anew.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # What does a program of very many functions cost to link, and to start?
 #
-#   tests/campaign/many-functions.sh [--functions N] [--rounds N]     default: 100,000 functions, 3 rounds
+#   tests/campaign/many-functions.sh [--functions N] [--rounds N]     default: 100,000 functions, 3
+#                                                                     rounds
 #
-# Generates a program of N functions that call each other, compiles it by clang and by szc (code alone, all three), and
-# then links and starts each in turn. Prints CPU time of the links over those of clang with the same flags, by its
-# default linker and by lld (which szc uses), and how much later main is done than without szc; medians and ranges.
+# Generates a program of N functions that call each other, compiles it by clang and by szc (code
+# alone, all three), and then links and starts each in turn. Prints CPU time of the links over those
+# of clang with the same flags, by its default linker and by lld (which szc uses), and how much
+# later main is done than without szc; medians and ranges.
 #
-# Exit code 1 if the output differs, if a link takes more than twice as long as clang's with its default linker, or if a
-# start takes more than 150 ms longer.
+# Exit code 1 if the output differs, if a link takes more than twice as long as clang's with its
+# default linker, or if a start takes more than 150 ms longer.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

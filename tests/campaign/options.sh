@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Does a program do the same with szc as with clang, whatever options it is compiled and linked with?
+# Does a program do the same with szc as with clang, whatever options it is compiled and linked
+# with?
 #
-# Builds test programs with exceptions, computed gotos, switches, callbacks and threads with clang and with szc,
-# with each linker and each group of options below; runs the build by szc at the default interval and at a very short
-# one, and compares output and exit code with those of the build by clang. What clang cannot build is passed over. A
-# table at the end; exit code 1 if anything differed or szc could not build what clang can.
+# Builds test programs with exceptions, computed gotos, switches, callbacks and threads with clang
+# and with szc, with each linker and each group of options below; runs the build by szc at the
+# default interval and at a very short one, and compares output and exit code with those of the
+# build by clang. What clang cannot build is passed over. A table at the end; exit code 1 if
+# anything differed or szc could not build what clang can.
 #
-#   tests/campaign/options.sh [--runs N] [--interval MS] [--linkers "..."] [--words PATTERN] [--again]
+#   tests/campaign/options.sh [--runs N] [--interval MS] [--linkers "..."] [--words PATTERN]
+#       [--again]
 #
 # --runs N         seeds 1..N per build at the short interval (default 5)
 # --interval MS    the short interval between re-randomizations (default 1)
@@ -14,8 +17,9 @@
 # --words PATTERN  only groups of options that match this extended regular expression
 # --again          builds and runs again what has results
 #
-# Resumable: test-results/options/, or the directory RESULTS names, has one line a build in `results`, and a build that
-# has one is not made again unless the szc under test is another one. Builds that failed stay in `failed`.
+# Resumable: test-results/options/, or the directory RESULTS names, has one line a build in
+# `results`, and a build that has one is not made again unless the szc under test is another one.
+# Builds that failed stay in `failed`.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

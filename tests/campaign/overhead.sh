@@ -1,29 +1,37 @@
 #!/usr/bin/env bash
-# What does randomization cost? CPU time (user + system) of each program built by szc, over that of the same compiler and
-# flags without randomization; medians of blocks' ratios, with intervals that hold the median of all blocks with 95 %.
-# A block has one run without and one of each configuration, all with one seed. They run by turns of 20 ms on the same
-# processors (tests/src/bin/by-turns.rs), so what else the machine does happens to all of them alike. Each block has its
-# own copies of the executables: where a file's pages lie in memory is a difference between files that no repetition shows.
+# What does randomization cost? CPU time (user + system) of each program built by szc, over that of
+# the same compiler and flags without randomization; medians of blocks' ratios, with intervals that
+# hold the median of all blocks with 95 %. A block has one run without and one of each
+# configuration, all with one seed. They run by turns of 20 ms on the same processors
+# (tests/src/bin/by-turns.rs), so what else the machine does happens to all of them alike. Each
+# block has its own copies of the executables: where a file's pages lie in memory is a difference
+# between files that no repetition shows.
 #
-#   tests/campaign/overhead.sh [--randomize "CONFIGURATION..."] [--blocks N] [--interval MS] [--programs "..."]
+#   tests/campaign/overhead.sh [--randomize "CONFIGURATION..."] [--blocks N] [--interval MS]
+#       [--programs "..."]
 #
-# --randomize    one or more configurations, each what a build randomizes, in the words of SZC_BUILD: code (default),
-#                stack, heap, stack=per-function, all, or several with commas between them; and behind it
-#                what is switched in its runs: code,stack+SZC_CODE=0 has the stack's pads by copies alone.
-#                none+ is the build without, once more: what two measurements of the same differ by
+# --randomize    one or more configurations, each what a build randomizes, in the words of
+#                SZC_BUILD: code (default), stack, heap, stack=per-function, all, or several with
+#                commas between them; and behind it what is switched in its runs:
+#                code,stack+SZC_CODE=0 has the stack's pads by copies alone. none+ is the build
+#                without, once more: what two measurements of the same differ by
 # --blocks N     blocks per program (default 15)
-# --interval MS  time between re-randomizations (default 500), in CPU time of the program: as long as its turns take
+# --interval MS  time between re-randomizations (default 500), in CPU time of the program: as long
+#                as its turns take
 # --programs     of: fib lua sqlite3 bzip2 zstd startup build (default: all).
 #                startup: SQLite doing nothing, 50 times a measurement, in ms;
 #                build: compiling and linking SQLite, against clang itself
 #
-# Results: test-results/overhead/, for each configuration one line a block: ms without and with, and the ratio. The limits are the project's goals, not what it
-# has reached: in DESIGN.md, "Measured", pads alone (by a table or by copies) are above theirs in Lua and SQLite, all three
-# in SQLite and, with 32 KiB of first-level data cache, in Lua; code alone and the heap alone in SQLite in some series. The
-# reasons are told there. Exit code 1 if a median is above its limit, known to be missed or not.
+# Results: test-results/overhead/, for each configuration one line a block: ms without and with, and
+# the ratio. The limits are the project's goals, not what it has reached: in DESIGN.md, "Measured",
+# pads alone (by a table or by copies) are above theirs in Lua and SQLite, all three in SQLite and,
+# with 32 KiB of first-level data cache, in Lua; code alone and the heap alone in SQLite in some
+# series. The reasons are told there. Exit code 1 if a median is above its limit, known to be missed
+# or not.
 #
 #   taskset -c 0 tests/campaign/overhead.sh --programs "lua sqlite3 bzip2 zstd" --blocks 11 \
-#       --randomize "all heap code,stack+SZC_CODE=0 stack stack=per-function all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
+#       --randomize "all heap code,stack+SZC_CODE=0 stack stack=per-function
+#       all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
 #
 # is the series of DESIGN.md ("Measured").
 set -euo pipefail
@@ -34,7 +42,8 @@ BUILDS=$CACHE/builds
 RESULTS=$PROJECT/test-results/overhead
 STARTUPS=50
 
-# limit_of WORKLOAD CONFIGURATION: the highest median that the goals allow; a ratio, but ms for startup.
+# limit_of WORKLOAD CONFIGURATION: the highest median that the goals allow; a ratio, but ms for
+# startup.
 limit_of() {
     case $1:$2 in
     fib:*) echo 1.15 ;;
@@ -85,10 +94,12 @@ command_of() {
     esac
 }
 
-# pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or the difference per start.
+# pairs_of WORKLOAD CONFIGURATION: the file with one line a block: off ms, on ms, and the ratio or
+# the difference per start.
 pairs_of() { echo "$RESULTS/$1.$2.pairs"; }
 
-# prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line, and what is to be copied for each block.
+# prepare WORKLOAD CONFIGURATION: leaves the command of its runs, a word a line, and what is to be
+# copied for each block.
 prepare() {
     # To env, a word with "=" is no command.
     local randomize=${2%%+*} place=0 copies=$RESULTS/copies/${2//=/-}

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Do shards of a sweep come back from a real Slurm as the whole sweep? Starts one of this machine alone, by hand and with
-# its own configuration (no service is touched), submits spec-scripts/cluster/submit.sh and compares the joined samples with
-# a sweep that was never divided: the same programs, blocks and layout seeds.
+# Do shards of a sweep come back from a real Slurm as the whole sweep? Starts one of this machine
+# alone, by hand and with its own configuration (no service is touched), submits
+# spec-scripts/cluster/submit.sh and compares the joined samples with a sweep that was never
+# divided: the same programs, blocks and layout seeds.
 #
 #   tests/campaign/slurm.sh [--shards N]
 #
 # --shards N  tasks of the job array (default 2), of three small programs
 #
-# Needs root, and on Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge
-# Exit code 1 if anything differs; test-results/slurm/ has the logs of all daemons and jobs.
+# Needs root, and on Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client
+# munge Exit code 1 if anything differs; test-results/slurm/ has the logs of all daemons and jobs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

@@ -9,15 +9,18 @@
 #
 # --suite NAME   one of tests/campaign/suites/ (default: all of them; hours)
 # --seeds N      how often the tests run with szc, with the seeds 1 to N (default 1)
-# --interval MS  time between re-randomizations, or several: `default` is what szc does unasked (default: default,1)
-# --again WHAT   what is run again although there are results of this szc: nothing (default), szc, all
+# --interval MS  time between re-randomizations, or several: `default` is what szc does unasked
+#                (default: default,1)
+# --again WHAT   what is run again although there are results of this szc: nothing (default), szc,
+#                all
 #
-# Started again, it goes on where it was. A suite whose source cannot be had, or that does not build with clang,
-# is named and left out. The tests run on the loopback alone and end with all that they have started.
+# Started again, it goes on where it was. A suite whose source cannot be had, or that does not build
+# with clang, is named and left out. The tests run on the loopback alone and end with all that they
+# have started.
 #
 # Builds and results: suites/NAME in the cache; NAME/szc/results-INTERVAL-SEED has one line a test,
-# NAME/szc/test-INTERVAL-SEED.log what the tests said, NAME/szc/runs-INTERVAL-SEED.jsonl the log of each randomized
-# run; without randomization NAME/plain/results and so on.
+# NAME/szc/test-INTERVAL-SEED.log what the tests said, NAME/szc/runs-INTERVAL-SEED.jsonl the log of
+# each randomized run; without randomization NAME/plain/results and so on.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -54,16 +57,17 @@ set_compiler() {
     export CC CXX CFLAGS CXXFLAGS=$CFLAGS KIND OUT
 }
 
-# in_tree FUNCTION LOG [COMMAND...]: runs a step of the recipe in the source tree, up to the first command that fails; by
-# way of COMMAND if there is one. As a bash of its own, because `set -e` has no effect in a function whose status is tested.
+# in_tree FUNCTION LOG [COMMAND...]: runs a step of the recipe in the source tree, up to the first
+# command that fails; by way of COMMAND if there is one. As a bash of its own, because `set -e` has
+# no effect in a function whose status is tested.
 in_tree() {
     local function=$1 log=$2
     shift 2
     (cd "$OUT/tree" && exec "$@" "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$function") </dev/null >"$OUT/$log" 2>&1
 }
 
-# check NAME COMMAND...: for recipes of suites that have no runner of their own. What the runner says may end in the middle
-# of a line.
+# check NAME COMMAND...: for recipes of suites that have no runner of their own. What the runner
+# says may end in the middle of a line.
 check() {
     local name=$1 verdict=passed
     shift
@@ -114,7 +118,8 @@ build_suite() {
 # is_done RESULTS
 is_done() { [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results$1 ]]; }
 
-# run_suite NAME [VARIABLE=VALUE...]: with these in the environment. NAME tells this run's files from others.
+# run_suite NAME [VARIABLE=VALUE...]: with these in the environment. NAME tells this run's files
+# from others.
 run_suite() {
     local name=$1 status=0 contained=("$PROJECT/tests/campaign/contained.pl" "$suite_seconds")
     shift
@@ -157,7 +162,8 @@ of_logs() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$2" 2>/dev/null | awk '{ n +=
 # row TEXT...: of the table at the end.
 row() { printf '%-11s %-14s %7s %7s %8s %5s %7s %9s %9s %12s\n' "$@"; }
 
-# summary SUITE INTERVAL SEED: one row of the table, and the tests that differ; fails if szc's results are worse.
+# summary SUITE INTERVAL SEED: one row of the table, and the tests that differ; fails if szc's
+# results are worse.
 summary() (
     local at=$CACHE/suites/$1 name=-$2-$3 plain tests different=() runs=0 randomized='"code":true,"stack":true,"heap":true'
     load_recipe "$1"

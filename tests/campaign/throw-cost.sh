@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # What does a throw cost through moved frames? CPU time of 100,000 throws over that of the same
-# program built by clang, all randomizations; the median over interleaved pairs, with an interval of 95 %.
+# program built by clang, all randomizations; the median over interleaved pairs, with an interval of
+# 95 %.
 #
 #   tests/campaign/throw-cost.sh [--pairs N] [--interval MS] [--unwinder libgcc|libunwind]
 #
-# Without options 11 pairs (6 or more), 500 ms, and the unwinder that clang takes by itself (libgcc's).
+# Without options 11 pairs (6 or more), 500 ms, and the unwinder that clang takes by itself
+# (libgcc's).
 #
 # Exit code 1 if the median is above 2.
 set -euo pipefail

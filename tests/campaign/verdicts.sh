@@ -1,33 +1,39 @@
 #!/usr/bin/env bash
-# Are the laboratory's verdicts right? SQLite against itself, and with a known amount of work planted in it, judged by
-# szc, by Welch's t test and by hyperfine.
+# Are the laboratory's verdicts right? SQLite against itself, and with a known amount of work
+# planted in it, judged by szc, by Welch's t test and by hyperfine.
 #
-#   tests/campaign/verdicts.sh [--experiments N] [--plants N] [--blocks N] [--budget N] [--rows N] [--cpu N]
+#   tests/campaign/verdicts.sh [--experiments N] [--plants N] [--blocks N] [--budget N] [--rows N]
+#       [--cpu N]
 #
 # --experiments N  A/A experiments of szc compare (default 100)
 # --plants N       experiments of szc gate in each situation, and of each rival (default 20)
 # --blocks N       budget of an A/A experiment, in blocks of four runs (default 40)
 # --budget N       budget of szc gate, in blocks (default 400)
-# --rows N         rows of the workload (default 3000: about 25 ms a run; a run has one layout, so many short ones say
-#                  more than a few long ones)
+# --rows N         rows of the workload (default 3000: about 25 ms a run; a run has one layout, so
+#                  many short ones say more than a few long ones)
 # --cpu N          CPU that everything runs on (default 0)
 #
 # The situations:
-#   same    the same source, built twice by szc in two folders: szc compare, whose verdict "faster" or "slower" is
-#           wrong, and szc gate --max-slowdown 1%, whose FAIL is
-#   order   the same for the rivals: the same objects linked in two orders of functions; every difference is one of layout
-#   large   sqlite3BtreeTableMoveto does more, by 3 % of the program's CPU time: szc gate --max-slowdown 1%
-#   small   by 1 %: szc gate --max-slowdown 0.25%, since a limit of 1 % is what such a change is within
-# A share is one of the CPU time of the build in question: randomization takes time as well, most in short runs. Rivals
-# see programs of clang without randomization; plants are linked in random orders, too, because a change of the code moves
-# what lies behind it. They have as many runs as szc gate took in the experiment of the same number: Welch's test on CPU
-# times of interleaved runs; hyperfine's statement, read as a difference if its ± does not reach 1; and Welch's test on
+#   same    the same source, built twice by szc in two folders: szc compare, whose verdict "faster"
+#           or "slower" is wrong, and szc gate --max-slowdown 1%, whose FAIL is
+#   order   the same for the rivals: the same objects linked in two orders of functions; every
+#           difference is one of layout
+#   large   sqlite3BtreeTableMoveto does more, by 3 % of the program's CPU time: szc gate
+#           --max-slowdown 1%
+#   small   by 1 %: szc gate --max-slowdown 0.25%, since a limit of 1 % is what such a change is
+#           within
+# A share is one of the CPU time of the build in question: randomization takes time as well, most in
+# short runs. Rivals see programs of clang without randomization; plants are linked in random
+# orders, too, because a change of the code moves what lies behind it. They have as many runs as szc
+# gate took in the experiment of the same number: Welch's test on CPU times of interleaved runs;
+# hyperfine's statement, read as a difference if its ± does not reach 1; and Welch's test on
 # hyperfine's times, as the script does that comes with it.
 #
-# Each experiment adds a line to test-results/verdicts/results.tsv: situation, method, number, verdict (a difference is
-# slower, faster, fail), ratio, ends of its interval, runs, seconds. Those that are there are not made again, so the script
-# can be stopped and started again; delete the file to begin anew. Ends with the table of rates, each with its exact 95 %
-# interval (Clopper and Pearson). Where other programs compete, begin it by `nice -n -15`.
+# Each experiment adds a line to test-results/verdicts/results.tsv: situation, method, number,
+# verdict (a difference is slower, faster, fail), ratio, ends of its interval, runs, seconds. Those
+# that are there are not made again, so the script can be stopped and started again; delete the file
+# to begin anew. Ends with the table of rates, each with its exact 95 % interval (Clopper and
+# Pearson). Where other programs compete, begin it by `nice -n -15`.
 #
 # Exit code 1 if more than 5 % of the verdicts on the same source are wrong.
 set -euo pipefail
@@ -54,8 +60,8 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 
-# Where the work is planted, and how: much in every 16th call, since a few instructions in each would hide behind
-# others that wait for memory.
+# Where the work is planted, and how: much in every 16th call, since a few instructions in each
+# would hide behind others that wait for memory.
 PLACE='  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );'
 # shellcheck disable=SC2016  # an operand of the assembler's
 PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0; if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--) __asm__ volatile("add $1, %0" : "+r"(sum)); }'
@@ -92,7 +98,8 @@ link() {
 
 PLAIN=(clang-22 -ffunction-sections)
 
-# plain_order NAME ROUNDS SEED: a program without randomization, its functions in an order of their own.
+# plain_order NAME ROUNDS SEED: a program without randomization, its functions in an order of their
+# own.
 plain_order() {
     link "$BUILDS/plain" "$2" "$1" "${PLAIN[@]}" -fuse-ld=lld "-Wl,--shuffle-sections=.text*=$3"
 }
@@ -100,8 +107,9 @@ plain_order() {
 # workload PROGRAM: its command as one line.
 workload() { printf '%q -batch -init %q :memory: .quit' "$BUILDS/$1" "$RESULTS/bench-$rows.sql"; }
 
-# share_of KIND ROUNDS: CPU time that the planted loop adds to a program of this kind (szc, plain), as a share. Without
-# randomization it depends on where the loop lies, so it is the mean over ten orders of functions.
+# share_of KIND ROUNDS: CPU time that the planted loop adds to a program of this kind (szc, plain),
+# as a share. Without randomization it depends on where the loop lies, so it is the mean over ten
+# orders of functions.
 share_of() {
     local file=$RESULTS/share-$1-$2-$rows order first second
     if [[ ! -s $file ]]; then
@@ -125,8 +133,9 @@ share_of() {
     cat "$file"
 }
 
-# rounds_for KIND SHARE: the rounds that take this share of CPU time, by the straight line through two loops that are long
-# enough to be measured well. It does not go through 0: the end of a loop is mispredicted, however short it is.
+# rounds_for KIND SHARE: the rounds that take this share of CPU time, by the straight line through
+# two loops that are long enough to be measured well. It does not go through 0: the end of a loop is
+# mispredicted, however short it is.
 rounds_for() {
     local short long
     # Neither `set -e` nor awk would notice that there is no share.

@@ -1,4 +1,5 @@
-; What looks at its return address must be called and not jumped to, so that the link step sees by whom.
+; What looks at its return address must be called and not jumped to, so that the link step sees by
+; whom.
 ; MODE: records
 ; RUN: -passes=szc
 target triple = "x86_64-pc-linux-gnu"

@@ -13,8 +13,9 @@ define i32 @behind(i32 %x) {
   ret i32 %r
 }
 
-; So do calls between the conventions that keep the same registers: such functions have no frame to pad. (Optimization
-; gives functions that one file alone calls the fast convention, and the pointers that they call the one of C.)
+; So do calls between the conventions that keep the same registers: such functions have no frame to
+; pad. (Optimization gives functions that one file alone calls the fast convention, and the pointers
+; that they call the one of C.)
 ; PLAN: jumps.ll: c_to_c: not padded: calls nothing that needs a frame
 ; CODE-LABEL: c_to_c:
 ; CODE-NOT: callq

@@ -1,5 +1,6 @@
-; Frames whose pads are left to copies: room that nothing uses, wherever a pad would be due, and a prefetch that
-; says where it lies; constants of 4 bytes move the stack pointer. Other frames get their pads from the table.
+; Frames whose pads are left to copies: room that nothing uses, wherever a pad would be due, and a
+; prefetch that says where it lies; constants of 4 bytes move the stack pointer. Other frames get
+; their pads from the table.
 ; MODE: per-copy
 ; RUN: -passes=szc
 target triple = "x86_64-pc-linux-gnu"
@@ -17,7 +18,8 @@ define i32 @plain(i32 %x) {
   %s = add i32 %r, 1
   ret i32 %s
 }
-; With a frame pointer the room lies behind all variables, and a store says where; also if a protector sorts them.
+; With a frame pointer the room lies behind all variables, and a store says where; also if a
+; protector sorts them.
 ; CHECK-LABEL: define i32 @pointed(
 ; CHECK: alloca i32
 ; CHECK: [[ROOM:%.*]] = alloca { i64, i64, {{.*}} }, align 8

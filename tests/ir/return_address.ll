@@ -1,4 +1,5 @@
-; What a function asks of its return address is the one in the original of the calling function, where a runtime knows it.
+; What a function asks of its return address is the one in the original of the calling function,
+; where a runtime knows it.
 ; RUN: -passes=szc
 target triple = "x86_64-pc-linux-gnu"
 declare ptr @llvm.returnaddress(i32)

@@ -1,4 +1,5 @@
-; Exceptions: the pad is in front of the call that may throw, and the frame pointer describes the frame.
+; Exceptions: the pad is in front of the call that may throw, and the frame pointer describes the
+; frame.
 ; RUN: -passes=szc
 target triple = "x86_64-pc-linux-gnu"
 declare void @throws()

@@ -4,14 +4,15 @@
 //! //#Variants: -O2 | gcc -O2 | -O2 then-strip    builds; default: -O2
 //! //#Flags: -pthread                             added to every build
 //! //#With: helper.s                              more sources, from the same directory
-//! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these words; $HERE is
-//!                                                the source's directory
+//! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these words;
+//!                                                $HERE is the source's directory
 //! //#PlainLibrary: a.c                           the same, but szc does not build it
 //! //#Plugin: b.c                                 b.so, which the program opens by that name
 //! //#Exit: 3          //#Signal: 11              how it ends; default: exit code 0
 //! //#Movable: 5       //#Epochs: 10              least numbers in the log at 1 ms; default: 1, 1
 //! //#Adopted: 2                                  least number of libraries in the log; default: 0
 //! //#LogLost                                     the program ends without writing a log
+//! //#    -O3 | gcc -O3                           goes on where the line before ends
 //! ```
 
 use std::fs;
@@ -153,13 +154,23 @@ impl Program {
     }
 }
 
+/// The directives of a source, each with the lines that go on with it.
+fn directives(text: &str) -> Vec<String> {
+    let mut directives: Vec<String> = Vec::new();
+    for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("//#")) {
+        if line.starts_with(|c: char| c.is_ascii_uppercase()) {
+            directives.push(line.to_owned());
+        } else if let Some(last) = directives.last_mut().filter(|_| line.starts_with("  ")) {
+            last.push(' ');
+            last.push_str(line.trim());
+        }
+    }
+    directives
+}
+
 fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
-    let mut directives = text
-        .lines()
-        .filter_map(|line| line.trim_start().strip_prefix("//#"))
-        .filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()))
-        .peekable();
-    if directives.peek().is_none() {
+    let directives = directives(text);
+    if directives.is_empty() {
         return Ok(None);
     }
     let mut program = Program {
@@ -174,7 +185,7 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
         log_lost: false,
     };
     let mut flags = Vec::new();
-    for directive in directives {
+    for directive in &directives {
         let (name, value) = directive.split_once(':').unwrap_or((directive, ""));
         let value = value.trim();
         let number = || value.parse::<i32>().map_err(|_| format!("{name} needs a number"));
@@ -222,8 +233,8 @@ mod tests {
 
     #[test]
     fn directives_are_read_and_flags_reach_every_variant() {
-        let text = "//#Variants: -O0 | gcc -O2 then-strip\n  //#Flags: -lm\n//#Signal: 6\nint x; //#Exit\n\
-             //#Library: y.c -Wl,-z,now\n//#Plugin: z.c\n";
+        let text = "//#Variants: -O0 |\n//#    gcc -O2 then-strip\n  //#Flags: -lm\n//#Signal: 6\n\
+             int x; //#Exit\n//#Library: y.c -Wl,-z,now\n//#Plugin: z.c\n";
         let program = parse(Path::new("/a/b/x.c"), text).expect("sound").expect("a program");
         assert_eq!(program.name(), "b/x.c");
         assert_eq!(program.ending, Ending::Signal(6));

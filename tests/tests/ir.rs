@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! ; RUN: -passes=szc              words for opt; one run a line
-//! ; MODE: per-function            name of the plugin for all runs: shared (default), per-copy, per-function, records
+//! ; MODE: per-function            name of the plugin for all runs: shared (default), per-copy,
+//!                                 per-function, records
 //! ; CHECK: …                      for FileCheck, about the module that comes out
 //! ; PLAN: …                       for FileCheck, about the plan that is printed
 //! ; CODE: …                       for FileCheck, about the assembly that llc makes of it

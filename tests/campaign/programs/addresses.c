@@ -1,13 +1,13 @@
 /* Writes what a source of addresses returns, as 64-bit words: the addresses of malloc, or lrand48.
  *
  *     addresses fresh SIZE COUNT            COUNT times malloc(SIZE), nothing is freed
- *     addresses churn SIZE COUNT LIVE       LIVE blocks are kept; COUNT times, the oldest is freed, and
- *                                           another allocated in its place
+ *     addresses churn SIZE COUNT LIVE       LIVE blocks are kept; COUNT times, the oldest is freed,
+ *                                           and another allocated in its place
  *     addresses lrand48 SEED COUNT          COUNT values of lrand48
  *
- * The program itself allocates nothing else: no stdio, and tables are mapped. It makes no random choices, so
- * that all randomness is the heap's: if the block to free were drawn at random, glibc's addresses would
- * pass all tests, too. */
+ * The program itself allocates nothing else: no stdio, and tables are mapped. It makes no random
+ * choices, so that all randomness is the heap's: if the block to free were drawn at random, glibc's
+ * addresses would pass all tests, too. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* What compilers make of it depends on their options: a computed goto, switches, exceptions with landing pads out of the
-   way, virtual calls, callbacks of libc, early ways out, threads, thread-local variables, frames from nothing to a page.
-   Runs for some milliseconds and prints sums that depend on no address. */
+/* What compilers make of it depends on their options: a computed goto, switches, exceptions with
+ * landing pads out of the way, virtual calls, callbacks of libc, early ways out, threads,
+ * thread-local variables, frames from nothing to a page. Runs for some milliseconds and prints
+ * sums that depend on no address. */
 #include <pthread.h>
 #include <stdexcept>
 #include <stdint.h>
@@ -14,7 +15,10 @@
 
 NOINLINE static long helper(long x) { return (x * 31 + 7) % 65521; }
 
-NOINLINE static void note(char *text, size_t bytes, long value) { snprintf(text, bytes, "%ld", value); }
+NOINLINE static void note(char *text, size_t bytes, long value)
+{
+    snprintf(text, bytes, "%ld", value);
+}
 
 NOINLINE static long by_labels(const unsigned char *code, long rounds)
 {
@@ -111,7 +115,8 @@ NOINLINE static long variable(long n)
     return (long)strlen(text) + text[0];
 }
 
-NOINLINE static double many(int a, int b, int c, int d, int e, int f, int g, int h, double i, long j)
+NOINLINE static double many(int a, int b, int c, int d, int e, int f, int g, int h, double i,
+                            long j)
 {
     return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + i + (double)helper(j);
 }
@@ -124,7 +129,8 @@ NOINLINE static long round_of(int i)
     static Square square;
     static Circle circle;
     const Shape *shapes[] = {&square, &circle};
-    long sum = by_labels(code, i % 7 + 1) + unwound(i) + sorted((unsigned)i) + deep(i % 12, "x") + variable(i % 50 + 8);
+    long sum = by_labels(code, i % 7 + 1) + unwound(i) + sorted((unsigned)i) + deep(i % 12, "x") +
+               variable(i % 50 + 8);
     for (int which = 0; which < 7; which++)
         sum += by_cases(which, i) * (which + 1);
     sum += shapes[i % 2]->area(i) + (long)many(i, 2, 3, 4, 5, 6, 7, 8, 9.5, i);

@@ -2,9 +2,10 @@
 //
 //   soak SECONDS THREADS
 //
-// THREADS workers call, throw, jump, allocate, sort and sleep; beside them two threads wait in deep frames,
-// one thread makes and joins threads, one forks, and timers interrupt them all. Every result is compared with
-// what it must be. Prints what was done; exits with 1 at the first difference.
+// THREADS workers call, throw, jump, allocate, sort and sleep; beside them two threads wait in deep
+// frames, one thread makes and joins threads, one forks, and timers interrupt them all. Every
+// result is compared with what it must be. Prints what was done; exits with 1 at the first
+// difference.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -28,7 +29,8 @@
 #define NOINLINE __attribute__((noinline))
 
 static std::atomic<bool> ended;
-static std::atomic<uint64_t> calls, throws, jumps, blocks, sorts, sleeps, threads, children, signals, waits;
+static std::atomic<uint64_t> calls, throws, jumps, blocks, sorts, sleeps, threads, children,
+    signals, waits;
 
 static void wrong(const char *what, uint64_t found, uint64_t expected)
 {

@@ -1,15 +1,17 @@
-/* What a step of the stack pointer costs a register that is saved before it and restored behind it, as every frame does
- * with its pad in between. For steps of several sizes, the latency of
+/* What a step of the stack pointer costs a register that is saved before it and restored behind it,
+ * as every frame does with its pad in between. For steps of several sizes, the latency of
  *
  *     push %rbx; step down; step up; pop %rbx; add $1, %rbx
- *     step down; push %rbx; pop %rbx; step up; add $1, %rbx          (and with six nops in front of the push)
+ *     step down; push %rbx; pop %rbx; step up; add $1, %rbx          (and with six nops in front of
+ *                                                                    the push)
  *
- * in units of a dependent addition, which is a cycle: the least of several measurements. x86-64 only.
+ * in units of a dependent addition, which is a cycle: the least of several measurements. x86-64
+ * only.
  *
  *     cc -O2 tests/campaign/programs/stack-step.c -o stack-step && ./stack-step
  *
- * On processors that rename stores to loads by the stack pointer (AMD Zen 3 and Zen 5), the latency jumps between steps of
- * 248 and 256 bytes; DESIGN.md says what that means for padded frames. */
+ * On processors that rename stores to loads by the stack pointer (AMD Zen 3 and Zen 5), the latency
+ * jumps between steps of 248 and 256 bytes; DESIGN.md says what that means for padded frames. */
 #include <stdio.h>
 #include <time.h>
 

@@ -1,4 +1,5 @@
-// Prints the CPU time of a throw in nanoseconds: from frames of several depths, with destructors on the way.
+// Prints the CPU time of a throw in nanoseconds: from frames of several depths, with destructors on
+// the way.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -2,10 +2,11 @@
 /* A function in assembly ends in a call, which returns into the function behind it. */
 #include "../rounds.h"
 
-__asm__(".text\n.globl first_half\n.type first_half, @function\n"
-        "first_half: subq $8, %rsp\n call nine\n.size first_half, . - first_half\n"
-        ".globl second_half\n.type second_half, @function\n"
-        "second_half: addq $8, %rsp\n addl $1, %eax\n ret\n nop\n.size second_half, . - second_half\n");
+__asm__(
+    ".text\n.globl first_half\n.type first_half, @function\n"
+    "first_half: subq $8, %rsp\n call nine\n.size first_half, . - first_half\n"
+    ".globl second_half\n.type second_half, @function\n"
+    "second_half: addq $8, %rsp\n addl $1, %eax\n ret\n nop\n.size second_half, . - second_half\n");
 
 int first_half(void);
 volatile int calls;

@@ -1,8 +1,9 @@
 //#Variants: -O2 | -O2 -no-pie | -static | gcc -O2
 //#With: kept.s
 //#Movable: 30
-/* A call that finds its target only now changes nothing that an ordinary call leaves alone: no register
- * whatever the calling convention, no flag, no upper part of a vector, nothing in the red zone. */
+/* A call that finds its target only now changes nothing that an ordinary call leaves alone: no
+ * register whatever the calling convention, no flag, no upper part of a vector, nothing in the red
+ * zone. */
 #include "../rounds.h"
 #include <string.h>
 #include <xmmintrin.h>

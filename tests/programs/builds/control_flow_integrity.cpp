@@ -1,4 +1,5 @@
-//#Variants: -O2 -flto -fvisibility=hidden -fsanitize=cfi -fno-sanitize-ignorelist | -O2 -fsanitize=kcfi
+//#Variants: -O2 -flto -fvisibility=hidden -fsanitize=cfi -fno-sanitize-ignorelist |
+//#    -O2 -fsanitize=kcfi
 /* Checks of indirect calls: jump tables of functions, hashes before entries. */
 #include "../rounds.h"
 

@@ -1,4 +1,18 @@
-//#Variants: -O2 -g | -O2 -g -gsplit-dwarf | -O2 then-strip | -O2 -s | -O2 -Wl,-S -g | -Oz | -O3 -march=native | -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections | -O2 -Wl,--icf=all -fuse-ld=lld | -flto=thin -O2 | -O2 -fcf-protection=full | -O2 -fcf-protection=full -Wl,-z,force-ibt | gcc -O2 -fcf-protection=full -fuse-ld=bfd -Wl,-z,ibt | -O2 -fno-plt -fPIC | -O2 -mcmodel=medium -no-pie | -O1 -fno-omit-frame-pointer -mno-red-zone | -O2 -fstack-protector-all | -O2 -fstack-clash-protection | gcc -O2 -fpatchable-function-entry=5,2 | -O2 -fsanitize=undefined -fsanitize-trap=all | -O2 -fuse-ld=bfd | -O2 -fuse-ld=lld | -O2 -fuse-ld=gold | -O2 -fuse-ld=lld -Wl,-O2 | -O2 -fuse-ld=mold | -O2 -fuse-ld=bfd -no-pie | -O2 -static-pie | -O2 -fuse-ld=bfd -static | -O2 -Wl,-z,now -Wl,-z,relro | -O2 -Wl,-z,norelro | -O2 -Wl,-z,separate-code | -O2 -Wl,--build-id -Wl,-Map=/dev/null | -O2 -Wl,--emit-relocs | -O2 -rdynamic | -O2 -Wl,-z,pack-relative-relocs | -O2 -mretpoline | -O2 -fsplit-machine-functions | gcc -O2 -fcf-protection=full -fstack-protector-all | gcc -O2 -g then-strip | gcc -Os -no-pie
+//#Variants: -O2 -g | -O2 -g -gsplit-dwarf | -O2 then-strip | -O2 -s | -O2 -Wl,-S -g | -Oz |
+//#    -O3 -march=native | -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections |
+//#    -O2 -Wl,--icf=all -fuse-ld=lld | -flto=thin -O2 | -O2 -fcf-protection=full |
+//#    -O2 -fcf-protection=full -Wl,-z,force-ibt |
+//#    gcc -O2 -fcf-protection=full -fuse-ld=bfd -Wl,-z,ibt | -O2 -fno-plt -fPIC |
+//#    -O2 -mcmodel=medium -no-pie | -O1 -fno-omit-frame-pointer -mno-red-zone |
+//#    -O2 -fstack-protector-all | -O2 -fstack-clash-protection |
+//#    gcc -O2 -fpatchable-function-entry=5,2 | -O2 -fsanitize=undefined -fsanitize-trap=all |
+//#    -O2 -fuse-ld=bfd | -O2 -fuse-ld=lld | -O2 -fuse-ld=gold | -O2 -fuse-ld=lld -Wl,-O2 |
+//#    -O2 -fuse-ld=mold | -O2 -fuse-ld=bfd -no-pie | -O2 -static-pie | -O2 -fuse-ld=bfd -static |
+//#    -O2 -Wl,-z,now -Wl,-z,relro | -O2 -Wl,-z,norelro | -O2 -Wl,-z,separate-code |
+//#    -O2 -Wl,--build-id -Wl,-Map=/dev/null | -O2 -Wl,--emit-relocs | -O2 -rdynamic |
+//#    -O2 -Wl,-z,pack-relative-relocs | -O2 -mretpoline | -O2 -fsplit-machine-functions |
+//#    gcc -O2 -fcf-protection=full -fstack-protector-all | gcc -O2 -g then-strip |
+//#    gcc -Os -no-pie
 //#Flags: -lm
 //#With: options_other.c
 //#Movable: 3
@@ -7,7 +21,10 @@
 #include <math.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 NOINLINE static uint64_t shapes(const char *text)
 {

@@ -7,7 +7,10 @@ static double divide(double a, double b) { return a / b; }
 static operation *const operations[] = {add, multiply, divide};
 static const char *const names[] = {"add", "multiply", "divide"};
 
-NOINLINE uint64_t other_mix(uint64_t x, int by) { return (x ^ x >> 31) * 0xbf58476d1ce4e5b9u + (unsigned)by; }
+NOINLINE uint64_t other_mix(uint64_t x, int by)
+{
+    return (x ^ x >> 31) * 0xbf58476d1ce4e5b9u + (unsigned)by;
+}
 NOINLINE uint64_t other_recursive(unsigned n)
 {
     return n < 2 ? n : other_recursive(n - 1) + other_recursive(n - 2);

@@ -1,5 +1,6 @@
 //#With: cold_callee.ll
-/* The convention in which a callee keeps every register (LLVM's coldcc): callers have values in all of them. */
+/* The convention in which a callee keeps every register (LLVM's coldcc): callers have values in all
+ * of them. */
 #include "../rounds.h"
 
 uint64_t keeps_much_in_registers(uint64_t rounds);

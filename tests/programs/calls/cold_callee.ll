@@ -1,4 +1,5 @@
-; A loop that keeps more values than there are registers across a call whose callee keeps all of them (coldcc).
+; A loop that keeps more values than there are registers across a call whose callee keeps all of
+; them (coldcc).
 target triple = "x86_64-pc-linux-gnu"
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 @sink = global i64 0

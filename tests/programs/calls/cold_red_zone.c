@@ -1,7 +1,7 @@
 //#Variants: gcc -O2 | gcc -O3 -fno-pie -no-pie
 //#Movable: 4
-/* gcc moves the cold half of a leaf function away. The hot half jumps there with its data in the red
- * zone below the stack pointer. */
+/* gcc moves the cold half of a leaf function away. The hot half jumps there with its data in the
+ * red zone below the stack pointer. */
 #include "../rounds.h"
 
 __attribute__((cold, noipa)) uint64_t seldom(uint64_t x) { return x ^ x >> 7; }

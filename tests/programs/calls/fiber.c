@@ -1,9 +1,10 @@
 //#Variants: -O2 | -O0 | -O2 -DOUTSIDE | gcc -O2 | -O2 -no-pie | -O2 -static
 //#Movable: 4
 //#Epochs: 10
-/* A fiber that calls nothing but functions which run on the thread's own stack as well, so that none of its calls
- * is the first one in a layout. It is left alone inside them for many layouts, then goes on. It is begun by assembly
- * that belongs to no function; with OUTSIDE, so is what switches stacks. */
+/* A fiber that calls nothing but functions which run on the thread's own stack as well, so that
+ * none of its calls is the first one in a layout. It is left alone inside them for many layouts,
+ * then goes on. It is begun by assembly that belongs to no function; with OUTSIDE, so is what
+ * switches stacks. */
 #include "../rounds.h"
 #include <sys/mman.h>
 

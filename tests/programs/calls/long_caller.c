@@ -1,8 +1,8 @@
 //#Variants: -O2 | -O1 -fno-omit-frame-pointer | gcc -O2 | -O3 -fno-pie -no-pie | -O2 then-strip
 //#Movable: 4
 //#Epochs: 5
-/* A function that runs on over many epochs: its calls lead straight to the newest copy of what it calls, where their
- * displacements lie in one aligned word. */
+/* A function that runs on over many epochs: its calls lead straight to the newest copy of what it
+ * calls, where their displacements lie in one aligned word. */
 #include "../rounds.h"
 #include <string.h>
 
@@ -10,7 +10,8 @@ enum { DISPLACEMENT_BYTES = 4, WORD_BYTES = 8, LEAF_BYTES = 512 };
 
 static uint64_t could_change, straight;
 
-/* Where the function was called; of what szc compiles, __builtin_return_address tells of the original. */
+/* Where the function was called; of what szc compiles, __builtin_return_address tells of the
+ * original. */
 #ifdef __clang__
 #define RETURN_ADDRESS() (((uintptr_t *)__builtin_frame_address(0))[1])
 #else

@@ -2,8 +2,9 @@
 //#Flags: -pthread
 //#Movable: 4
 //#Epochs: 10
-/* A program switches to stacks of its own by its own assembly, in the main thread and in another one. One of
- * its stacks is left alone for many layouts, with frames that are returned to at the end. */
+/* A program switches to stacks of its own by its own assembly, in the main thread and in another
+ * one. One of its stacks is left alone for many layouts, with frames that are returned to at the
+ * end. */
 #include "../rounds.h"
 #include "../switch_to.h"
 #include <pthread.h>

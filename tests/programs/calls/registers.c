@@ -1,6 +1,6 @@
 //#Variants: -O2 | -O0 | -O2 -mavx2 | gcc -O2 -no-pie
-/* A first call passes through the resolver: no register that carries an argument or a result and no flag
- * of the caller may change, nor may errno. */
+/* A first call passes through the resolver: no register that carries an argument or a result and no
+ * flag of the caller may change, nor may errno. */
 #include "../rounds.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@ struct big { long values[12]; };
 NOINLINE double many(long a, double p, long b, double q, long c, double r, long d, double s, long e,
                      double t, long f, double u, long g, double v, long h, double w)
 {
-    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + p / 2 + q / 3 + r / 4 + s / 5 +
-           t / 6 + u / 7 + v / 8 + w / 9;
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + p / 2 + q / 3 + r / 4 +
+           s / 5 + t / 6 + u / 7 + v / 8 + w / 9;
 }
 NOINLINE struct pair swap(struct pair x)
 {

@@ -45,7 +45,8 @@ int main(void)
     FOR_A_WHILE
     {
         float out[4];
-        _mm_storeu_ps(out, add4(_mm_set1_ps(2), _mm_set_ps(1, 2, 3, 4), _mm_set1_ps(9), _mm_set1_ps(5)));
+        _mm_storeu_ps(out,
+                      add4(_mm_set1_ps(2), _mm_set_ps(1, 2, 3, 4), _mm_set1_ps(9), _mm_set1_ps(5)));
         SAME_EVERY_ROUND(out[0] + 10 * out[1] + 100 * out[2] + 1000 * out[3]);
         uint64_t eight = __builtin_cpu_supports("avx2") ? wide(5) : 0;
         SAME_EVERY_ROUND(eight);

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -static
 //#Signal: 15
 //#Epochs: 0
-/* A handler that cleans up, sets the default action again and lets the signal end the program after all. What the
- * program is told of its actions is what it set. */
+/* A handler that cleans up, sets the default action again and lets the signal end the program after
+ * all. What the program is told of its actions is what it set. */
 #include "../rounds.h"
 #include <signal.h>
 #include <string.h>

@@ -12,7 +12,8 @@ int main(void)
 {
     FOR_MS(15) SAME_EVERY_ROUND(work(3));
     fflush(stdout);
-    __asm__ volatile("xorl %%ecx, %%ecx; xorl %%edx, %%edx; movl $1, %%eax; divl %%ecx" ::: "eax", "ecx", "edx");
+    __asm__ volatile("xorl %%ecx, %%ecx; xorl %%edx, %%edx; movl $1, %%eax; divl %%ecx" ::
+                         : "eax", "ecx", "edx");
     puts("survived");
     return 0;
 }

@@ -1,6 +1,9 @@
-//#Variants: -O2 -nostdlib++ -static-libgcc -l:libstdc++.a -lm | -O2 -nostdlib++ -Wl,-Bstatic -lstdc++ -lgcc_eh -Wl,-Bdynamic -lm | -O2 -nostdlib++ -l:libstdc++.a -lgcc_eh -lm | -O2 -nostdlib++ -l:libstdc++.a -lm | -O2 -static-libgcc -static-libstdc++
-/* Exceptions by a C++ library and an unwinder that lie in the program because archives are named in other ways than
- * -static-libstdc++. */
+//#Variants: -O2 -nostdlib++ -static-libgcc -l:libstdc++.a -lm |
+//#    -O2 -nostdlib++ -Wl,-Bstatic -lstdc++ -lgcc_eh -Wl,-Bdynamic -lm |
+//#    -O2 -nostdlib++ -l:libstdc++.a -lgcc_eh -lm | -O2 -nostdlib++ -l:libstdc++.a -lm |
+//#    -O2 -static-libgcc -static-libstdc++
+/* Exceptions by a C++ library and an unwinder that lie in the program because archives are named in
+ * other ways than -static-libstdc++. */
 #include "../rounds.h"
 #include <stdexcept>
 #include <string>

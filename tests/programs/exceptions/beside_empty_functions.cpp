@@ -1,6 +1,9 @@
-//#Variants: -O2 | -O2 -mcmodel=large | -O2 -mcmodel=large -no-pie | -O2 -static | -O2 -static -fuse-ld=gold | -O2 -static-libgcc -static-libstdc++ -fuse-ld=gold | -O2 -static-libgcc -static-libstdc++ | -O2 -static -fuse-ld=mold | -O2 -flto
-/* Functions that are empty because they can never be left lie before those with handlers, at one address with them.
- * Unwind information of far code, which lies before the linker's table of it. Unwinders inside the program. */
+//#Variants: -O2 | -O2 -mcmodel=large | -O2 -mcmodel=large -no-pie | -O2 -static |
+//#    -O2 -static -fuse-ld=gold | -O2 -static-libgcc -static-libstdc++ -fuse-ld=gold |
+//#    -O2 -static-libgcc -static-libstdc++ | -O2 -static -fuse-ld=mold | -O2 -flto
+/* Functions that are empty because they can never be left lie before those with handlers, at one
+ * address with them. Unwind information of far code, which lies before the linker's table of it.
+ * Unwinders inside the program. */
 #include "../rounds.h"
 
 __attribute__((cold, noinline)) void never() { __builtin_unreachable(); }

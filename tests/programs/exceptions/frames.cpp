@@ -1,4 +1,6 @@
-//#Variants: -O2 | -O0 | -O2 -stdlib=libc++ | -O2 -static | -O2 -static-libgcc -static-libstdc++ | -O2 -fuse-ld=bfd | -O2 -fuse-ld=mold | -flto | -O2 -no-pie | gcc -O2 | gcc -O2 -no-pie | -O2 then-strip | -O2 -lunwind | -O2 -no-pie -stdlib=libc++ -lunwind | gcc -O2 -lunwind
+//#Variants: -O2 | -O0 | -O2 -stdlib=libc++ | -O2 -static | -O2 -static-libgcc -static-libstdc++ |
+//#    -O2 -fuse-ld=bfd | -O2 -fuse-ld=mold | -flto | -O2 -no-pie | gcc -O2 | gcc -O2 -no-pie |
+//#    -O2 then-strip | -O2 -lunwind | -O2 -no-pie -stdlib=libc++ -lunwind | gcc -O2 -lunwind
 //#Movable: 5
 /* Exceptions pass through moved frames: values, destructors, rethrow, nested handlers,
  * constructors that throw, filters, exception pointers. */

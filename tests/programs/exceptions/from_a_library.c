@@ -2,8 +2,8 @@
 //#Flags: -ldl -pthread
 //#Plugin: from_a_library_throws.cpp -lstdc++
 //#Epochs: 0
-/* A C program without an unwinder of its own opens a library in C++, and with it come the C++ library and
- * exceptions, which pass the program's frames. */
+/* A C program without an unwinder of its own opens a library in C++, and with it come the C++
+ * library and exceptions, which pass the program's frames. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <dlfcn.h>

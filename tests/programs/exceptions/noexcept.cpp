@@ -1,8 +1,8 @@
 //#Variants: -O2 | -O0 | -O2 -stdlib=libc++ | -O2 -static | gcc -O2 | -O2 -lunwind
 //#Signal: 6
 //#Epochs: 0
-/* An exception that meets `noexcept` ends the program through the terminate handler, which still sees
- * it, and before any destructor behind the border has run. */
+/* An exception that meets `noexcept` ends the program through the terminate handler, which still
+ * sees it, and before any destructor behind the border has run. */
 #include "../rounds.h"
 #include <cstring>
 #include <exception>

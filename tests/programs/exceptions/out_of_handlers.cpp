@@ -1,5 +1,6 @@
 //#Variants: -O2 | -O0 | gcc -O2 | -O2 -fno-omit-frame-pointer | -O2 -lunwind
-/* Exceptions out of handlers of signals that an instruction raised, through the frame that it was raised in. */
+/* Exceptions out of handlers of signals that an instruction raised, through the frame that it was
+ * raised in. */
 #include "../rounds.h"
 #include <csignal>
 #include <cstring>
@@ -9,15 +10,18 @@ struct Fault { int signal; int depth; };
 static long ended;
 struct Guard { NOINLINE ~Guard() { ended++; } };
 
-/* An instruction in a function of the test's own, so that the compiler knows its callers may be left from here. */
+/* An instruction in a function of the test's own, so that the compiler knows its callers may be
+ * left from here. */
 extern "C" void is_illegal();
 extern "C" void reads_nothing();
 __asm__(".text\n"
         ".globl is_illegal\n.type is_illegal, @function\n"
         "is_illegal: .cfi_startproc\n ud2\n ret\n .cfi_endproc\n.size is_illegal, .-is_illegal\n"
         ".globl reads_nothing\n.type reads_nothing, @function\n"
-        "reads_nothing: .cfi_startproc\n push %rbx\n .cfi_adjust_cfa_offset 8\n xor %eax, %eax\n mov (%rax), %rbx\n"
-        " pop %rbx\n .cfi_adjust_cfa_offset -8\n ret\n .cfi_endproc\n.size reads_nothing, .-reads_nothing\n");
+        "reads_nothing: .cfi_startproc\n push %rbx\n .cfi_adjust_cfa_offset 8\n xor %eax, %eax\n "
+        "mov (%rax), %rbx\n"
+        " pop %rbx\n .cfi_adjust_cfa_offset -8\n ret\n .cfi_endproc\n.size reads_nothing, "
+        ".-reads_nothing\n");
 
 static void handler(int signal)
 {

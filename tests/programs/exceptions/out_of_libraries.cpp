@@ -1,8 +1,9 @@
 //#Variants: -O2 | -O0 | -O2 -static
 //#Flags: -pthread
 //#Epochs: 0
-/* Exceptions that library code throws, passes on or waits for: destructors, constructors of arrays and of statics,
- * function try blocks, dynamic_cast, new, qsort, call_once, async, function, promise. */
+/* Exceptions that library code throws, passes on or waits for: destructors, constructors of arrays
+ * and of statics, function try blocks, dynamic_cast, new, qsort, call_once, async, function,
+ * promise. */
 #include "../rounds.h"
 #include <exception>
 #include <functional>

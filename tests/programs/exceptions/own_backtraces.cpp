@@ -1,6 +1,7 @@
 //#Variants: -O2 -rdynamic | -O0 -rdynamic | gcc -O2 -rdynamic | -O2 -rdynamic -lunwind
-/* A program that names the functions on its own stack, in all the ways there are: from a call, from below a
- * call that never returns, and from a handler of a signal that came in the middle of a function. */
+/* A program that names the functions on its own stack, in all the ways there are: from a call, from
+ * below a call that never returns, and from a handler of a signal that came in the middle of a
+ * function. */
 #include "../rounds.h"
 #include <csetjmp>
 #include <csignal>
@@ -65,7 +66,8 @@ static _Unwind_Reason_Code shows(struct _Unwind_Context *context, void *argument
     if (at == 0)
         return _URC_END_OF_STACK;
     Dl_info found;
-    if (dladdr((void *)(at - !before), &found) && found.dli_sname && strcmp(found.dli_sname, "_start"))
+    if (dladdr((void *)(at - !before), &found) && found.dli_sname &&
+        strcmp(found.dli_sname, "_start"))
         CHECK(found.dli_saddr == (void *)_Unwind_GetRegionStart(context));
     /* An exception in the midst of it. */
     try {
@@ -95,7 +97,8 @@ NOINLINE static void take(int how)
         return by_enclosing_function(addresses, count);
     Walk walk = {{}, 0};
     _Unwind_Backtrace(shows, &walk);
-    CHECK(walk.count == count && memcmp(walk.addresses + 1, addresses + 1, sizeof(void *) * (count - 1)) == 0);
+    CHECK(walk.count == count &&
+          memcmp(walk.addresses + 1, addresses + 1, sizeof(void *) * (count - 1)) == 0);
     by_dladdr(walk.addresses, walk.count);
 }
 
@@ -150,8 +153,8 @@ int main()
         for (int how = 0; how < 4; how++) {
             outermost(how);
             same(how);
-            /* The address behind the call may be another function's, and that is what backtrace_symbols
-             * looks up. */
+            /* The address behind the call may be another function's, and that is what
+             * backtrace_symbols looks up. */
             if (how != 0) {
                 if (!sigsetjmp(back, 1))
                     never_returned_to(how);

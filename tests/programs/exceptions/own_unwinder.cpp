@@ -3,8 +3,8 @@
 //#Library: own_unwinder_through.cpp
 //#PlainLibrary: own_unwinder_plain.cpp -static-libgcc -static-libstdc++
 //#Adopted: 1
-// A library of others brings its own unwinder: its exceptions, walks and forced unwinding pass frames of the
-// program and of a library that move.
+// A library of others brings its own unwinder: its exceptions, walks and forced unwinding pass
+// frames of the program and of a library that move.
 #include "../rounds.h"
 #include "own_unwinder.h"
 #include <initializer_list>
@@ -73,7 +73,10 @@ NOINLINE static uint64_t all_ways()
 }
 
 /* Threads unwind while layouts come and go. */
-NOINLINE static long in_thread(long value) { return value > 2 ? throws(value), 0 : in_thread(value + 1) + 1; }
+NOINLINE static long in_thread(long value)
+{
+    return value > 2 ? throws(value), 0 : in_thread(value + 1) + 1;
+}
 static void *thread(void *)
 {
     for (int i = 0; i < 50; i++)

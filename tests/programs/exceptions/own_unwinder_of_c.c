@@ -1,6 +1,8 @@
 //#Variants: -O2 | gcc -O2 | -O2 -static-libgcc
-//#PlainLibrary: from_a_library_throws.cpp -static-libgcc -Wl,--push-state,-Bstatic -lstdc++ -Wl,--pop-state,--exclude-libs,ALL
-/* A C program and a C++ library that brings everything it needs: exceptions pass the program's frames. */
+//#PlainLibrary: from_a_library_throws.cpp -static-libgcc -Wl,--push-state,-Bstatic -lstdc++
+//#    -Wl,--pop-state,--exclude-libs,ALL
+/* A C program and a C++ library that brings everything it needs: exceptions pass the program's
+ * frames. */
 #include "../rounds.h"
 
 int guarded(int (*call)(int), int argument);

@@ -2,8 +2,9 @@
 //#Library: own_unwinder_steps_moving.c
 //#PlainLibrary: own_unwinder_steps_plain.c -static-libgcc
 //#Adopted: 1
-/* The program runs itself in single steps, through first calls in itself and in a library that moves, and
- * another library's own unwinder walks the stack at every step: main is found from each instruction. */
+/* The program runs itself in single steps, through first calls in itself and in a library that
+ * moves, and another library's own unwinder walks the stack at every step: main is found from each
+ * instruction. */
 #include "../steps.h"
 
 uint64_t in_library(uint64_t (*back)(uint64_t), uint64_t x);

@@ -1,5 +1,7 @@
-//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic | -O2 -no-pie -fno-pic -mcmodel=large -fuse-ld=bfd
-/* Exceptions that land in another section than they are thrown through, with the frame of the first. */
+//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic |
+//#    -O2 -no-pie -fno-pic -mcmodel=large -fuse-ld=bfd
+/* Exceptions that land in another section than they are thrown through, with the frame of the
+ * first. */
 #include "../rounds.h"
 #include <stdexcept>
 #include <string>

@@ -2,8 +2,8 @@
 //#Flags: -pthread
 //#Movable: 0
 //#Epochs: 0
-/* Threads whose only calls of malloc and free are in destructors of thread-specific data, in one round or several, some
-   of them with children: what they used must serve the next thread. */
+/* Threads whose only calls of malloc and free are in destructors of thread-specific data, in one
+ * round or several, some of them with children: what they used must serve the next thread. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -O2 -static
 //#Movable: 0
 //#Epochs: 0
-/* Sizes beyond all memory and swap, of which the kernel's policy decides (/proc/sys/vm/overcommit_memory), and a block
- * that grows to what there is room for. */
+/* Sizes beyond all memory and swap, of which the kernel's policy decides
+ * (/proc/sys/vm/overcommit_memory), and a block that grows to what there is room for. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,10 @@
 
 static void say(const char *what, size_t bytes, char *block)
 {
-    printf("%s of 2^%d: %s\n", what, 63 - __builtin_clzl(bytes), block ? "a block" : errno == ENOMEM ? "ENOMEM" : "?");
+    printf("%s of 2^%d: %s\n", what, 63 - __builtin_clzl(bytes),
+           block             ? "a block"
+           : errno == ENOMEM ? "ENOMEM"
+                             : "?");
     if (block)
         block[bytes - 1] = 1;
     free(block);

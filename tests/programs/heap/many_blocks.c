@@ -2,8 +2,9 @@
 //#Flags: -pthread
 //#Movable: 0
 //#Epochs: 0
-/* 100,000 blocks of 20 KiB, every second one freed, threads and other blocks meanwhile: more holes than the kernel gives
-   areas to a process (vm.max_map_count) if each block were a mapping of its own. Hardly any of the memory is touched. */
+/* 100,000 blocks of 20 KiB, every second one freed, threads and other blocks meanwhile: more
+ * holes than the kernel gives areas to a process (vm.max_map_count) if each block were a mapping
+ * of its own. Hardly any of the memory is touched. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,8 @@ int main(void)
             return puts("no thread"), 1;
         if (fill(others, COUNT / 2, 1, 30 << 10) || fill(blocks, COUNT, 2, 24 << 10))
             return 1;
-        if (empty(others, 0, COUNT / 2, 1) || empty(blocks, 1, COUNT, 2) || empty(blocks, 0, COUNT, 2))
+        if (empty(others, 0, COUNT / 2, 1) || empty(blocks, 1, COUNT, 2) ||
+            empty(blocks, 0, COUNT, 2))
             return 1;
     }
     puts("ok");

@@ -1,6 +1,7 @@
 //#Movable: 0
 //#Epochs: 0
-/* A program that brings its own malloc, from a fixed area, and uses functions of the family that it does not bring. */
+/* A program that brings its own malloc, from a fixed area, and uses functions of the family that it
+ * does not bring. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

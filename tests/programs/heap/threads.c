@@ -2,8 +2,8 @@
 //#Flags: -pthread
 //#Movable: 0
 //#Epochs: 0
-/* Blocks that pass between threads, threads that end and leave blocks behind, destructors of thread-specific data that
-   allocate, and children of a program with threads that allocate. */
+/* Blocks that pass between threads, threads that end and leave blocks behind, destructors of
+ * thread-specific data that allocate, and children of a program with threads that allocate. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,9 +2,10 @@
 //#Flags: -pthread
 //#Movable: 0
 //#Epochs: 0
-/* torture [THREADS [OPERATIONS [SEED]]]: random operations of malloc's family on blocks that all threads share and
-   free for each other, with all contents checked: sizes from 0 to 64 MiB, alignments from 1 byte to 2 MiB. What is
-   known of a block lies beside it, so that blocks of 0 to 15 bytes are checked like others. */
+/* torture [THREADS [OPERATIONS [SEED]]]: random operations of malloc's family on blocks that all
+ * threads share and free for each other, with all contents checked: sizes from 0 to 64 MiB,
+ * alignments from 1 byte to 2 MiB. What is known of a block lies beside it, so that blocks of 0
+ * to 15 bytes are checked like others. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -100,13 +101,18 @@ static void check(Block block)
 static size_t random_bytes(uint64_t *state)
 {
     unsigned kind = next(state) % 1000;
-    size_t most = kind < 100 ? 16 : kind < 800 ? 512 : kind < 960 ? 8192 : kind < 997 ? 200000 : 1 << 20;
+    size_t most = kind < 100   ? 16
+                  : kind < 800 ? 512
+                  : kind < 960 ? 8192
+                  : kind < 997 ? 200000
+                               : 1 << 20;
     if (kind == 999 && next(state) % 16 == 0)
         most = 64 << 20;
     return next(state) % (most + 1);
 }
 
-/* Half of them up to 64 bytes, all powers of two up to 2 MiB; large ones seldom, because their blocks are as large. */
+/* Half of them up to 64 bytes, all powers of two up to 2 MiB; large ones seldom, because their
+ * blocks are as large. */
 static size_t random_alignment(uint64_t *state)
 {
     unsigned bits = next(state) % 22;

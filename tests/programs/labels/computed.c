@@ -1,4 +1,5 @@
-//#Variants: -O2 | -O0 | -O2 -no-pie | -O2 -fPIC | -static | gcc -O2 | gcc -O2 -no-pie | gcc -O2 -fPIC
+//#Variants: -O2 | -O0 | -O2 -no-pie | -O2 -fPIC | -static | gcc -O2 | gcc -O2 -no-pie |
+//#    gcc -O2 -fPIC
 /* Computed goto through a constant array of labels, in one frame over many epochs. */
 #include "../rounds.h"
 

@@ -1,4 +1,5 @@
-//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | gcc -O2 -no-pie | -O2 -fuse-ld=lld | -O2 -fuse-ld=lld -Wl,-O2
+//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | gcc -O2 -no-pie | -O2 -fuse-ld=lld |
+//#    -O2 -fuse-ld=lld -Wl,-O2
 /* Addresses of labels are kept on the heap and outlive the call, and the copy, that gave them. */
 #include "../rounds.h"
 

@@ -1,12 +1,18 @@
-//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic | -O2 -fbasic-block-sections=all -fuse-ld=bfd | -O2 -fbasic-block-sections=all -fuse-ld=lld -Wl,--optimize-bb-jumps
-/* Functions whose blocks lie in sections and under symbols of their own, entered with the frame taken: by a computed
-   goto, by a switch, by branches, and after an early way out that takes no frame. */
+//#Variants: -O2 -fbasic-block-sections=all | -O1 -fbasic-block-sections=all -no-pie -fno-pic |
+//#    -O2 -fbasic-block-sections=all -fuse-ld=bfd |
+//#    -O2 -fbasic-block-sections=all -fuse-ld=lld -Wl,--optimize-bb-jumps
+/* Functions whose blocks lie in sections and under symbols of their own, entered with the frame
+ * taken: by a computed goto, by a switch, by branches, and after an early way out that takes no
+ * frame. */
 #include "../rounds.h"
 #include <string.h>
 
 NOINLINE static long helper(long x) { return (x * 31 + 7) % 65521; }
 
-NOINLINE static void note(char *text, size_t bytes, long value) { snprintf(text, bytes, "%ld", value); }
+NOINLINE static void note(char *text, size_t bytes, long value)
+{
+    snprintf(text, bytes, "%ld", value);
+}
 
 NOINLINE static long by_labels(const unsigned char *code, long rounds)
 {
@@ -73,6 +79,7 @@ int main(void)
     }
     for (int i = 0; i < 8; i++)
         sum += by_labels(code, i + 1) * (i + 3) + by_cases(i, 100 + i) * 17;
-    printf("%ld %ld %ld %ld\n", sum, by_branches(4, "xyx"), by_branches(5000, ""), by_branches(3, 0));
+    printf("%ld %ld %ld %ld\n", sum, by_branches(4, "xyx"), by_branches(5000, ""),
+           by_branches(3, 0));
     return 0;
 }

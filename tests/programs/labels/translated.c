@@ -1,6 +1,7 @@
-//#Variants: -O2 -fno-pic -no-pie | -O0 -fno-pic -no-pie | -O2 | gcc -O2 -fno-pic -no-pie | gcc -O0 -fno-pic -no-pie
-/* The only reader of the array of labels translates a program once: it loads one label after the other and stores
- * them. They outlive the call, and are jumped to from frames of other copies. */
+//#Variants: -O2 -fno-pic -no-pie | -O0 -fno-pic -no-pie | -O2 | gcc -O2 -fno-pic -no-pie |
+//#    gcc -O0 -fno-pic -no-pie
+/* The only reader of the array of labels translates a program once: it loads one label after the
+ * other and stores them. They outlive the call, and are jumped to from frames of other copies. */
 #include "../rounds.h"
 #include <string.h>
 

@@ -4,8 +4,9 @@
 //#Adopted: 1
 //#Movable: 4
 //#Epochs: 10
-/* Fibers of a library that was not built by szc: it switches the stacks, and calls functions that run on the
- * thread's own stack as well, so that none of their calls is the first one in a layout. */
+/* Fibers of a library that was not built by szc: it switches the stacks, and calls functions that
+ * run on the thread's own stack as well, so that none of their calls is the first one in a layout.
+ * */
 #include "../rounds.h"
 #include "fibers.h"
 

@@ -1,8 +1,9 @@
 //#Library: no_word_a.c
 //#Epochs: 10
 //#Adopted: 1
-/* Children that never say that they have copies of their own, because there are none, or because they can open no file
- * for them. The program goes on and ends, and does not wait for another child that lives. */
+/* Children that never say that they have copies of their own, because there are none, or because
+ * they can open no file for them. The program goes on and ends, and does not wait for another child
+ * that lives. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>

@@ -3,7 +3,8 @@
 //#Plugin: opened_inner.c
 //#Plugin: opened_outer.c -ldl
 //#Adopted: 4
-/* A library that opens another from its constructor, over and over: what ran, and in which order. */
+/* A library that opens another from its constructor, over and over: what ran, and in which order.
+ * */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <dlfcn.h>
@@ -44,8 +45,8 @@ static void round_of(int mode)
 
 int main(void)
 {
-    static const int modes[] = {RTLD_NOW | RTLD_LOCAL, RTLD_LAZY | RTLD_LOCAL, RTLD_NOW | RTLD_GLOBAL,
-                                RTLD_NOW | RTLD_DEEPBIND};
+    static const int modes[] = {RTLD_NOW | RTLD_LOCAL, RTLD_LAZY | RTLD_LOCAL,
+                                RTLD_NOW | RTLD_GLOBAL, RTLD_NOW | RTLD_DEEPBIND};
     int rounds = 0;
     FOR_A_WHILE round_of(modes[rounds++ % 4]);
     for (int i = 0; i < 100; i++)

@@ -1,10 +1,12 @@
-//#Variants: -O2 | -O0 | gcc -O2 | -O2 then-strip | -O2 -ffunction-sections -Wl,--gc-sections,--icf=all -fuse-ld=lld | -O2 -fuse-ld=mold | -O2 -no-pie -fno-pie | -O3 -flto | -Rstack=per-function -Rcode -Rheap -O2
+//#Variants: -O2 | -O0 | gcc -O2 | -O2 then-strip |
+//#    -O2 -ffunction-sections -Wl,--gc-sections,--icf=all -fuse-ld=lld | -O2 -fuse-ld=mold |
+//#    -O2 -no-pie -fno-pie | -O3 -flto | -Rstack=per-function -Rcode -Rheap -O2
 //#Library: several_a.c
 //#Library: several_b.c -Wl,-z,now
 //#Adopted: 2
 //#Movable: 2
-/* Two libraries and a program call each other, by name and through pointers, also back into frames that
- * are already on the stack. */
+/* Two libraries and a program call each other, by name and through pointers, also back into frames
+ * that are already on the stack. */
 #include "several.h"
 #include "../rounds.h"
 

@@ -18,7 +18,8 @@ static uint64_t counted(int steps)
     uint64_t sum = 0;
     shared_counter = 0;
     for (int i = 0; i < steps; i++)
-        sum = sum * 3 + (uint64_t)(count_general(i) + count_local(i) + count_initial(i) + count_opened(i));
+        sum = sum * 3 +
+              (uint64_t)(count_general(i) + count_local(i) + count_initial(i) + count_opened(i));
     return sum + (uint64_t)shared_counter;
 }
 static void *thread(void *argument)

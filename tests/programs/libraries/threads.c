@@ -3,8 +3,8 @@
 //#Library: threads_a.c
 //#Plugin: opened_inner.c
 //#Adopted: 2
-/* Threads stay in functions of a library across epochs, sleep there, and start from there, while others
- * open and close another library. */
+/* Threads stay in functions of a library across epochs, sleep there, and start from there, while
+ * others open and close another library. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <dlfcn.h>

@@ -4,8 +4,8 @@
 //#Library: thrown_b.cpp
 //#Plugin: thrown_c.cpp
 //#Adopted: 3
-// Exceptions cross images in both directions, several at a time, through frames of all of them; their types
-// are the same everywhere.
+// Exceptions cross images in both directions, several at a time, through frames of all of them;
+// their types are the same everywhere.
 #include "../rounds.h"
 #include "thrown.h"
 #include <dlfcn.h>

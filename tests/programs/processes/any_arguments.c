@@ -1,6 +1,6 @@
 //#Variants: -O2 | -O2 -static | -O2 -static-pie
-/* Functions of libc that take any number of arguments, and children made by one of them: the runtime looks at
- * such calls, and in static programs makes them itself. */
+/* Functions of libc that take any number of arguments, and children made by one of them: the
+ * runtime looks at such calls, and in static programs makes them itself. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>
@@ -40,7 +40,8 @@ int main(void)
                                      (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
         SAME_EVERY_ROUND(page != MAP_FAILED && munmap(page, 4096) == 0);
         char name[16] = "";
-        SAME_EVERY_ROUND(prctl(PR_SET_NAME, "renamed", 0, 0, 0) == 0 && prctl(PR_GET_NAME, name) == 0);
+        SAME_EVERY_ROUND(prctl(PR_SET_NAME, "renamed", 0, 0, 0) == 0 &&
+                         prctl(PR_GET_NAME, name) == 0);
         SAME_EVERY_ROUND(strcmp(name, "renamed"));
         SAME_EVERY_ROUND(error_of(prctl(9999, 1, 2, 3, 4)) == EINVAL);
         SAME_EVERY_ROUND(exit_code_of(0));

@@ -1,6 +1,6 @@
 //#Variants: -O2 | -static
-/* A program that becomes a daemon: its first process is gone, its work goes on in the grandchild, which
- * has neither terminal nor, at first, copies of its own. */
+/* A program that becomes a daemon: its first process is gone, its work goes on in the grandchild,
+ * which has neither terminal nor, at first, copies of its own. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <sys/wait.h>

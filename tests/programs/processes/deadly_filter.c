@@ -1,7 +1,8 @@
 //#Variants: -O2 | -O2 -static
 //#Flags: -pthread
-/* Filters that kill the process for any system call but the few that the program still makes: at first for one
- * thread, then for all of them, and in a child. What was never called before is called under them. */
+/* Filters that kill the process for any system call but the few that the program still makes: at
+ * first for one thread, then for all of them, and in a child. What was never called before is
+ * called under them. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <linux/audit.h>
@@ -27,7 +28,8 @@ NOINLINE static uint64_t later(uint64_t x) { return late(x) ^ late(x + 1); }
 NOINLINE static uint64_t in_child(uint64_t x) { return later(x) - second(x); }
 
 #define ALLOW(number)                                                                              \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                                           \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static struct sock_filter rules[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

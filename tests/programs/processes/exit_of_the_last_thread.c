@@ -1,6 +1,6 @@
 //#Epochs: 0
-/* Processes that end with their only thread, by a system call that ends no more than a thread: the parent gets the
- * thread's code. */
+/* Processes that end with their only thread, by a system call that ends no more than a thread: the
+ * parent gets the thread's code. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <sched.h>

@@ -1,6 +1,7 @@
 //#Movable: 2
-/* A limit on the size of files that is lower than the memory for copies: children and grandchildren run, and go through
- * epochs of their own; so does the program itself, started again under the limit. */
+/* A limit on the size of files that is lower than the memory for copies: children and grandchildren
+ * run, and go through epochs of their own; so does the program itself, started again under the
+ * limit. */
 #include "../rounds.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 //#Variants: -O2 | -O2 -static
 //#Flags: -pthread
-/* A filter that holds for all threads from the first moment on, and kills the process for anything but what the program
- * itself still asks for: whoever else belonged to the process must have gone before. */
+/* A filter that holds for all threads from the first moment on, and kills the process for anything
+ * but what the program itself still asks for: whoever else belonged to the process must have gone
+ * before. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <linux/audit.h>
@@ -20,7 +21,8 @@ NOINLINE static uint64_t early(uint64_t x)
 NOINLINE static uint64_t late(uint64_t x) { return early(x) ^ early(x + 3); }
 
 #define ALLOW(number)                                                                              \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                                           \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static struct sock_filter rules[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,7 +1,7 @@
 //#Epochs: 5
 //#Flags: -pthread
-/* Filters that forbid mprotect, membarrier, memfd_create and madvise, at first for one thread, then for
- * all: the program goes on, with or without new layouts. */
+/* Filters that forbid mprotect, membarrier, memfd_create and madvise, at first for one thread, then
+ * for all: the program goes on, with or without new layouts. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>

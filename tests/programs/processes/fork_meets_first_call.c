@@ -1,8 +1,9 @@
 //#Variants: -O2 | -static
 //#Flags: -pthread
 //#Epochs: 0
-/* A thread that holds a stream calls a function for the first time, and allocates, while another one flushes all streams
- * and a third forks: fork waits for the list of streams, and who has that for the stream. */
+/* A thread that holds a stream calls a function for the first time, and allocates, while another
+ * one flushes all streams and a third forks: fork waits for the list of streams, and who has that
+ * for the stream. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 //#Variants: -O2 | -static
 //#Epochs: 0
-/* A filter that refuses mprotect, but not the memory that a child's copies need: children and grandchildren run. */
+/* A filter that refuses mprotect, but not the memory that a child's copies need: children and
+ * grandchildren run. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>

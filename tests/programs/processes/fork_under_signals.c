@@ -1,8 +1,9 @@
 //#Variants: -O2
 //#Flags: -pthread
 //#Epochs: 0
-/* Handlers that call functions interrupt a thread inside malloc and fopen, whose locks fork takes, while another thread
- * forks. The children are made while copies are written: each calls everything. */
+/* Handlers that call functions interrupt a thread inside malloc and fopen, whose locks fork takes,
+ * while another thread forks. The children are made while copies are written: each calls
+ * everything. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 //#Variants: -O2 | -static
 //#Flags: -pthread
 //#Epochs: 0
-/* A process forks on a stack on which frames get no pads, inside of functions that are called there and others that never
- * were, while a thread calls the same functions on a stack of that kind for the first time in a layout. The child returns
- * through all of them and calls the rest. */
+/* A process forks on a stack on which frames get no pads, inside of functions that are called there
+ * and others that never were, while a thread calls the same functions on a stack of that kind for
+ * the first time in a layout. The child returns through all of them and calls the rest. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <signal.h>

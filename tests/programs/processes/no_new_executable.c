@@ -1,7 +1,7 @@
 //#Variants: -O2 | -static
 //#Epochs: 0
-/* The program forbids itself to make memory executable (PR_SET_MDWE, Linux 6.3): whether there are further layouts or
- * not, it and its children go on. */
+/* The program forbids itself to make memory executable (PR_SET_MDWE, Linux 6.3): whether there are
+ * further layouts or not, it and its children go on. */
 #include "deeper.h"
 #include <sys/prctl.h>
 #include <sys/wait.h>

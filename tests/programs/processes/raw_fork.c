@@ -1,8 +1,8 @@
 //#Variants: -O2 | -O2 -static
 //#Flags: -pthread
 //#Epochs: 0
-/* Children made by syscall(2), of which libc's own fork knows nothing, while another thread runs: they go through many
- * layouts of their parent's before they call anything for the first time. */
+/* Children made by syscall(2), of which libc's own fork knows nothing, while another thread runs:
+ * they go through many layouts of their parent's before they call anything for the first time. */
 #define _GNU_SOURCE
 #include "deeper.h"
 #include <pthread.h>
@@ -38,7 +38,8 @@ int main(void)
     uint64_t expected = deeper(5, 9);
     for (int round = 0; round < 6; round++) {
         fflush(stdout);
-        pid_t child = round % 2 == 0 ? (pid_t)syscall(SYS_fork) : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+        pid_t child = round % 2 == 0 ? (pid_t)syscall(SYS_fork)
+                                     : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
         if (child == 0) _exit(in_child());
         CHECK(child > 0);
         FOR_MS(20) CHECK(deeper(5, 9) == expected);

@@ -1,8 +1,9 @@
 //#Variants: -O2 | -O2 -static -DSTATIC | -O0
 //#Flags: -pthread
 //#Epochs: 0
-/* Children that libc's fork knows nothing of, made by _Fork, by clone, by clone3 and by forkpty, while another thread runs:
- * out of main, a thread and a handler; with children of their own. All go through many layouts. */
+/* Children that libc's fork knows nothing of, made by _Fork, by clone, by clone3 and by forkpty,
+ * while another thread runs: out of main, a thread and a handler; with children of their own. All
+ * go through many layouts. */
 #define _GNU_SOURCE
 #include "deeper.h"
 #include <linux/sched.h>
@@ -72,7 +73,8 @@ NOINLINE static int by_clone(int flags, char *stack, int code)
     memset(inside, 1, sizeof inside);
     pid_t id = 0;
     char *end = (stack ? stack : inside) + STACK;
-    int status = status_of(clone(in_clone, end, flags | CLONE_PARENT_SETTID, &code, &id, NULL, NULL));
+    int status =
+        status_of(clone(in_clone, end, flags | CLONE_PARENT_SETTID, &code, &id, NULL, NULL));
     CHECK(id > 0 && inside[0] == 1);
     return WEXITSTATUS(status);
 }
@@ -119,7 +121,8 @@ int main(void)
         if (made == 0) child(20 + round);
         printf(" clone3 %d", WEXITSTATUS(status_of(made)));
         fflush(stdout);
-        printf(" clone %d %d", by_clone(SIGCHLD, stack, 60), by_clone(SIGCHLD | CLONE_FS, NULL, 61));
+        printf(" clone %d %d", by_clone(SIGCHLD, stack, 60),
+               by_clone(SIGCHLD | CLONE_FS, NULL, 61));
         fflush(stdout);
         printf(" %d", by_clone(CLONE_VFORK, stack, 62));
         raise(SIGUSR1);
@@ -127,7 +130,8 @@ int main(void)
         fflush(stdout);
         pthread_t other;
         void *code;
-        CHECK(pthread_create(&other, NULL, from_thread, stack) == 0 && pthread_join(other, &code) == 0);
+        CHECK(pthread_create(&other, NULL, from_thread, stack) == 0 &&
+              pthread_join(other, &code) == 0);
         printf(" thread %ld", (long)code);
         fflush(stdout);
         int terminal;

@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | gcc -O2
 //#Flags: -pthread
-/* Calls that are about the process as a whole: all its tasks change their user, and the kernel gives a namespace of
- * users only to a process of one task. Code goes on moving behind them. */
+/* Calls that are about the process as a whole: all its tasks change their user, and the kernel
+ * gives a namespace of users only to a process of one task. Code goes on moving behind them. */
 #define _GNU_SOURCE
 #include "deeper.h"
 #include <dirent.h>

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define FUNCTION(n)                                                                                 \
+#define FUNCTION(n)                                                                                \
     NOINLINE static uint64_t f##n(uint64_t x)                                                      \
     {                                                                                              \
         __asm__ volatile("" : "+r"(x));                                                            \

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -static | gcc -O2
 //#Flags: -pthread
 //#Movable: 39
-/* Signals are blocked in the ways that go around sigprocmask, and in each of them functions are called
- * for the first time. */
+/* Signals are blocked in the ways that go around sigprocmask, and in each of them functions are
+ * called for the first time. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O2 -no-pie | -static
 //#Movable: 8
-/* The program runs itself in single steps, through first calls, and unwinds the stack at every step:
- * main is found from each instruction. */
+/* The program runs itself in single steps, through first calls, and unwinds the stack at every
+ * step: main is found from each instruction. */
 #include "../steps.h"
 #include <unwind.h>
 

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 static volatile uint64_t result;
-#define FUNCTION(n)                                                                                 \
+#define FUNCTION(n)                                                                                \
     NOINLINE static uint64_t f##n(uint64_t x)                                                      \
     {                                                                                              \
         __asm__ volatile("" : "+r"(x));                                                            \

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -static
 //#Flags: -pthread
 //#Movable: 11
-/* libc calls back from threads of its own making, which run with signals blocked: timers that expire in
- * a thread, while other functions run for the first time on the main one. */
+/* libc calls back from threads of its own making, which run with signals blocked: timers that
+ * expire in a thread, while other functions run for the first time on the main one. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <semaphore.h>

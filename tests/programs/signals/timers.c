@@ -1,14 +1,14 @@
 //#Variants: -O2 | -O0 | -static | -O2 -no-pie | gcc -O2
 //#Movable: 8
-/* SIGALRM and SIGPROF every millisecond, some with all signals blocked in the handler; handlers call
- * functions for the first time, and interrupt functions that have just been copied. */
+/* SIGALRM and SIGPROF every millisecond, some with all signals blocked in the handler; handlers
+ * call functions for the first time, and interrupt functions that have just been copied. */
 #include "../rounds.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/time.h>
 
 static volatile uint64_t alarms, profs, from_handler;
-#define FUNCTION(n)                                                                                 \
+#define FUNCTION(n)                                                                                \
     NOINLINE static uint64_t f##n(uint64_t x)                                                      \
     {                                                                                              \
         __asm__ volatile("" : "+r"(x));                                                            \

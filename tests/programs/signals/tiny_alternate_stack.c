@@ -1,7 +1,7 @@
 //#Variants: -O2 | -static
 //#Movable: 4
-/* A handler on the smallest alternate stack there can be calls functions for the first time: they take
- * less than 2 KiB beyond the kernel's own frame. */
+/* A handler on the smallest alternate stack there can be calls functions for the first time: they
+ * take less than 2 KiB beyond the kernel's own frame. */
 #include "../rounds.h"
 #include <signal.h>
 #include <string.h>

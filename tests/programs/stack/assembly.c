@@ -1,4 +1,7 @@
-//#Variants: -O0 | -O1 | -O2 | -O3 | -Os | -Oz | -O2 -g | -O2 -fno-omit-frame-pointer | -O2 -fstack-protector-strong | -O2 -fstack-protector-all | -O2 -fstack-clash-protection | -O0 -fstack-clash-protection | -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto | -O2 -flto=thin | -O2 -fcf-protection=full
+//#Variants: -O0 | -O1 | -O2 | -O3 | -Os | -Oz | -O2 -g | -O2 -fno-omit-frame-pointer |
+//#    -O2 -fstack-protector-strong | -O2 -fstack-protector-all | -O2 -fstack-clash-protection |
+//#    -O0 -fstack-clash-protection | -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto |
+//#    -O2 -flto=thin | -O2 -fcf-protection=full
 //#Movable: 2
 /* Inline assembly that uses the stack or takes registers that a frame may want. */
 #include "../rounds.h"
@@ -50,9 +53,10 @@ NOINLINE static uint64_t takes_frame(uint64_t value)
 NOINLINE static uint64_t takes_many(uint64_t value)
 {
     uint64_t a = mixed(value), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6;
-    __asm__ volatile("add %1, %0\n\tadd %2, %1\n\tadd %3, %2\n\tadd %4, %3\n\tadd %5, %4\n\tadd %6, %5"
-                     : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g)
-                     : "r"(value), "r"(value + 1), "r"(value + 2), "r"(value + 3));
+    __asm__ volatile(
+        "add %1, %0\n\tadd %2, %1\n\tadd %3, %2\n\tadd %4, %3\n\tadd %5, %4\n\tadd %6, %5"
+        : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g)
+        : "r"(value), "r"(value + 1), "r"(value + 2), "r"(value + 3));
     return mixed(a ^ b ^ c ^ d ^ e ^ f ^ g);
 }
 

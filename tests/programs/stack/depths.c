@@ -4,7 +4,8 @@
  *
  *   bytes                       what each call takes of the stack, in bytes, a line for each shape
  *   main SHAPE DEPTH …          a recursion of each of these shapes; prints what they return
- *   STACK_BYTES SHAPE DEPTH …   the same, each on a thread with a stack of this size; 0: the default
+ *   STACK_BYTES SHAPE DEPTH …   the same, each on a thread with a stack of this size; 0: the
+ *                               default
  *
  * Without arguments each shape goes down a little. */
 #include "../rounds.h"

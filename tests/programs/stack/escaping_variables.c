@@ -1,7 +1,9 @@
-//#Variants: -O2 | -O0 | -O1 | -O3 | -Os | -O2 -fno-omit-frame-pointer | -O2 -fstack-protector-all | -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto | -O2 -Rall -Rstack=per-call | -O2 -Rall -Rstack=per-function
+//#Variants: -O2 | -O0 | -O1 | -O3 | -Os | -O2 -fno-omit-frame-pointer | -O2 -fstack-protector-all |
+//#    -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto | -O2 -Rall -Rstack=per-call |
+//#    -O2 -Rall -Rstack=per-function
 //#Movable: 15
-/* While an activation of a caller lasts, the variables of what it calls lie where they lay: programs
- * note addresses and compare them later, as levels of the stack. */
+/* While an activation of a caller lasts, the variables of what it calls lie where they lay:
+ * programs note addresses and compare them later, as levels of the stack. */
 #include "../rounds.h"
 #include <alloca.h>
 #include <setjmp.h>

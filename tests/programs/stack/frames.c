@@ -3,12 +3,15 @@
  *
  *   turns MS          the distances of all turns that begin in this time
  *   counts CALLS      how often each distance occurred, as "distance:count", in one line
- *   layouts MS        the distances of two functions, "one other", a line each time that one of them changes
- *   threads PAIRS     the first distance in each of two threads that run at once, a line for each pair
- *   fork MS           like "turns MS", and after half the time a child does the same for a fourth of it
+ *   layouts MS        the distances of two functions, "one other", a line each time that one of
+ *                     them changes
+ *   threads PAIRS     the first distance in each of two threads that run at once, a line for each
+ *                     pair
+ *   fork MS           like "turns MS", and after half the time a child does the same for a fourth
+ *                     of it
  *   deep MIB          a recursion that takes so much without pads; prints the peak memory in KiB
- *   span DEPTH        how far below the frame of main a recursion of so many calls ends, on the main
- *                     thread and on another one
+ *   span DEPTH        how far below the frame of main a recursion of so many calls ends, on the
+ *                     main thread and on another one
  *
  * LARGE: bytes of an array in main. */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0
 //#Flags: -pthread
-/* Stacks that are arrays in a frame: for signal handlers, contexts and clones. They are as small as the
- * plain program needs them, so there is no place for pads. */
+/* Stacks that are arrays in a frame: for signal handlers, contexts and clones. They are as small as
+ * the plain program needs them, so there is no place for pads. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <pthread.h>
@@ -91,7 +91,8 @@ NOINLINE static uint64_t cloned(void)
     struct inner inner;
     fill(&inner);
     uint64_t result = 0;
-    int status, child = clone(in_clone, inner.stack + BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, &result);
+    int status,
+        child = clone(in_clone, inner.stack + BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, &result);
     CHECK(child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
     CHECK(is_whole(&inner));
     return result;

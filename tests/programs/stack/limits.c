@@ -1,5 +1,5 @@
-/* The stack limit is the program's: it reads what was set, hands it on to its children, and can raise
- * it and use what it has got. */
+/* The stack limit is the program's: it reads what was set, hands it on to its children, and can
+ * raise it and use what it has got. */
 //#Variants: -O2 | -O2 -static
 #define _GNU_SOURCE
 #include "../rounds.h"

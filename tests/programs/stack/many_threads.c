@@ -1,5 +1,6 @@
 //#Flags: -pthread
-/* Many threads are created before the first of them runs, and each by a thread of another number. */
+/* Many threads are created before the first of them runs, and each by a thread of another number.
+ * */
 #include "../rounds.h"
 #include <pthread.h>
 

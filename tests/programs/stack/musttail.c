@@ -1,4 +1,7 @@
-//#Variants: -O0 | -O1 | -O2 | -O3 | -Os | -Oz | -O2 -g | -O2 -fno-omit-frame-pointer | -O2 -fstack-protector-strong | -O2 -fstack-protector-all | -O2 -fstack-clash-protection | -O0 -fstack-clash-protection | -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto | -O2 -flto=thin
+//#Variants: -O0 | -O1 | -O2 | -O3 | -Os | -Oz | -O2 -g | -O2 -fno-omit-frame-pointer |
+//#    -O2 -fstack-protector-strong | -O2 -fstack-protector-all | -O2 -fstack-clash-protection |
+//#    -O0 -fstack-clash-protection | -O2 -fPIC | -O2 -no-pie -fno-pie | -O2 -flto |
+//#    -O2 -flto=thin
 //#Movable: 2
 /* Calls that must be jumps, and some that only may: the stack must not grow with them. */
 #include "../rounds.h"

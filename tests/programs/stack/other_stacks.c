@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | -O2 -no-pie
 //#Flags: -pthread
-/* Stacks below and above those of threads, to which the program goes by its own instructions: as small as the plain
- * program needs them, so there is no place for pads. */
+/* Stacks below and above those of threads, to which the program goes by its own instructions: as
+ * small as the plain program needs them, so there is no place for pads. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include "../switch_to.h"
@@ -40,7 +40,8 @@ static void make(struct stack *stack, intptr_t step)
     char *from = (char *)((uintptr_t)&stack & -4096ul), *memory;
     do {
         from += step;
-        memory = mmap(from, GUARD + BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        memory = mmap(from, GUARD + BYTES, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     } while (memory != from);
     CHECK(mprotect(memory + GUARD, BYTES, PROT_READ | PROT_WRITE) == 0);
     void **top = (void **)(memory + GUARD + BYTES) - 2;

@@ -12,8 +12,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_ro
                    void *argument)
 {
     int (*next)(pthread_t *, const pthread_attr_t *, start_routine, void *) =
-        (int (*)(pthread_t *, const pthread_attr_t *, start_routine, void *))dlsym(RTLD_NEXT,
-                                                                                   "pthread_create");
+        (int (*)(pthread_t *, const pthread_attr_t *, start_routine, void *))dlsym(
+            RTLD_NEXT, "pthread_create");
     created++;
     return next(thread, attributes, start, argument);
 }

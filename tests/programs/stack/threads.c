@@ -1,6 +1,7 @@
 //#Variants: -O2 | -O2 -static
 //#Flags: -pthread
-/* Threads of all kinds use nearly all of the stack they asked for, and end in all the ways there are. */
+/* Threads of all kinds use nearly all of the stack they asked for, and end in all the ways there
+ * are. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>

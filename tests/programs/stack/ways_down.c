@@ -1,8 +1,8 @@
 //#Variants: -O0 | -O2 | -O3 | -O2 -fno-omit-frame-pointer | -O2 -static | -O2 -flto
 //#Movable: 30
-/* Long ways of calls from frame to frame, which need no check for room once one was made: on the main stack down to
- * where the plain program has used 7.5 of the usual 8 MiB, on the smallest stacks of others, where nothing may get a
- * pad, and across jumps back. */
+/* Long ways of calls from frame to frame, which need no check for room once one was made: on the
+ * main stack down to where the plain program has used 7.5 of the usual 8 MiB, on the smallest
+ * stacks of others, where nothing may get a pad, and across jumps back. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <pthread.h>

@@ -1,4 +1,5 @@
-//#Variants: -O2 | -O0 | -Os | -O2 -no-pie | -O0 -no-pie | -O2 -fPIC | -static | -flto | gcc -O2 | gcc -O0 | gcc -O2 -no-pie | gcc -Os | -O2 -fuse-ld=lld -Wa,--crel,--allow-experimental-crel
+//#Variants: -O2 | -O0 | -Os | -O2 -no-pie | -O0 -no-pie | -O2 -fPIC | -static | -flto | gcc -O2 |
+//#    gcc -O0 | gcc -O2 -no-pie | gcc -Os | -O2 -fuse-ld=lld -Wa,--crel,--allow-experimental-crel
 //#Movable: 2
 #include "../rounds.h"
 

@@ -29,8 +29,9 @@ NOINLINE static long interpret(const int *code)
 int main(void)
 {
     /* sum = 1; for (n = 600000; n; n--) sum = helper(sum, n); */
-    static const int code[] = {PUSH, 1, PUSH, 600000, SWAP, PUSH, 0, ADD, PUSH, 3, MUL, PUSH, 5, CALL,
-                               SWAP, PUSH, 1, SUB, DUP, JNZ, 4, DROP, HALT};
+    static const int code[] = {PUSH, 1,   PUSH, 600000, SWAP, PUSH, 0,    ADD,
+                               PUSH, 3,   MUL,  PUSH,   5,    CALL, SWAP, PUSH,
+                               1,    SUB, DUP,  JNZ,    4,    DROP, HALT};
     for (int i = 0; i < 6; i++)
         printf("%ld\n", interpret(code));
     return 0;

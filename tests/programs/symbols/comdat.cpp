@@ -1,4 +1,6 @@
-//#Variants: -O2 | -O0 | -O2 -ffunction-sections -Wl,--gc-sections | -O2 -Wl,--icf=all -fuse-ld=lld | -O2 -Wl,--icf=safe -ffunction-sections -fuse-ld=lld | -static | -flto | gcc -O2 | -O2 -fuse-ld=bfd
+//#Variants: -O2 | -O0 | -O2 -ffunction-sections -Wl,--gc-sections |
+//#    -O2 -Wl,--icf=all -fuse-ld=lld | -O2 -Wl,--icf=safe -ffunction-sections -fuse-ld=lld |
+//#    -static | -flto | gcc -O2 | -O2 -fuse-ld=bfd
 //#With: comdat_other.cpp
 //#Movable: 4
 /* Inline functions, templates and vtables exist in two modules and once in the program. */

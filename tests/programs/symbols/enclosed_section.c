@@ -1,7 +1,8 @@
-//#Variants: -O2 | -O2 -flto -Wl,-z,nostart-stop-gc | -O2 -fuse-ld=lld -Wl,-z,nostart-stop-gc | gcc -O2 -ffunction-sections
+//#Variants: -O2 | -O2 -flto -Wl,-z,nostart-stop-gc | -O2 -fuse-ld=lld -Wl,-z,nostart-stop-gc |
+//#    gcc -O2 -ffunction-sections
 //#Flags: -ffunction-sections -fdata-sections -Wl,--gc-sections
-/* A registry in a section that only its bounds refer to, as in systemd, libcheck, Unity and kernels. Its entries stay
- * although the linker drops what nobody refers to. */
+/* A registry in a section that only its bounds refer to, as in systemd, libcheck, Unity and
+ * kernels. Its entries stay although the linker drops what nobody refers to. */
 #include "../rounds.h"
 
 typedef long (*Hook)(long);

@@ -1,8 +1,9 @@
-//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | gcc -O2 -fno-plt | gcc -O2 -no-pie | -O2 -fuse-ld=bfd | gcc -O2 -fuse-ld=bfd
+//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | gcc -O2 -fno-plt | gcc -O2 -no-pie |
+//#    -O2 -fuse-ld=bfd | gcc -O2 -fuse-ld=bfd
 //#Flags: -ldl
 //#With: next_symbol_by_jump_wrapper.c
-/* A function that only passes its argument on to the loader, by a jump: the loader looks at the address in its
- * caller. */
+/* A function that only passes its argument on to the loader, by a jump: the loader looks at the
+ * address in its caller. */
 #include "../rounds.h"
 #include <string.h>
 

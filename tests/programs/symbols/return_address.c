@@ -1,6 +1,7 @@
-//#Variants: -O2 | -O0 | -O2 -fno-pie -no-pie | -O2 -static | -O2 -flto | -O2 -finstrument-functions -DINSTRUMENTED
-/* Who looks at a return address finds the caller in the program's file, and the same place in each layout: as programs do
- * that name their callers by /proc/self/maps, or count calls by place. */
+//#Variants: -O2 | -O0 | -O2 -fno-pie -no-pie | -O2 -static | -O2 -flto |
+//#    -O2 -finstrument-functions -DINSTRUMENTED
+/* Who looks at a return address finds the caller in the program's file, and the same place in each
+ * layout: as programs do that name their callers by /proc/self/maps, or count calls by place. */
 #include "return_address.h"
 
 #ifdef INSTRUMENTED

@@ -1,4 +1,5 @@
-//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | -O2 -Wl,--gc-sections -Wl,-z,nostart-stop-gc | -O2 -fuse-ld=bfd
+//#Variants: -O2 | -O0 | -O2 -no-pie | gcc -O2 | -O2 -Wl,--gc-sections -Wl,-z,nostart-stop-gc |
+//#    -O2 -fuse-ld=bfd
 //#Movable: 3
 /* Functions in sections of the user, which find one another through __start_ and __stop_ symbols,
  * and which the assembler has already connected within a section. */

@@ -3,4 +3,7 @@ long weak_default(long x) { return x + 100; }
 long chosen(long x);
 long original(long x);
 long (*const other_table[])(long) = {chosen, original};
-__attribute__((noinline)) long other(long x) { return chosen(x) + weak_default(x) + other_table[1](x); }
+__attribute__((noinline)) long other(long x)
+{
+    return chosen(x) + weak_default(x) + other_table[1](x);
+}

@@ -161,7 +161,8 @@ FUNCTION moves__takes_an_address
         ret
 END moves__takes_an_address
 
-# Its middle is an entry of the global offset table, which the linker may leave out (GOTPCRELX) or not.
+# Its middle is an entry of the global offset table, which the linker may leave out (GOTPCRELX) or
+# not.
 FUNCTION InteriorReferenced__by_the_offset_table
         leaq 1(%rdi,%rdi), %rax
         .globl middle_in_offset_table

@@ -1,6 +1,7 @@
 //#Variants: -O2 | -O0 | gcc -O2 | -O2 -static
 //#Flags: -pthread
-/* Threads that can be cancelled at every instruction, in the middle of functions that have just moved. */
+/* Threads that can be cancelled at every instruction, in the middle of functions that have just
+ * moved. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <unistd.h>

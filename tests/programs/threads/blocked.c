@@ -53,7 +53,8 @@ NOINLINE static int frame(int kind, int depth)
 {
     volatile int marks[4] = {kind, depth, kind + depth, kind ^ depth};
     int result = depth == 0 ? waits(kind) : frame(kind, depth - 1);
-    CHECK(marks[0] == kind && marks[1] == depth && marks[2] == kind + depth && marks[3] == (kind ^ depth));
+    CHECK(marks[0] == kind && marks[1] == depth && marks[2] == kind + depth &&
+          marks[3] == (kind ^ depth));
     return result + (depth > 0);
 }
 

@@ -1,8 +1,8 @@
 //#Variants: -O2 | -O0 | -static | -O2 -no-pie | gcc -O2
 //#Flags: -pthread
 //#Movable: 40
-/* Eight threads reach the entry of the same function at the same time, so that they resolve it together,
- * while epochs begin between and during their calls. */
+/* Eight threads reach the entry of the same function at the same time, so that they resolve it
+ * together, while epochs begin between and during their calls. */
 #include "../rounds.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,9 +15,11 @@
     }
 #define TEN(n) FUNCTION(n##0) FUNCTION(n##1) FUNCTION(n##2) FUNCTION(n##3) FUNCTION(n##4) \
     FUNCTION(n##5) FUNCTION(n##6) FUNCTION(n##7) FUNCTION(n##8) FUNCTION(n##9)
-TEN(1) TEN(2) TEN(3) TEN(4)
-#define NAMES(n) f##n##0, f##n##1, f##n##2, f##n##3, f##n##4, f##n##5, f##n##6, f##n##7, f##n##8, f##n##9
-static uint64_t (*const functions[40])(uint64_t) = {NAMES(1), NAMES(2), NAMES(3), NAMES(4)};
+TEN(1)
+TEN(2) TEN(3) TEN(4)
+#define NAMES(n)                                                                                   \
+    f##n##0, f##n##1, f##n##2, f##n##3, f##n##4, f##n##5, f##n##6, f##n##7, f##n##8, f##n##9
+    static uint64_t (*const functions[40])(uint64_t) = {NAMES(1), NAMES(2), NAMES(3), NAMES(4)};
 
 enum { THREADS = 8 };
 static atomic_int arrived;

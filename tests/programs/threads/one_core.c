@@ -1,7 +1,7 @@
 //#Variants: -O2 | -static
 //#Flags: -pthread
-/* Sixteen threads, the maintenance of layouts among them, share one core: whoever waits for somebody
- * else by spinning would wait for a whole time slice. */
+/* Sixteen threads, the maintenance of layouts among them, share one core: whoever waits for
+ * somebody else by spinning would wait for a whole time slice. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <pthread.h>

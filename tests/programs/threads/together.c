@@ -19,9 +19,11 @@
 #define HUNDRED(n) TEN(n##0) TEN(n##1) TEN(n##2) TEN(n##3) TEN(n##4) TEN(n##5) TEN(n##6) TEN(n##7) \
     TEN(n##8) TEN(n##9)
 HUNDRED(10) HUNDRED(11) HUNDRED(12) HUNDRED(13) HUNDRED(14)
-#define NAMES(n) f##n##0, f##n##1, f##n##2, f##n##3, f##n##4, f##n##5, f##n##6, f##n##7, f##n##8, f##n##9
-#define MORE_NAMES(n) NAMES(n##0), NAMES(n##1), NAMES(n##2), NAMES(n##3), NAMES(n##4), NAMES(n##5), \
-    NAMES(n##6), NAMES(n##7), NAMES(n##8), NAMES(n##9)
+#define NAMES(n)                                                                                   \
+    f##n##0, f##n##1, f##n##2, f##n##3, f##n##4, f##n##5, f##n##6, f##n##7, f##n##8, f##n##9
+#define MORE_NAMES(n)                                                                              \
+    NAMES(n##0), NAMES(n##1), NAMES(n##2), NAMES(n##3), NAMES(n##4), NAMES(n##5), NAMES(n##6),     \
+        NAMES(n##7), NAMES(n##8), NAMES(n##9)
 enum { THREADS = 8, FUNCTIONS = 500 };
 static uint64_t (*const functions[FUNCTIONS])(uint64_t) = {
     MORE_NAMES(10), MORE_NAMES(11), MORE_NAMES(12), MORE_NAMES(13), MORE_NAMES(14)};

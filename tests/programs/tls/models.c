@@ -1,4 +1,8 @@
-//#Variants: -O2 | -O0 | -O2 -fPIC -ftls-model=global-dynamic | -O2 -fPIC -ftls-model=local-dynamic | -O2 -ftls-model=initial-exec | -O2 -ftls-model=local-exec | -O2 -fPIC -static | -O2 -no-pie | gcc -O2 -fPIC | gcc -O2 -fPIC -mtls-dialect=gnu2 | -O2 -fPIC -mtls-dialect=gnu2 | -flto -fPIC | -O2 -fPIC -fno-plt | -O2 -fPIC -fuse-ld=bfd | gcc -O2 -fPIC -fno-plt
+//#Variants: -O2 | -O0 | -O2 -fPIC -ftls-model=global-dynamic |
+//#    -O2 -fPIC -ftls-model=local-dynamic | -O2 -ftls-model=initial-exec |
+//#    -O2 -ftls-model=local-exec | -O2 -fPIC -static | -O2 -no-pie | gcc -O2 -fPIC |
+//#    gcc -O2 -fPIC -mtls-dialect=gnu2 | -O2 -fPIC -mtls-dialect=gnu2 | -flto -fPIC |
+//#    -O2 -fPIC -fno-plt | -O2 -fPIC -fuse-ld=bfd | gcc -O2 -fPIC -fno-plt
 //#Flags: -pthread
 //#With: models_other.c
 //#Movable: 4

@@ -4,7 +4,19 @@
 
 enum { MAX_CODE = 512, MAX_STACK = 64 };
 
-enum operation { PUSH, ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, NEGATE, SQUARE, LESS, EQUAL, HALT };
+enum operation {
+    PUSH,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    REMAINDER,
+    NEGATE,
+    SQUARE,
+    LESS,
+    EQUAL,
+    HALT
+};
 
 struct program {
     const char *text;

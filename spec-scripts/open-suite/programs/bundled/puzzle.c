@@ -2,14 +2,16 @@
  * Collatz sequence by mutual calls. */
 #include "bundled.h"
 
-static uint64_t place_queens(unsigned size, unsigned row, uint32_t columns, uint32_t left, uint32_t right)
+static uint64_t place_queens(unsigned size, unsigned row, uint32_t columns, uint32_t left,
+                             uint32_t right)
 {
     uint64_t solutions = 0;
     if (row == size)
         return 1;
     for (uint32_t free = ~(columns | left | right) & ((1u << size) - 1); free; free &= free - 1) {
         uint32_t queen = free & (0u - free);
-        solutions += place_queens(size, row + 1, columns | queen, (left | queen) << 1, (right | queen) >> 1);
+        solutions +=
+            place_queens(size, row + 1, columns | queen, (left | queen) << 1, (right | queen) >> 1);
     }
     return solutions;
 }

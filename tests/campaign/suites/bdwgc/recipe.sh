@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The collector of Boehm, Demers and Weiser: it reads stacks, registers and data of all threads for what
-# may be pointers, and stops threads by signals.
+# The collector of Boehm, Demers and Weiser: it reads stacks, registers and data of all threads for
+# what may be pointers, and stops threads by signals.
 
 debian_source=libgc
 debian_version=8.2.2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# bytes, Rust: shared and counted memory, panics that tests expect, allocators of the tests' own. Objects of
-# rustc have no stack pads.
+# bytes, Rust: shared and counted memory, panics that tests expect, allocators of the tests' own.
+# Objects of rustc have no stack pads.
 
 crate=bytes
 crate_version=1.12.1

@@ -6,8 +6,8 @@ debian_source=google-glog
 debian_version=0.6.0
 debian_sha256=8a83bf982f37bb70825df71a9709fa90ea9f4447fb3c099e1d720a439d88bad6
 
-# Without what may be installed or not: its own stand-ins for gflags and Google Test, the unwinder of
-# the compiler.
+# Without what may be installed or not: its own stand-ins for gflags and Google Test, the unwinder
+# of the compiler.
 suite_build() {
     cmake -S . -B out -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_FLAGS="$CXXFLAGS" -DBUILD_SHARED_LIBS=OFF \
         -DWITH_GFLAGS=OFF -DWITH_GTEST=OFF -DWITH_UNWIND=OFF

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# libsodium: cryptography with assembly and vector instructions chosen at start; memory between guard
-# pages; signals at accesses that must fail.
+# libsodium: cryptography with assembly and vector instructions chosen at start; memory between
+# guard pages; signals at accesses that must fail.
 
 debian_source=libsodium
 debian_version=1.0.18

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# libunwind of nongnu.org, built by the compiler under test as upstream builds it (without _Unwind_*):
-# walks from signal handlers, resumes frames, reads other processes and core dumps.
+# libunwind of nongnu.org, built by the compiler under test as upstream builds it (without
+# _Unwind_*): walks from signal handlers, resumes frames, reads other processes and core dumps.
 
 debian_source=libunwind
 debian_version=1.6.2
@@ -12,7 +12,8 @@ suite_build() {
     make -j"$JOBS" check TESTS=
 }
 
-# run-coredump-unwind needs core files in the folder of a test, which depends on the system's core_pattern.
+# run-coredump-unwind needs core files in the folder of a test, which depends on the system's
+# core_pattern.
 suite_run() {
     make -k -C tests check LOG_COMPILER="timeout -k 10 $test_seconds" XFAIL_TESTS=
 }

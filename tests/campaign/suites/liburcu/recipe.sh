@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# liburcu: readers without locks beside writers that free what they read, in five ways, one by signals;
-# threads that are created and end all the time; fork. Its own libraries are linked in.
+# liburcu: readers without locks beside writers that free what they read, in five ways, one by
+# signals; threads that are created and end all the time; fork. Its own libraries are linked in.
 
 debian_source=liburcu
 

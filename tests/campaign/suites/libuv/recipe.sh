@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# libuv: event loops, a pool of threads, processes, signals, pipes and sockets of the loopback; each test
-# is a process of its own.
+# libuv: event loops, a pool of threads, processes, signals, pipes and sockets of the loopback; each
+# test is a process of its own.
 
 debian_source=libuv1
 debian_version=1.44.2

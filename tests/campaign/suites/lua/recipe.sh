@@ -20,8 +20,8 @@ suite_run() {
     for again in 1 2 3; do
         check "all-$again" ../src/lua all.lua
         for file in *.lua; do
-            # `all` is above, and calls `big` in a coroutine, where it takes little memory; `checktable`
-            # belongs to a build with assertions inside Lua.
+            # `all` is above, and calls `big` in a coroutine, where it takes little memory;
+            # `checktable` belongs to a build with assertions inside Lua.
             case $file in
             all.lua | big.lua | checktable.lua) ;;
             *) check "${file%.lua}-$again" ../src/lua "$file" ;;

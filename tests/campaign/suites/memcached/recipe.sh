@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2164
-# memcached: threads with an event loop each, memory that other threads reassign, restarts; libevent is
-# built with the same compiler and linked in.
+# memcached: threads with an event loop each, memory that other threads reassign, restarts; libevent
+# is built with the same compiler and linked in.
 
 debian_source=memcached
 debian_version=1.6.18

@@ -12,8 +12,8 @@ suite_build() {
     make -j"$JOBS" build_sw
 }
 
-# What is below a protocol (arithmetic, ciphers, encodings, certificates), fibers, threads, and one of
-# the tests of whole sessions. The fuzzers' corpus and the sessions through a proxy take hours.
+# What is below a protocol (arithmetic, ciphers, encodings, certificates), fibers, threads, and one
+# of the tests of whole sessions. The fuzzers' corpus and the sessions through a proxy take hours.
 suite_run() {
     HARNESS_JOBS=1 make test TESTS="01 02 03 04 05 06 10 15 test_dgst test_enc test_evp test_aesgcm \
         test_x509 test_verify test_async test_threads test_secmem test_constant_time test_sslapi test_ssl_ctx test_asyncio"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2164  # steps end at the first command that fails
-# perl: an interpreter that longjmps, forks, handles signals and opens libraries (its modules in C are
-# shared objects). The tests of the core, t/; those of the bundled modules are not run.
+# perl: an interpreter that longjmps, forks, handles signals and opens libraries (its modules in C
+# are shared objects). The tests of the core, t/; those of the bundled modules are not run.
 
 debian_source=perl
 
@@ -10,9 +10,9 @@ suite_build() {
     make -j"$JOBS" test_prep
 }
 
-# Perl's own runner stops at nothing and prints a verdict for each file. Without the generated tables of
-# Unicode's properties and foldings, which take most of the time and always the same way. Files of a part
-# run one after the other, the parts side by side, as perl's harness may run them.
+# Perl's own runner stops at nothing and prints a verdict for each file. Without the generated
+# tables of Unicode's properties and foldings, which take most of the time and always the same way.
+# Files of a part run one after the other, the parts side by side, as perl's harness may run them.
 suite_run() {
     local part
     cd t

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# redis: an event loop with threads beside it, forks that save what the parent changes, Lua with longjmps
-# inside. Its tests are written in Tcl and talk to servers that they start.
+# redis: an event loop with threads beside it, forks that save what the parent changes, Lua with
+# longjmps inside. Its tests are written in Tcl and talk to servers that they start.
 
 debian_source=redis
 debian_version=7.0.15
@@ -9,10 +9,11 @@ debian_sha256=4b1dc4ee6d622a09fff9c6777191209750fb5e5a725ef78ea012d6eef4c22982
 # With libc's allocator, which szc's heap stands for.
 suite_build() { make -j"$JOBS" MALLOC=libc OPTIMIZATION="$CFLAGS" OPT="$CFLAGS" V=1; }
 
-# Not here, of 82 units: what measures memory or what the allocator gives (memefficiency, maxmemory, client-eviction,
-# querybuf, replybufsize, obuf-limits, dismiss-mem), waits by the clock for many minutes (replication*, psync2*,
-# failover, block-repl, aof-race, wait, pause, list-3), feeds itself from a random source (corrupt-dump-fuzzer), needs
-# rights or certificates (oom-score-adj, tls), starts clusters or benchmarks (cluster*, redis-benchmark).
+# Not here, of 82 units: what measures memory or what the allocator gives (memefficiency, maxmemory,
+# client-eviction, querybuf, replybufsize, obuf-limits, dismiss-mem), waits by the clock for many
+# minutes (replication*, psync2*, failover, block-repl, aof-race, wait, pause, list-3), feeds itself
+# from a random source (corrupt-dump-fuzzer), needs rights or certificates (oom-score-adj, tls),
+# starts clusters or benchmarks (cluster*, redis-benchmark).
 units=(
     unit/{dump,auth,protocol,keyspace,scan,info,info-command,sort,expire,other,multi,quit,aofrw,acl,acl-v2}
     unit/type/{string,incr,list,list-2,set,zset,hash,stream,stream-cgroups}

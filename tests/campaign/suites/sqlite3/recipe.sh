@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# SQLite: its quick tests in Tcl (which run in the process of the library under test), the corpus of its
-# fuzzers, tests of threads and of processes that share a database.
+# SQLite: its quick tests in Tcl (which run in the process of the library under test), the corpus of
+# its fuzzers, tests of threads and of processes that share a database.
 
 debian_source=sqlite3
 
@@ -25,9 +25,9 @@ suite_run() {
     "${unprivileged[@]}" ./testfixture test/extraquick.test
 }
 
-# Two kinds of tests are numbered by what differs without being wrong, and count once each: those that let
-# each allocation fail in turn (SQLite asks the allocator how large its blocks have become, and allocates
-# less often where they are larger), and those of file names up to the longest.
+# Two kinds of tests are numbered by what differs without being wrong, and count once each: those
+# that let each allocation fail in turn (SQLite asks the allocator how large its blocks have become,
+# and allocates less often where they are larger), and those of file names up to the longest.
 suite_results() {
     sed -nE -e 's/^RESULT //p' -e 's/^([^ ]+)\.\.\. Ok$/\1 passed/p' -e 's/^! ([^ ]+) expected: .*/\1 failed/p' "$1" |
         sed -E 's/^([^ ]*-oom-[a-z]+|pager1-16\.1)\.[0-9]+ /\1 /' | sort -u

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2164  # steps end at the first command that fails
-# Tcl: coroutines that remember where on the stack they began, libraries that are loaded and unloaded,
-# threads, channels; Tcl's own library is shared, and built with the same compiler.
+# Tcl: coroutines that remember where on the stack they began, libraries that are loaded and
+# unloaded, threads, channels; Tcl's own library is shared, and built with the same compiler.
 
 debian_source=tcl8.6
 debian_version=8.6.13+dfsg
