@@ -78,7 +78,8 @@ fn settle() {
     });
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the
     // process with it.
-    maintenance::leave_for_good();
-    // Release: who sees this finds the task gone.
-    ALONE.store(true, Ordering::Release);
+    if maintenance::leave_for_good() {
+        // Release: who sees this finds the task gone.
+        ALONE.store(true, Ordering::Release);
+    }
 }

@@ -31,10 +31,10 @@ use szc_layout::{epoch, rng};
 use szc_stack as stack;
 use szc_sys::{errno, next, os};
 
-/// Nothing can be repaired where a panic happens: say where and stop.
+/// Nothing can be repaired where a panic happens: say where and abort.
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    let file = info.location().map_or("", core::panic::Location::file);
-    report::stop(70, &[b"internal error in the runtime, in ", file.as_bytes()])
+    let place = info.location().map_or(("an unknown place", 0), |at| (at.file(), at.line()));
+    report::internal_error("it panicked", place)
 }

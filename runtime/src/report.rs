@@ -8,7 +8,7 @@ use crate::code::images::Images;
 use crate::code::reclaim;
 use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
 use crate::state::CODE;
-use crate::{code, filters, heap, library, stack};
+use crate::{code, filters, heap, library, maintenance, stack};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 pub use path::Path;
@@ -222,6 +222,39 @@ fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
     result.and_then(|()| file.write(page.bytes()))
 }
 
+/// Says on standard error where the runtime contradicts itself, and aborts: what it knows is wrong,
+/// so nothing is repaired or written, and a core dump shows it.
+#[cold]
+#[inline(never)]
+pub fn internal_error(what: &str, place: (&str, u32)) -> ! {
+    let mut line = Buffer::new();
+    let seed = FACTS.get().map(|facts| facts.seed);
+    write_internal_error(&mut line, what, place, seed, maintenance::rounds_over());
+    os::write_error(line.bytes());
+    os::abort()
+}
+
+/// `round`: how many rounds of epochs were over; a run with the same seed may get there again.
+fn write_internal_error(
+    line: &mut Buffer<512>,
+    what: &str,
+    (file, number): (&str, u32),
+    seed: Option<u64>,
+    round: u64,
+) {
+    line.text("szc: internal error in the runtime: ").text(what).text(" at ").text(file);
+    line.text(":").decimal(u64::from(number));
+    match seed {
+        Some(seed) => {
+            line.text(" (seed ").decimal(seed).text(", epoch ").decimal(round);
+            line.text("); please report it\n");
+        }
+        None => {
+            line.text(" (before the start); please report it\n");
+        }
+    }
+}
+
 /// Says on standard error what is wrong and ends the program.
 pub fn stop(code: i32, parts: &[&[u8]]) -> ! {
     let mut text = Buffer::<PAGE_BYTES>::new();
@@ -274,6 +307,25 @@ mod tests {
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
              \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\
              \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\"blocked\":\"why\"}}\n"
+        );
+    }
+
+    #[test]
+    fn an_internal_error_is_one_line_with_place_and_state() {
+        let line = |seed| {
+            let mut line = Buffer::new();
+            write_internal_error(&mut line, "it panicked", ("src/a.rs", 12), seed, 7);
+            String::from_utf8(line.bytes().to_vec()).unwrap()
+        };
+        assert_eq!(
+            line(Some(u64::MAX)),
+            "szc: internal error in the runtime: it panicked at src/a.rs:12 (seed \
+             18446744073709551615, epoch 7); please report it\n"
+        );
+        assert_eq!(
+            line(None),
+            "szc: internal error in the runtime: it panicked at src/a.rs:12 (before the start); \
+             please report it\n"
         );
     }
 

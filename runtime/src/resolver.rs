@@ -45,5 +45,5 @@ pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
 #[cold]
 #[inline(never)]
 fn lost() -> ! {
-    report::stop(70, &[b"internal error in the runtime: a call came from no stub"])
+    report::internal_error("a call came from no stub", (file!(), line!()))
 }

@@ -9,9 +9,7 @@ use super::{base, map};
 use crate::HeapBase;
 use core::sync::atomic::{AtomicU8, Ordering};
 use szc_abi::text::Buffer;
-use szc_sys::os::{self, SIG_DFL, SignalAction};
-
-const SIGABRT: i32 = 6;
+use szc_sys::os;
 
 /// The base of the heap, for messages and checks; set once at start.
 static BASE: AtomicU8 = AtomicU8::new(0);
@@ -64,11 +62,7 @@ fn stop(what: &str, pointer: *mut u8) -> ! {
     text.text("szc: ").text(what).hexadecimal(pointer.addr() as u64).text("\n");
     os::write_error(text.bytes());
     // As abort(3): a handler of the program's may run, and may not prevent the end.
-    let _ = os::signal_mask(1, Some(1 << (SIGABRT - 1)));
-    os::raise(SIGABRT);
-    let default = SignalAction { handler: SIG_DFL, ..SignalAction::DEFAULT };
-    // SAFETY: the default action has no handler.
-    let _ = unsafe { os::signal_action(SIGABRT, Some(&default)) };
-    os::raise(SIGABRT);
-    os::exit_group(128 + SIGABRT)
+    let _ = os::signal_mask(os::UNBLOCK, Some(1 << (os::SIGABRT - 1)));
+    os::raise(os::SIGABRT);
+    os::abort()
 }

@@ -21,6 +21,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub use presence::{leave_for_good, without_task};
 use round::Round;
+pub use round::over as rounds_over;
 use szc_abi::text::parse_decimal;
 
 const STACK_BYTES: usize = 128 << 10;
@@ -77,8 +78,11 @@ fn stack() -> Result<*mut u8, os::Errno> {
     }
     let memory = os::map_anonymous(STACK_BYTES)?;
     // The lowest page catches an overflow.
-    // SAFETY: the memory was mapped a moment ago.
-    unsafe { os::protect(memory, os::PAGE_BYTES, os::PROT_NONE)? };
+    // SAFETY: the memory was mapped a moment ago, and nobody else knows it.
+    unsafe {
+        os::protect(memory, os::PAGE_BYTES, os::PROT_NONE)
+            .inspect_err(|_| os::unmap(memory, STACK_BYTES))?;
+    }
     STACK.store(memory, Ordering::Relaxed);
     Ok(memory)
 }

@@ -12,7 +12,7 @@ use crate::filters;
 use crate::os;
 use crate::os::tasks::{self, Processors};
 use crate::os::{Lock, futex_wait_until, futex_wake};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// There is something for the task to do.
 const WANTED: u32 = 1;
@@ -39,9 +39,12 @@ static CHANGES_OF_CALLS: Lock = Lock::new();
 /// that makes it.)
 static PROCESSORS: Processors = Processors::new();
 
-/// How long a call waits for the task to go: it may wait for a forked child. Then the call finds
-/// it.
+/// How long a call waits for the task to go: it may wait for a forked child. Then the call goes ahead
+/// and finds it.
 const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// The task has been told to go for good.
+static LEAVES: AtomicBool = AtomicBool::new(false);
 
 /// Time between looks whether the kernel has forgotten a task.
 const LOOK_NS: u64 = 50_000;
@@ -79,6 +82,7 @@ pub fn become_child() {
     STATE.store(0, Ordering::Relaxed);
     TASK.store(0, Ordering::Relaxed);
     CALLS.store(0, Ordering::Relaxed);
+    LEAVES.store(false, Ordering::Relaxed);
     CHANGES_OF_CALLS.reset();
 }
 
@@ -114,6 +118,8 @@ pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
     change_calls(|calls| {
         if calls == 0 {
             step_aside();
+            // If it stays for longer, the call is carried out beside it all the same.
+            let _ = has_gone_within(PATIENCE_NS);
         }
         calls + 1
     });
@@ -127,18 +133,22 @@ pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Sends the task away, and returns when it has gone. It does not come back.
-pub fn leave_for_good() {
+/// Sends the task away; it does not come back. Whether it has gone: if not, it goes later, and this
+/// can be asked again.
+pub fn leave_for_good() -> bool {
     if STATE.load(Ordering::Relaxed) == 0 || PROCESS.load(Ordering::Relaxed) != os::process_id() {
-        return;
+        return true;
     }
+    let mut has_gone = false;
     // A call that never ends.
     change_calls(|calls| {
         if calls == 0 {
             step_aside();
         }
-        calls + 1
+        has_gone = has_gone_within(PATIENCE_NS);
+        calls + u32::from(!LEAVES.swap(true, Ordering::Relaxed))
     });
+    has_gone
 }
 
 fn change_calls(change: impl FnOnce(u32) -> u32) {
@@ -154,15 +164,23 @@ fn step_aside() {
     PROCESSORS.read(TASK.load(Ordering::Relaxed));
     STATE.fetch_or(ASIDE, Ordering::AcqRel);
     futex_wake(&STATE, 1, false);
-    let patience_ends = os::monotonic_ns() + PATIENCE_NS;
-    let must_wait = || {
+}
+
+/// Waits until the task has gone that was told to; false if it is still there behind that time.
+fn has_gone_within(patience_ns: u64) -> bool {
+    let patience_ends = os::monotonic_ns() + patience_ns;
+    let is_still_there = || {
         let state = STATE.load(Ordering::Acquire);
         let stays = state & WANTED != 0 && state & OWED == 0;
         state & STARTING != 0 || stays || is_there()
     };
-    while must_wait() && os::monotonic_ns() < patience_ends {
+    while is_still_there() {
+        if os::monotonic_ns() >= patience_ends {
+            return false;
+        }
         os::sleep_until(os::monotonic_ns() + LOOK_NS);
     }
+    true
 }
 
 fn come_back() {
@@ -175,5 +193,25 @@ fn come_back() {
         // Without it the program keeps its layout.
         let _ = spawn();
         PROCESSORS.give(TASK.load(Ordering::Relaxed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_stays_for_longer_than_a_call_waits_is_not_taken_for_gone() {
+        assert!(leave_for_good(), "there is none yet");
+        // This thread stands in for a task that hears nothing.
+        STATE.store(WANTED, Ordering::Relaxed);
+        made(Ok(tasks::thread_id()));
+        assert!(!leave_for_good() && !leave_for_good());
+        assert_eq!(CALLS.load(Ordering::Relaxed), 1, "one call never ends");
+        // It hears, and has gone.
+        assert!(sleeps_until(0));
+        TASK.store(0, Ordering::Relaxed);
+        assert!(leave_for_good());
+        become_child();
     }
 }

@@ -10,6 +10,7 @@ use crate::code::{Plan, Prepared};
 use crate::library;
 use crate::os;
 use crate::state::CODE;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Time between looks whether a child has its own copies, at first. Later it grows with the time
 /// that was waited.
@@ -18,6 +19,14 @@ const RETRY_NS: u64 = 1_000_000;
 /// How long an epoch that has been prepared waits for a child, with all that wait for `CHANGES`:
 /// where forks follow one another closely there would be no epoch otherwise.
 const PATIENCE_NS: u64 = 10 * RETRY_NS;
+
+/// Rounds that are over. A number by itself: no order needed.
+static OVER: AtomicU64 = AtomicU64::new(0);
+
+/// How many rounds are over.
+pub fn over() -> u64 {
+    OVER.load(Ordering::Relaxed)
+}
 
 /// Which images have begun their epochs.
 pub struct Round {
@@ -58,6 +67,7 @@ impl Round {
             self.slot += 1;
         }
         *self = Self::new();
+        OVER.fetch_add(1, Ordering::Relaxed);
         true
     }
 }

@@ -1,6 +1,7 @@
 //! The runtime beside a program: its settings, its log, its memory, what it does when it cannot
 //! work. What a program itself can see is tested by the programs below `programs/invisible`.
 
+mod internal;
 mod logs;
 mod settings;
 mod starts;

@@ -231,8 +231,11 @@ pub unsafe fn remap_to(
 pub fn map_wiped_on_fork(bytes: usize) -> Result<*mut u8, Errno> {
     let memory = map_anonymous(bytes)?;
     let wipe_on_fork = 18;
-    // SAFETY: our own mapping of a moment ago.
-    check(unsafe { syscall(nr::MADVISE, [memory as usize, bytes, wipe_on_fork, 0, 0, 0]) })?;
+    // SAFETY: our own mapping of a moment ago, which nobody else knows.
+    unsafe {
+        check(syscall(nr::MADVISE, [memory as usize, bytes, wipe_on_fork, 0, 0, 0]))
+            .inspect_err(|_| unmap(memory, bytes))?;
+    }
     Ok(memory)
 }
 

@@ -39,6 +39,9 @@ pub const SA_RESTORER: u64 = 0x0400_0000;
 /// The default action is back when the handler runs.
 pub const SA_RESETHAND: u64 = 0x8000_0000;
 
+/// What abort(3) sends.
+pub const SIGABRT: i32 = 6;
+
 /// `rt_sigaction(2)`; returns the action before.
 ///
 /// # Safety
@@ -55,6 +58,9 @@ pub unsafe fn signal_action(
     Ok(old)
 }
 
+/// `SIG_UNBLOCK`.
+pub const UNBLOCK: i32 = 1;
+
 /// `rt_sigprocmask(2)`; returns the mask before. `how`: 0 block, 1 unblock, 2 set.
 pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
     let mut old = 0u64;
@@ -65,6 +71,16 @@ pub fn signal_mask(how: i32, new: Option<u64>) -> Result<u64, Errno> {
         syscall(nr::RT_SIGPROCMASK, [how as usize, new, (&raw mut old) as usize, 8, 0, 0])
     })?;
     Ok(old)
+}
+
+/// Ends the process by SIGABRT, whatever the program does with that signal: with a core dump, if it
+/// may have one.
+pub fn abort() -> ! {
+    // SAFETY: the default action has no handler.
+    let _ = unsafe { signal_action(SIGABRT, Some(&SignalAction::DEFAULT)) };
+    let _ = signal_mask(UNBLOCK, Some(1 << (SIGABRT - 1)));
+    super::raise(SIGABRT);
+    super::exit_group(128 + SIGABRT)
 }
 
 /// Does something for which the kernel may send this thread `signal`; if it says that it was
