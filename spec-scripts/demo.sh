@@ -27,7 +27,8 @@ while [[ $# -gt 0 ]]; do
     --offline) offline=yes ;;
     --blocks)
         blocks=${2:-}
-        [[ $blocks =~ ^[1-9][0-9]*$ && $blocks -ge 6 ]] || die "--blocks needs a number, at least 6; found '$blocks'"
+        [[ $blocks =~ ^[1-9][0-9]*$ && $blocks -ge 6 ]] ||
+            die "--blocks needs a number, at least 6; found '$blocks'"
         shift
         ;;
     *) die "unknown argument '$1'; usage: demo.sh [--offline] [--blocks N]" ;;
@@ -110,7 +111,8 @@ main() {
 # left out.
 levels() {
     heading "-O1, -O2 and -O3 over ${LEVEL_PROGRAMS[*]}, $LEVEL_BLOCKS blocks of short runs"
-    suite measure "${LEVEL_PROGRAMS[@]}" --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size test \
+    suite measure "${LEVEL_PROGRAMS[@]}" --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size \
+        test \
         --results "$RESULTS/levels" --szc "$SZC" -- --fixed "$LEVEL_BLOCKS" ||
         warn "not all of them could be measured"
     if [[ -s $RESULTS/levels/suite.json ]]; then
@@ -139,7 +141,7 @@ verdict_table() {
     done
     for program in "$@"; do
         printf '\n%s: %s\n' "$program" \
-            "$(grep -E '^(B \([^)]*\) |B [^(]|Unresolved|No verdict)' "$RESULTS/$program.txt" | head -n 1)"
+            "$(grep -E -m 1 '^(B \([^)]*\) |B [^(]|Unresolved|No verdict)' "$RESULTS/$program.txt")"
     done
 }
 

@@ -23,7 +23,8 @@ derive_source_lists() {
     mkdir -p "$APT/lists/partial" "$APT/cache/archives/partial" "$APT/parts"
     rm -f "$APT"/parts/*
     local list name
-    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
+        /etc/apt/sources.list.d/*.sources; do
         [[ -r $list ]] || continue
         name=$(basename "$list")
         case $name in
@@ -71,9 +72,11 @@ fetch_from_debian() {
     # The newest first. Its archive may be missing where the security updates are only partly
     # mirrored.
     local version
-    for version in $(apt-cache -c "$APT/apt.conf" showsrc "$debian_source" | sed -n 's/^Version: //p' | sort -rVu); do
+    for version in $(apt-cache -c "$APT/apt.conf" showsrc "$debian_source" |
+        sed -n 's/^Version: //p' | sort -rVu); do
         is_wanted "$version" || continue
-        (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source=$version") >>"$APT/$debian_source.log" 2>&1 && break
+        (cd "$1" && apt-get -c "$APT/apt.conf" -qq source --tar-only "$debian_source=$version") \
+            >>"$APT/$debian_source.log" 2>&1 && break
     done
     # Only the program itself: some packages add archives of documentation.
     find "$1" -type f ! -name '*.orig.tar.*' -delete
@@ -104,13 +107,15 @@ fetch_from_cargo() {
     command -v cargo >/dev/null || return 1
     mkdir -p "$1/src"
     touch "$1/src/lib.rs"
-    printf '[package]\nname = "fetch"\nedition = "2021"\n[workspace]\n[dependencies]\n%s = "=%s"\n' "$crate" "$crate_version" >"$1/Cargo.toml"
+    printf '[package]\nname = "fetch"\nedition = "2021"\n[workspace]\n' >"$1/Cargo.toml"
+    printf '[dependencies]\n%s = "=%s"\n' "$crate" "$crate_version" >>"$1/Cargo.toml"
     (cd "$1" && cargo vendor --quiet vendor) >"$1/log" 2>&1 || return 1
     find "$1" -mindepth 1 -maxdepth 1 ! -name vendor -exec rm -rf {} +
     mv "$1/vendor/$crate" "$1/$crate"
     rm -rf "$1/vendor"
     # The cache may lie in somebody else's workspace.
-    grep -q '^\[workspace' "$1/$crate/Cargo.toml" || printf '\n[workspace]\n' >>"$1/$crate/Cargo.toml"
+    grep -q '^\[workspace' "$1/$crate/Cargo.toml" ||
+        printf '\n[workspace]\n' >>"$1/$crate/Cargo.toml"
 }
 
 # fetch PROGRAM
@@ -127,8 +132,8 @@ fetch() (
     mkdir "$work/archive" "$work/new" "$work/new/tree"
     if [[ -n $crate ]]; then
         if ! fetch_from_cargo "$work/archive"; then
-            warn "$program: cargo could not fetch $crate $crate_version. Check the network, and that cargo" \
-                "can use its registry, and run spec-scripts/fetch.sh again."
+            warn "$program: cargo could not fetch $crate $crate_version. Check the network," \
+                "and that cargo can use its registry, and run spec-scripts/fetch.sh again."
             exit 1
         fi
         origin="crate $crate"
@@ -142,8 +147,9 @@ fetch() (
         version=${version#*_}
         version=${version%.orig.tar.*}
     else
-        warn "$program: no source. Tried the source package '$debian_source' ${debian_version:-of any version} of this" \
-            "system's package archive, which needs apt-get. Check the network and run spec-scripts/fetch.sh again."
+        warn "$program: no source. Tried the source package '$debian_source'" \
+            "${debian_version:-of any version} of this system's package archive, which needs" \
+            "apt-get. Check the network and run spec-scripts/fetch.sh again."
         exit 1
     fi
     if [[ -z $crate ]] && ! tar -xf "$work"/archive/* -C "$work/new/tree" --strip-components=1; then

@@ -35,35 +35,23 @@ die() {
 # heading TEXT: separates the steps of a long run.
 heading() { printf '\n== %s\n' "$*"; }
 
-# quantile PART: of the numbers on standard input, interpolated between neighbours; nothing if there
-# are none.
-quantile() {
-    sort -g | awk -v part="$1" '
-        { values[NR] = $1 }
-        END {
-            if (NR == 0) exit
-            place = 1 + part * (NR - 1); low = int(place)
-            printf "%.12g\n", low == NR ? values[NR] : values[low] + (place - low) * (values[low + 1] - values[low])
-        }'
+# figures WORD...: what szc's statistics say of the numbers on standard input
+# (tests/src/bin/figures.rs).
+figures() {
+    local tool=$TARGET/release/figures
+    [[ -x $tool ]] || (cd "$PROJECT" && cargo build --quiet --release -p szc-tests --bin figures) ||
+        die "the tool that describes numbers could not be built; see above"
+    "$tool" "$@"
 }
 
-median() { quantile 0.5; }
+# quantile SHARE: of the numbers on standard input; nothing if there are none.
+quantile() { figures quantile "$1"; }
 
-# median_interval: the ends of an interval that holds the median of what the numbers on standard
-# input, 6 or more, were drawn from with 95 %: the closest pair of order statistics that the
-# binomial distribution allows (the sign test, inverted).
-median_interval() {
-    sort -g | awk '
-        { values[NR] = $1 }
-        END {
-            tail = chance = 0.5 ^ NR
-            for (below = 1; tail + chance * (NR - below + 1) / below <= 0.025; below++) {
-                chance *= (NR - below + 1) / below
-                tail += chance
-            }
-            print values[below], values[NR + 1 - below]
-        }'
-}
+median() { figures median; }
+
+# median_interval: the bounds of an interval that holds the median of what the numbers on standard
+# input, 6 or more, were drawn from with 95 %.
+median_interval() { figures interval; }
 
 # enough_for_interval OPTION N: ends the script if an interval of the median cannot be had from so
 # many.
@@ -76,7 +64,8 @@ is_at_most() { awk -v number="$1" -v limit="$2" 'BEGIN { exit number > limit }';
 suite() {
     if [[ -z ${SUITE_TOOL:-} ]]; then
         (cd "$PROJECT" && cargo build --quiet --release -p szc-suite -j"$JOBS") ||
-            die "the suite's tool could not be built; see above, and run spec-scripts/setup.sh if something is missing"
+            die "the suite's tool could not be built; see above, and run spec-scripts/setup.sh" \
+            "if something is missing"
         export SUITE_TOOL=$TARGET/release/szc-suite
     fi
     PATH=$(dirname "$SZC"):$PATH SZC_SPLIT_CC=$SCRIPTS/split-cc.sh "$SUITE_TOOL" \

@@ -79,7 +79,8 @@ can_be_root() { [[ $(id -u) -eq 0 ]] || command -v sudo >/dev/null; }
 
 # candidate PACKAGE: the version apt would install, empty if none.
 candidate() {
-    LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | grep -v '^(none)$' || true
+    LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' |
+        grep -v '^(none)$' || true
 }
 
 # first_unknown PACKAGE...: the first one that apt knows no version of.
@@ -99,14 +100,16 @@ refresh_apt() {
     [[ $refreshed == no ]] && can_be_root || return 0
     refreshed=yes
     say "setup: updating the package lists"
-    as_root apt-get -qq update || warn "apt-get update failed; going on with the package lists there are"
+    as_root apt-get -qq update ||
+        warn "apt-get update failed; going on with the package lists there are"
 }
 
 # name_perf: Ubuntu's perf comes under another name.
 name_perf() {
     local i
     for i in "${!needed[@]}"; do
-        if [[ ${needed[i]} == linux-perf=* ]] && ! is_there perf && command -v apt-get >/dev/null; then
+        if [[ ${needed[i]} == linux-perf=* ]] && ! is_there perf &&
+            command -v apt-get >/dev/null; then
             [[ -n $(candidate linux-perf) ]] || refresh_apt
             [[ -n $(candidate linux-perf) ]] || needed[i]=linux-tools-generic=perf
         fi
@@ -116,10 +119,13 @@ name_perf() {
 # install PACKAGE...
 install() {
     can_be_root ||
-        die "missing: $*. Installing them needs root and there is no sudo; run as root: apt-get install $*"
+        die "missing: $*. Installing them needs root and there is no sudo; run as root: apt-get" \
+        "install $*"
     say "setup: installing $*"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" ||
-        die "apt-get could not install $*; see its messages above, then run spec-scripts/setup.sh again"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" \
+        ||
+        die "apt-get could not install $*; see its messages above, then run" \
+        "spec-scripts/setup.sh again"
 }
 
 install_missing_packages() {
@@ -136,11 +142,16 @@ install_missing_packages() {
     case $unknown in
     '') ;;
     *-$LLVM*)
-        die "this system's package archive has no $unknown. It is in the updates of Debian 12 and newer:" \
-            "enable 'main' of the security and update suites, or add the LLVM project's own packages" \
-            "as described on apt.llvm.org for version $LLVM; then run spec-scripts/setup.sh again."
+        die "this system's package archive has no $unknown. It is in the updates of Debian 12" \
+            "and newer:" \
+            "enable 'main' of the security and update suites, or add the LLVM project's own" \
+            "packages as described on apt.llvm.org for version $LLVM; then run" \
+            "spec-scripts/setup.sh again."
         ;;
-    *) die "apt knows no package '$unknown'; check the lists in /etc/apt and run spec-scripts/setup.sh again" ;;
+    *)
+        die "apt knows no package '$unknown'; check the lists in /etc/apt and run" \
+            "spec-scripts/setup.sh again"
+        ;;
     esac
     install "${missing[@]}"
 }
@@ -164,7 +175,8 @@ rust_from_apt() {
     done
 }
 
-RUST_ADVICE="install a newer one with rustup (see rustup.rs), or 'rustup update stable' if it is there"
+RUST_ADVICE="install a newer one with rustup (see rustup.rs), or 'rustup update stable' if it is \
+there"
 
 check_rust() {
     local found

@@ -13,7 +13,8 @@ read -r -a link <<<"${LINK_CC:?names the driver that links}"
 # What stops before the link step, or asks the compiler about itself.
 for argument in "$@"; do
     case $argument in
-    -c | -S | -E | -M | -MM | -fsyntax-only | -v | -V | --version | -dump* | -print-* | --print-* | -\#\#\# | -qversion)
+    -c | -S | -E | -M | -MM | -fsyntax-only | -v | -V | --version | -dump* | -print-* | \
+        --print-* | -\#\#\# | -qversion)
         exec "${compile[@]}" "$@"
         ;;
     esac

@@ -53,7 +53,8 @@ check() {
         printf 'ok      %-32s %6s s\n' "$name" "$(seconds_since "$started")"
     else
         failed=$((failed + 1))
-        printf 'FAILED  %-32s %6s s, all of it in %s:\n' "$name" "$(seconds_since "$started")" "$log"
+        printf 'FAILED  %-32s %6s s, all of it in %s:\n' "$name" "$(seconds_since "$started")" \
+            "$log"
         tail -n 30 "$log"
     fi
 }
@@ -72,7 +73,8 @@ workspace_tests() {
 
 # real_program PROGRAM: identical output in every variant.
 real_program() {
-    check "identical-output-$1" env RESULTS="$LOGS/$1" "$PROJECT/tests/campaign/identical-output.sh" \
+    check "identical-output-$1" env RESULTS="$LOGS/$1" \
+        "$PROJECT/tests/campaign/identical-output.sh" \
         --runs "$seeds" --size test --programs "$1"
 }
 

@@ -73,7 +73,8 @@ if [[ -s $results/plan && $(cat "$results/plan") != "$plan" ]]; then
     die "$results has the shards of another sweep ($(cat "$results/plan")); this one is ($plan)." \
         "Give another folder by --results, or go on with that sweep by its seed, shards and words"
 elif [[ ! -s $results/plan ]] && compgen -G "$results/shard-*.json" >/dev/null; then
-    die "$results has shards and no file 'plan' that says which sweep they are of: give another folder by --results"
+    die "$results has shards and no file 'plan' that says which sweep they are of: give another" \
+        "folder by --results"
 fi
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
@@ -83,7 +84,8 @@ array=$(sbatch --parsable "${options[@]}" --array="1-$shards" --output="$results
     "$SCRIPTS/cluster/sweep.sbatch" "$@")
 array=${array%%;*}
 say "$plan" >"$results/plan"
-merge=$(sbatch --parsable "${options[@]}" --dependency="afterany:$array" --ntasks=1 --job-name=szc-merge \
+merge=$(sbatch --parsable "${options[@]}" --dependency="afterany:$array" \
+    --ntasks=1 --job-name=szc-merge \
     --output="$results/merge.log" "$SCRIPTS/cluster/merge.sbatch")
 say "seed $seed"
 say "array $array"

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# A compiler driver around another one. Where that links the program NAME, it is linked again by lld: in the order of
-# the command line, and in N random orders of its objects.
+# A compiler driver around another one. Where that links the program NAME, it is linked again by
+# lld: in the order of the command line, and in N random orders of its objects.
 #
 #   link-orders.sh N FOLDER NAME COMPILER WORD...
 #
-# The results are FOLDER/0/NAME, in the order of the command line, to FOLDER/N/NAME. What is in a random order are the
-# code and data that each object (also of archives) brings, as if the objects were named in another order; the code
-# within an object stays as it is.
+# The results are FOLDER/0/NAME, in the order of the command line, to FOLDER/N/NAME. What is in a
+# random order are the code and data that each object (also of archives) brings, as if the objects
+# were named in another order; the code within an object stays as it is.
 set -euo pipefail
 
 (($# >= 4)) || {
-    echo "link-orders.sh: $# words where N FOLDER NAME COMPILER WORD... are needed; see the top of this script" >&2
+    echo "link-orders.sh: $# words where N FOLDER NAME COMPILER WORD... are needed; see the" \
+        "top of this script" >&2
     exit 2
 }
 number=$1 folder=$2 name=$3
@@ -39,8 +40,8 @@ language() {
 # is_source WORD: by its suffix, or because -x LANGUAGE stands before it.
 is_source() { [[ -n $(language "$1") || ($announced == yes && $given != none && $1 != -*) ]]; }
 
-# read_language WORD: whether the word belongs to -x, which no link must see: it would take objects for sources. Into
-# `given` what it says of the sources behind it (`none`: their suffixes tell).
+# read_language WORD: whether the word belongs to -x, which no link must see: it would take objects
+# for sources. Into `given` what it says of the sources behind it (`none`: their suffixes tell).
 given=none announced=no awaited=no
 read_language() {
     if [[ $awaited == yes ]]; then
@@ -72,7 +73,8 @@ for word in "${words[@]:1}"; do
         [[ $given == none ]] || announcement=(-x "$given")
         object=$folder/objects/${#linked[@]}.o
         # shellcheck disable=SC2086 # empty is no word
-        "${words[0]}" "${rest[@]}" ${quiet[${language:-c}]} "${announcement[@]}" -c "$word" -o "$object"
+        "${words[0]}" "${rest[@]}" ${quiet[${language:-c}]} "${announcement[@]}" \
+            -c "$word" -o "$object"
         word=$object
     fi
     announced=no

@@ -61,9 +61,12 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 [[ ${#names[@]} -ge 2 ]] || usage "two levels or more are needed: --level O2=-O2 --level O3=-O3"
-[[ $(printf '%s\n' "${names[@]}" | sort -u | wc -l) -eq ${#names[@]} ]] || usage "a level is named twice"
-[[ ${#benchmarks[@]} -gt 0 ]] || usage "no benchmarks: name some of one suite, as in 505.mcf_r 557.xz_r"
-[[ $blocks =~ ^[0-9]+$ && $blocks -ge 6 ]] || usage "--blocks needs a number, at least 6; found '$blocks'"
+[[ $(printf '%s\n' "${names[@]}" | sort -u | wc -l) -eq ${#names[@]} ]] ||
+    usage "a level is named twice"
+[[ ${#benchmarks[@]} -gt 0 ]] ||
+    usage "no benchmarks: name some of one suite, as in 505.mcf_r 557.xz_r"
+[[ $blocks =~ ^[0-9]+$ && $blocks -ge 6 ]] ||
+    usage "--blocks needs a number, at least 6; found '$blocks'"
 [[ $seed =~ ^[0-9]+$ ]] || usage "--seed needs a number; found '$seed'"
 [[ $size =~ ^(test|train|ref)$ ]] || usage "--size is test, train or ref; found '$size'"
 
@@ -75,7 +78,8 @@ tools() {
     elif [[ -x $SPEC/bin/runspec ]]; then
         TOOL=runspec CONFIG=$HERE/cpu2006.cfg LABEL=--extension
     else
-        usage "$SPEC has neither bin/runcpu (CPU2017) nor bin/runspec (CPU2006): set SPEC to an installed suite"
+        usage "$SPEC has neither bin/runcpu (CPU2017) nor bin/runspec (CPU2006): set SPEC to an" \
+            "installed suite"
     fi
     [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 }
@@ -92,7 +96,8 @@ spec() {
         [[ ! -e shrc ]] || source ./shrc
         set -u
         "bin/$TOOL" --config="$CONFIG" "$LABEL=${names[level]}" --define "flags=${flags[level]}" \
-            --define "szc=$(dirname "$SZC")" --tune=base --noreportable --size="$size" "$@" "${benchmarks[@]}"
+            --define "szc=$(dirname "$SZC")" --tune=base --noreportable \
+            --size="$size" "$@" "${benchmarks[@]}"
     ) >"$log" 2>&1
 }
 
@@ -128,16 +133,19 @@ run() {
     layout=$(layout_seed "$block" "$position")
     rm -rf "$results/logs"
     mkdir "$results/logs"
-    SZC_SEED=$layout SZC_LOG=$results/logs/%p.json spec "$level" "$log" --action=run --nobuild --iterations=1 ||
+    SZC_SEED=$layout SZC_LOG=$results/logs/%p.json spec "$level" "$log" --action=run --nobuild \
+        --iterations=1 ||
         failed "$log" "$TOOL could not run ${names[level]}"
     raw=$(sed -n 's/.*format: raw -> *//p' "$log")
     [[ -n $raw ]] || failed "$log" "$TOOL says nothing of a raw file (format: raw -> …)"
-    [[ $(wc -l <<<"$raw") -eq 1 ]] || failed "$log" "$TOOL wrote several raw files: name benchmarks of one suite"
+    [[ $(wc -l <<<"$raw") -eq 1 ]] ||
+        failed "$log" "$TOOL wrote several raw files: name benchmarks of one suite"
     kept=$block-$position.rsf
     cp "$(cd "$SPEC" && realpath "$raw")" "$results/$kept"
     # Who moved functions says so; a wrapper that drops the environment would leave no log.
     ! grep -qsE '"relocations": *[1-9]' "$results"/logs/*.json || randomized=yes
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$block" "$position" "${names[level]}" "$layout" "$randomized" "$kept" >>"$TABLE"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$block" "$position" "${names[level]}" "$layout" \
+        "$randomized" "$kept" >>"$TABLE"
 }
 
 main() {
@@ -146,11 +154,14 @@ main() {
     mkdir -p "$results"
     results=$(cd "$results" && pwd)
     TABLE=$results/runs.tsv
-    plan="# $TOOL $size seed $seed, $(for level in "${!names[@]}"; do printf '%s=%s, ' "${names[level]}" "${flags[level]}"; done)${benchmarks[*]}"
+    plan="# $TOOL $size seed $seed, $(for level in "${!names[@]}"; do
+        printf '%s=%s, ' "${names[level]}" "${flags[level]}"
+    done)${benchmarks[*]}"
     if [[ ! -s $TABLE ]]; then
         printf 'szc-spec-runs 1\n%s\n' "$plan" >"$TABLE"
     elif ! grep -qxF -e "$plan" "$TABLE"; then
-        die "$TABLE is of another measurement ($(sed -n 2p "$TABLE")): give another folder by --results"
+        die "$TABLE is of another measurement ($(sed -n 2p "$TABLE")): give another folder by" \
+            "--results"
     fi
     build
     heading "measuring $blocks blocks"
@@ -162,7 +173,8 @@ main() {
         done < <(order "$block")
         say "block $((block + 1)) of $blocks"
     done
-    "$SZC" import "$TABLE" --reference "${names[0]}" --json "$results/suite.json" | tee "$results/report.txt"
+    "$SZC" import "$TABLE" --reference "${names[0]}" --json "$results/suite.json" |
+        tee "$results/report.txt"
     "$SZC" report "$results/suite.json" --html "$results/report.html"
     say "page with plots and all samples: $results/report.html"
 }

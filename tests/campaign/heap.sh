@@ -61,7 +61,8 @@ torture() {
     local each=$((operations / 4))
     for base in "${BASES[@]}"; do
         for threads in 1 2 4 8; do
-            SZC_HEAP_BASE=$base SZC_SEED=$seed "$RESULTS/torture" "$threads" "$each" "$seed" >/dev/null ||
+            SZC_HEAP_BASE=$base SZC_SEED=$seed "$RESULTS/torture" "$threads" "$each" "$seed" \
+                >/dev/null ||
                 die "failed: $base, $threads threads, $each operations, seed $seed"
             say "$base, $threads threads: $each operations"
         done
@@ -78,7 +79,8 @@ memory() {
         esac
         shift 2
     done
-    [[ -x /usr/bin/time ]] || die "no /usr/bin/time, which says how much memory a program took: apt-get install time"
+    [[ -x /usr/bin/time ]] ||
+        die "no /usr/bin/time, which says how much memory a program took: apt-get install time"
     for program in $programs; do
         for words in none heap; do
             SZC_BUILD=$words suite build "$program" --cc "$SZC" --flags=-O2
@@ -138,7 +140,8 @@ speed() {
     done
     heading "CPU time over that with glibc's malloc"
     against allocations "$pairs" "$RESULTS/allocations-plain" "$RESULTS/allocations" 100 || above=1
-    against lua "$pairs" "$RESULTS/lua-none" "$RESULTS/lua-heap" "$PROJECT/tests/campaign/programs/garbage.lua" 200 || above=1
+    against lua "$pairs" "$RESULTS/lua-none" "$RESULTS/lua-heap" \
+        "$PROJECT/tests/campaign/programs/garbage.lua" 200 || above=1
     compile none campaign/programs/allocating-threads.c threads-plain
     compile heap campaign/programs/allocating-threads.c threads
     heading "Rate of two threads over that of one"

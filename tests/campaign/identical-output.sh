@@ -50,7 +50,8 @@ one_run() {
     local relocations epochs
     relocations=$(number relocations "$log")
     epochs=$(number epochs "$log")
-    if [[ $verdict == ok && $SIZE == full && $workload != *-decompress && $relocations -le $MINIMUM_RELOCATIONS ]]; then
+    if [[ $verdict == ok && $SIZE == full && $workload != *-decompress &&
+        $relocations -le $MINIMUM_RELOCATIONS ]]; then
         verdict=too-few-relocations
     fi
     [[ $verdict != ok ]] || rm -f "$errors" "$log"
@@ -154,16 +155,19 @@ main() {
                 labels+=("$label")
                 compiler_of "$variant"
                 # Nothing else: the folder may be somebody's who keeps more in it.
-                rm -f "$RESULTS/$label.runs" "$RESULTS/logs/$label"-*.json "$RESULTS/logs/$label"-*.stderr
+                rm -f "$RESULTS/$label.runs" "$RESULTS/logs/$label"-*.json \
+                    "$RESULTS/logs/$label"-*.stderr
                 suite words "$workload" "${COMPILER[@]}" --size "$SIZE" >"$RESULTS/$label.command"
                 seq "$runs" | xargs -P 2 -I '{}' "$0" --one "$label" "$workload" '{}'
-                say "$label: $(grep -c ' ok ' "$RESULTS/$label.runs" || true) of $runs runs identical"
+                say "$label: $(grep -c ' ok ' "$RESULTS/$label.runs" || true) of $runs runs" \
+                    "identical"
             done
         done
     done
 
     heading "standard output and exit code against clang, every ${INTERVAL_MS} ms, size $SIZE"
-    printf '%-20s %6s %7s %14s %14s %11s %11s\n' workload runs failed "min moves" "median moves" "min epochs" "med epochs"
+    printf '%-20s %6s %7s %14s %14s %11s %11s\n' workload runs failed "min moves" "median moves" \
+        "min epochs" "med epochs"
     for label in "${labels[@]}"; do
         summary "$label"
     done | tee "$RESULTS/table.txt"
@@ -171,7 +175,8 @@ main() {
     # Failures by seed, so that each can be run again alone.
     : >"$RESULTS/failures.txt"
     for label in "${labels[@]}"; do
-        awk -v label="$label" '$2 != "ok" { print label, "seed", $1, $2 }' "$RESULTS/$label.runs" >>"$RESULTS/failures.txt"
+        awk -v label="$label" '$2 != "ok" { print label, "seed", $1, $2 }' "$RESULTS/$label.runs" \
+            >>"$RESULTS/failures.txt"
     done
     if [[ -s $RESULTS/failures.txt ]]; then
         heading "failures (messages in $RESULTS/logs)"

@@ -57,7 +57,8 @@ build() {
     ecl)
         cp "$SOURCES/conditions.lisp" .
         say '(compile-file "conditions.lisp" :output-file "part.o" :system-p t)' \
-            '(c:build-program "program" :lisp-files (list "part.o") :epilogue-code (quote (ext:quit 0)))' \
+            '(c:build-program "program" :lisp-files (list "part.o")
+                :epilogue-code (quote (ext:quit 0)))' \
             '(ext:quit 0)' >build.lisp
         ECL_CC=$cc ecl --norc --eval "(setf c::*cc* \"$cc\" c::*ld* \"$cc\")" --load build.lisp
         ;;
@@ -70,7 +71,8 @@ build() {
         cp "$SOURCES/lazy.hs" .
         # GHC 9.0 makes code for a fixed address, and tells only the compiler that it was built
         # with.
-        ghc -O -threaded -rtsopts -pgmc "$cc" -pgma "$cc" -pgml "$cc" -optl-no-pie lazy.hs -o program
+        ghc -O -threaded -rtsopts -pgmc "$cc" -pgma "$cc" -pgml "$cc" -optl-no-pie lazy.hs -o \
+            program
         ;;
     nim)
         nim compile -d:release --threads:on --stacktrace:on --nimcache:cache --cc:clang \
@@ -78,7 +80,8 @@ build() {
         ;;
     ocaml)
         cp "$SOURCES/exceptions.ml" .
-        ocamlfind ocamlopt -thread -package threads.posix -linkpkg -cc "$cc" exceptions.ml -o program
+        ocamlfind ocamlopt -thread -package threads.posix -linkpkg -cc "$cc" exceptions.ml -o \
+            program
         ;;
     *) die "no language '$1'" ;;
     esac
@@ -133,7 +136,8 @@ for language in "${LANGUAGES[@]}"; do
     expected=$RESULTS/$language/plain/expected log=$folder/log
     default=$(differing "$folder" "$expected" "$log")
     fast=$(differing "$folder" "$expected" "$log" SZC_INTERVAL_MS=1)
-    counts=$("$SZC" inspect "$folder/program" | awk '$1 == "movable" || $1 == "pinned" { printf "%s | ", $2 }')
+    counts=$("$SZC" inspect "$folder/program" |
+        awk '$1 == "movable" || $1 == "pinned" { printf "%s | ", $2 }')
     relocations=$(sed -n 's/.*"relocations":\([0-9]*\).*/\1/p' "$log" 2>/dev/null | tail -n 1)
     say "| $language | ${counts}${relocations:-none} | $default | $fast |"
     [[ $default == 0 && $fast == 0 && ${relocations:-0} -gt 0 ]] || failed=1

@@ -36,7 +36,8 @@ if [[ -s $RESULTS/suite.json ]]; then
     "$SZC" sweep --resume "$RESULTS/suite.json"
 else
     # shellcheck disable=SC2086  # a list of names
-    suite measure $programs --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size "$size" --results "$RESULTS" \
+    suite measure $programs --cc "$SZC" --flags=-O1 --flags=-O2 --flags=-O3 --size "$size" \
+        --results "$RESULTS" \
         --szc "$SZC" -- --fixed "$fixed" "${options[@]}"
 fi | tee "$RESULTS/report.txt"
 "$SZC" report "$RESULTS/suite.json" --html "$RESULTS/report.html"

@@ -46,11 +46,14 @@ awk -v functions="$functions" -v files="$FILES" -v out="$out/sources" '
             printf "s += g%d(s ^ %d, d - 3); s += g%d(s ^ %d, d - 3); s += g%d(s ^ %d, d - 3); ", \
                 a, f % 97, b, f % 89, c, f % 83 >file
             if (f % 3 == 0)
-                printf "switch (s & 7) { case 0: s *= 3; break; case 1: s ^= 77; break; case 2: s -= 9; break; " \
-                    "case 3: s += 1234; break; case 4: s = ~s; break; case 5: s |= 9; break; default: s++; } " >file
+                printf "switch (s & 7) { case 0: s *= 3; break; case 1: s ^= 77; break; " \
+                    "case 2: s -= 9; break; " \
+                    "case 3: s += 1234; break; case 4: s = ~s; break; case 5: s |= 9; break; " \
+                    "default: s++; } " >file
             printf "return s; }\n" >file
         }
-        printf "#include <stdio.h>\nint g0(int, int);\nint main(void) { printf(\"%%d\\n\", g0(1, 12)); return 0; }\n" \
+        printf "#include <stdio.h>\nint g0(int, int);\n" \
+            "int main(void) { printf(\"%%d\\n\", g0(1, 12)); return 0; }\n" \
             >(out "/main.c")
     }'
 
@@ -68,36 +71,47 @@ RESULTS=$out
 for ((round = 1; round <= rounds; round++)); do
     for kind in clang clang-lld code all; do
         # shellcheck disable=SC2086 # words
-        say "link $kind $(SZC_BUILD=${randomize[$kind]} cpu_ms ${compiler[$kind]} "$out/$kind"/*.o -o "$out/$kind.exe")" >>"$out/figures"
+        took=$(SZC_BUILD=${randomize[$kind]} cpu_ms ${compiler[$kind]} "$out/$kind"/*.o \
+            -o "$out/$kind.exe")
+        say "link $kind $took" >>"$out/figures"
         for _ in 1 2 3; do
             start=$(date +%s%N)
             "$out/$kind.exe" >"$out/$kind.output"
             say "start $kind $((($(date +%s%N) - start) / 1000))" >>"$out/figures"
         done
-        cmp -s "$out/clang.output" "$out/$kind.output" || die "$kind: the output is not that of clang's program"
+        cmp -s "$out/clang.output" "$out/$kind.output" ||
+            die "$kind: the output is not that of clang's program"
     done
 done
 
-# figures WHAT KIND: one a line, in order of size.
-figures() { awk -v what="$1" -v kind="$2" '$1 == what && $2 == kind { print $3 }' "$out/figures" | sort -n; }
+# taken WHAT KIND: one a line, in order of size.
+taken() { awk -v what="$1" -v kind="$2" '$1 == what && $2 == kind { print $3 }' "$out/figures" |
+    sort -n; }
 
 code=0
 for kind in code all; do
-    took=$(figures link "$kind" | median)
+    took=$(taken link "$kind" | median)
     for reference in clang clang-lld; do
-        base=$(figures link "$reference" | median)
-        figures link "$kind" | awk -v took="$took" -v base="$base" -v kind="$kind" -v reference="$reference" '
+        base=$(taken link "$reference" | median)
+        taken link "$kind" |
+            awk -v took="$took" -v base="$base" -v kind="$kind" -v reference="$reference" '
             { value[NR] = $1 / base }
             END {
-                printf "link, %s, over %s: median %.2f, from %.2f to %.2f, %d links\n", kind, reference, \
+                printf "link, %s, over %s: median %.2f, from %.2f to %.2f, %d links\n", \
+                    kind, reference, \
                     took / base, value[1], value[NR], NR
             }'
     done
-    ratio=$(awk -v took="$took" -v base="$(figures link clang | median)" 'BEGIN { print took / base }')
-    later=$(awk -v a="$(figures start "$kind" | median)" -v b="$(figures start clang | median)" 'BEGIN { printf "%.0f", a - b }')
-    printf 'start, %s: main is done %d.%d ms later than without szc, median of %d starts\n' "$kind" \
+    ratio=$(awk -v took="$took" -v base="$(taken link clang | median)" \
+        'BEGIN { print took / base }')
+    later=$(awk -v a="$(taken start "$kind" | median)" -v b="$(taken start clang | median)" \
+        'BEGIN { printf "%.0f", a - b }')
+    printf 'start, %s: main is done %d.%d ms later than without szc, median of %d starts\n' \
+        "$kind" \
         $((later / 1000)) $((later % 1000 / 100)) $((3 * rounds))
-    is_at_most "$ratio" "$MOST_RATIO" || { warn "$kind: the link takes $ratio times as long"; code=1; }
-    ((later <= MOST_MS * 1000)) || { warn "$kind: the start takes more than $MOST_MS ms longer"; code=1; }
+    is_at_most "$ratio" "$MOST_RATIO" ||
+        { warn "$kind: the link takes $ratio times as long"; code=1; }
+    ((later <= MOST_MS * 1000)) ||
+        { warn "$kind: the start takes more than $MOST_MS ms longer"; code=1; }
 done
 exit "$code"

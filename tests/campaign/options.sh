@@ -179,16 +179,19 @@ one_case() {
     [[ $linker == default ]] || list+=("-fuse-ld=$linker")
     [[ $program != *.cpp ]] || compiler=++
     mkdir -p "$folder/clang" "$folder/szc"
-    if ! compile_with "clang$compiler-22" "$folder/clang/program" "$program" "${list[@]}" 2>"$folder/clang.log"; then
+    if ! compile_with "clang$compiler-22" "$folder/clang/program" "$program" "${list[@]}" \
+        2>"$folder/clang.log"; then
         verdict=clang-cannot
     elif [[ ! -x $folder/clang/program ]]; then
         verdict=no-program
-    elif ! compile_with "$SZC$compiler" "$folder/szc/program" "$program" "${list[@]}" 2>"$folder/szc.log"; then
+    elif ! compile_with "$SZC$compiler" "$folder/szc/program" "$program" "${list[@]}" \
+        2>"$folder/szc.log"; then
         verdict=szc-cannot
     else
         verdict=$(compare_build "$folder")
         "$SZC" inspect --json "$folder/szc/program" >"$folder/inspect.json" 2>/dev/null || true
-        counts="$(number movable "$folder/inspect.json") $(number padded_by_copies "$folder/inspect.json")"
+        counts=$(number movable "$folder/inspect.json")
+        counts+=" $(number padded_by_copies "$folder/inspect.json")"
     fi
     case $verdict in
     differs:* | szc-cannot) mkdir -p "$RESULTS/failed" && rm -rf "$RESULTS/failed/${folder##*/}" &&
@@ -214,7 +217,8 @@ all_keys() {
 
 # pending_keys: those that have no result yet.
 pending_keys() {
-    all_keys | awk -F'\t' 'FILENAME != "-" { done[$3] = 1; next } !($0 in done)' "$RESULTS/results" -
+    all_keys |
+        awk -F'\t' 'FILENAME != "-" { done[$3] = 1; next } !($0 in done)' "$RESULTS/results" -
 }
 
 installed_linkers() {
@@ -238,12 +242,14 @@ report() {
             $1 ~ /^(clang-cannot|no-program)/ { without++ }
             $1 ~ /^(differs|szc-cannot)/ { failed++ }
             END {
-                printf "%-8s %4d as with clang, %d of them with no function that moves; %d failed; %d not by clang\n",
+                printf "%-8s %4d as with clang, %d of them with no function that moves; " \
+                    "%d failed; %d not by clang\n",
                     linker, same, still, failed, without
             }' "$RESULTS/results"
     done
     heading failures
-    if awk -F'\t' '$1 ~ /^(differs|szc-cannot)/ { print; found = 1 } END { exit !found }' "$RESULTS/results"; then
+    if awk -F'\t' '$1 ~ /^(differs|szc-cannot)/ { print; found = 1 } END { exit !found }' \
+        "$RESULTS/results"; then
         return 1
     fi
     say none

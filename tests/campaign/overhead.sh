@@ -88,7 +88,8 @@ command_of() {
         local compiler=$SZC
         [[ $2 != none ]] || compiler=clang-22
         COMMAND=("$compiler" -O2 -DSQLITE_OMIT_LOAD_EXTENSION -I"$RESULTS/amalgamation"
-            "$RESULTS/amalgamation/sqlite3.c" "$RESULTS/amalgamation/shell.c" -lm -o "$RESULTS/built")
+            "$RESULTS/amalgamation/sqlite3.c" "$RESULTS/amalgamation/shell.c" -lm
+            -o "$RESULTS/built")
         ;;
     *) mapfile -t COMMAND < <(suite words "$1" --cc "$SZC" --flags=-O2) ;;
     esac
@@ -113,7 +114,8 @@ prepare() {
         printf '%s\n' "${COMMAND[place]}" "$copies/" >"$RESULTS/$1.$2.copy"
         COMMAND[place]=$copies/$(basename "${COMMAND[place]}")
     fi
-    printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$randomize" "${COMMAND[@]}" >"$RESULTS/$1.$2.command"
+    printf '%s\n' env "${switches[@]:1}" "SZC_BUILD=$randomize" "${COMMAND[@]}" \
+        >"$RESULTS/$1.$2.command"
 }
 
 # measure WORKLOAD BLOCKS INTERVAL: the lines of each configuration.
@@ -151,7 +153,8 @@ report() {
     local -a ends
     read -ra ends < <(median_interval <<<"$ratios")
     printf '%-10s %6d %8.3f %17s %8.3f %8.3f %8.2f ' "$1" "$(wc -l <"$pairs")" "$median" \
-        "$(printf '%.3f to %.3f' "${ends[@]}")" "$(quantile 0.25 <<<"$ratios")" "$(quantile 0.75 <<<"$ratios")" "$limit"
+        "$(printf '%.3f to %.3f' "${ends[@]}")" "$(quantile 0.25 <<<"$ratios")" \
+        "$(quantile 0.75 <<<"$ratios")" "$limit"
     if is_at_most "$median" "$limit"; then
         printf '%-5s  %s\n' ok "$2"
     else
@@ -192,8 +195,10 @@ main() {
         esac
     done
 
-    heading "CPU time with randomization every $interval ms over the same without (startup: ms more per start)"
-    printf '%-10s %6s %8s %17s %8s %8s %8s %-5s  %s\n' program blocks median "95 %" "25 %" "75 %" limit '' configuration
+    heading "CPU time with randomization every $interval ms over the same without (startup: ms" \
+        "more per start)"
+    printf '%-10s %6s %8s %17s %8s %8s %8s %-5s  %s\n' program blocks median "95 %" "25 %" "75 %" \
+        limit '' configuration
     for program in $programs; do
         measure "$program" "$blocks" "$interval"
         for configuration in "${CONFIGURATIONS[@]}"; do
@@ -201,7 +206,8 @@ main() {
         done
     done
     if [[ $above -ne 0 ]]; then
-        say 'ABOVE: the limits are goals. DESIGN.md, "Measured", says which of them are known to be missed, and why.'
+        say 'ABOVE: the limits are goals. DESIGN.md, "Measured", says which of them are known to' \
+            'be missed, and why.'
     fi
     return "$above"
 }

@@ -20,14 +20,16 @@ PATIENCE=600
 
 shards=2
 while [[ $# -gt 0 ]]; do
-    [[ $1 == --shards && ${2:-} =~ ^[1-3]$ ]] || die "--shards with 1 to 3 is the only option; found '$*'"
+    [[ $1 == --shards && ${2:-} =~ ^[1-3]$ ]] ||
+        die "--shards with 1 to 3 is the only option; found '$*'"
     shards=$2
     shift 2
 done
 [[ $(id -u) -eq 0 ]] || die "slurmd needs root"
 for tool in munged slurmctld slurmd sbatch scancel squeue scontrol python3; do
     command -v "$tool" >/dev/null ||
-        die "no $tool: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge python3"
+        die "no $tool: apt-get install --no-install-recommends slurmctld slurmd slurm-client" \
+        "munge python3"
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
@@ -71,7 +73,8 @@ wait_for() {
 
 start_slurm() {
     local host cpus memory
-    host=$(uname -n) cpus=$(nproc) memory=$(awk '/MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
+    host=$(uname -n) cpus=$(nproc) \
+        memory=$(awk '/MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
     dd if=/dev/urandom of="$DAEMONS/munge.key" bs=128 count=1 status=none
     chmod 400 "$DAEMONS/munge.key"
     mkdir "$DAEMONS/state" "$DAEMONS/spool"
@@ -101,7 +104,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 EOF
     export SLURM_CONF=$DAEMONS/slurm.conf
     munged --foreground --force --key-file="$DAEMONS/munge.key" --socket="$DAEMONS/munge.socket" \
-        --pid-file="$DAEMONS/munge.pid" --seed-file="$DAEMONS/munge.seed" --log-file="$RESULTS/munged.log" \
+        --pid-file="$DAEMONS/munge.pid" --seed-file="$DAEMONS/munge.seed" \
+        --log-file="$RESULTS/munged.log" \
         >"$RESULTS/munged.out" 2>&1 &
     started+=($!)
     wait_for "the start of munged" test -S "$DAEMONS/munge.socket"
@@ -115,7 +119,8 @@ EOF
 grep_idle() { scontrol show node | grep -q 'State=IDLE'; }
 
 # is_over JOB: no task of it waits or runs.
-is_over() { ! scontrol -o show job "$1" | grep -qE 'JobState=(PENDING|RUNNING|COMPLETING|CONFIGURING)'; }
+is_over() { ! scontrol -o show job "$1" |
+    grep -qE 'JobState=(PENDING|RUNNING|COMPLETING|CONFIGURING)'; }
 
 main() {
     local said merge work=$RESULTS/work
@@ -132,29 +137,33 @@ warmup = 0
 EOF
     for name in first second third; do
         # shellcheck disable=SC2016  # the measured shell expands these
-        printf '[[programs]]\nname = "%s"\ncommand = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done; true %s"\n' \
+        printf '[[programs]]\nname = "%s"\n' \
             "$name" "$name" >>"$work/szc.toml"
     done
     heading "an array of $shards tasks"
-    said=$(cd "$work" && "$SCRIPTS/cluster/submit.sh" --shards "$shards" --results "$RESULTS/sweep" --seed 7)
+    said=$(cd "$work" && "$SCRIPTS/cluster/submit.sh" --shards "$shards" \
+        --results "$RESULTS/sweep" --seed 7)
     say "$said"
     merge=$(sed -n 's/^merge //p' <<<"$said")
     wait_for "the end of the jobs" is_over "$merge"
     [[ -s $RESULTS/sweep/report.html ]] || die "no report; see $RESULTS/sweep/*.log"
     heading "the same sweep, undivided"
     (cd "$work" && "$SZC" sweep --quiet --seed 7 --json "$RESULTS/whole.json" >"$RESULTS/whole.txt")
-    python3 - "$RESULTS/whole.json" "$RESULTS/sweep/suite.json" "$shards" "$RESULTS"/sweep/shard-*.json <<'EOF'
+    python3 - "$RESULTS/whole.json" "$RESULTS/sweep/suite.json" "$shards" \
+        "$RESULTS"/sweep/shard-*.json <<'EOF'
 import json
 import sys
 
 whole, merged = (json.load(open(path)) for path in sys.argv[1:3])
 parts = [json.load(open(path)) for path in sys.argv[4:]]
 assert len(parts) == int(sys.argv[3]), f"{len(parts)} shards"
-plan = lambda file: sorted((r["program"], r["block"], r["position"], r["seed"]) for r in file["runs"])
+keys = ["program", "block", "position", "seed"]
+plan = lambda file: sorted(tuple(run[key] for key in keys) for run in file["runs"])
 names = lambda file: [(p["workload"], p["level"]) for p in file["programs"]]
 assert names(merged) == names(whole), f"{names(merged)} {names(whole)}"
 assert plan(merged) == plan(whole), "the plan of the runs differs"
-assert merged["ended"]["how"] == "complete" and merged["suite"]["workloads"] == whole["suite"]["workloads"]
+assert merged["ended"]["how"] == "complete" and merged["suite"]["workloads"] == \
+    whole["suite"]["workloads"]
 assert all(part["design"]["shard"]["of"] == len(parts) for part in parts)
 print(f"{len(plan(merged))} runs of {len(parts)} shards, as in the undivided sweep")
 EOF

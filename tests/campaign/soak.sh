@@ -39,7 +39,8 @@ while [[ $# -gt 0 ]]; do
 done
 
 seconds=$(awk -v minutes="$minutes" 'BEGIN { print int(minutes * 60) }')
-((seconds >= 30)) || die "--minutes $minutes is too short to see whether memory grows: 0.5 or more is needed"
+((seconds >= 30)) ||
+    die "--minutes $minutes is too short to see whether memory grows: 0.5 or more is needed"
 
 RESULTS=$PROJECT/test-results/soak
 mkdir -p "$RESULTS"
@@ -47,7 +48,8 @@ rm -f "$RESULTS"/log-*
 "${SZC}++" -std=c++20 -O2 -w -pthread "$PROJECT/tests/campaign/programs/soak.cpp" -o "$RESULTS/soak"
 
 # status NAME: a number of the running program's status.
-status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2>/dev/null || true; }
+status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$program/status" 2>/dev/null ||
+    true; }
 
 SZC_SEED=$seed SZC_INTERVAL_MS=$interval SZC_CODE_RECLAIM=$reclaim SZC_LOG="$RESULTS/log-%p" \
     "$RESULTS/soak" "$seconds" "$threads" >"$RESULTS/stdout" 2>"$RESULTS/stderr" &
@@ -59,7 +61,8 @@ trap 'exit 143' TERM
 
 # memory PART FROM TO: in KiB, each time that it was looked at between these times; 2 is the
 # program's own, 3 that of layouts.
-memory() { awk -v part="$1" -v from="$2" -v to="$3" '$1 > from && $1 <= to { print $part }' "$RESULTS/memory"; }
+memory() { awk -v part="$1" -v from="$2" -v to="$3" '$1 > from && $1 <= to { print $part }' \
+    "$RESULTS/memory"; }
 
 : >"$RESULTS/memory"
 printf '%8s %10s %12s %8s\n' seconds "MiB, own" "of layouts" threads
@@ -68,7 +71,8 @@ for ((elapsed = 0; elapsed < seconds; elapsed += 10)); do
     own=$(status RssAnon) layouts=$(status RssShmem)
     [[ -n $own && -n $layouts ]] || break
     say $((elapsed + 10)) "$own" "$layouts" >>"$RESULTS/memory"
-    printf '%8d %10d %12d %8d\n' $((elapsed + 10)) $((own / 1024)) $((layouts / 1024)) "$(status Threads)"
+    printf '%8d %10d %12d %8d\n' $((elapsed + 10)) $((own / 1024)) $((layouts / 1024)) \
+        "$(status Threads)"
 done
 code=0
 wait "$program" || code=$?
@@ -90,11 +94,14 @@ half=$((seconds / 2))
 # within WHAT EARLY LATE: fails if memory has grown.
 within() {
     printf '%s: %.0f KiB in the first half, %.0f KiB in the second\n' "$@"
-    awk -v early="$2" -v late="$3" 'BEGIN { exit !(early > 0 && late <= 1.1 * early) }' || die "seed $seed: memory grows ($1)"
+    awk -v early="$2" -v late="$3" 'BEGIN { exit !(early > 0 && late <= 1.1 * early) }' ||
+        die "seed $seed: memory grows ($1)"
 }
 within "memory of heap, stacks and records, medians" \
-    "$(memory 2 $((seconds < 240 ? half / 2 : 60)) $half | median)" "$(memory 2 $half "$seconds" | median)"
+    "$(memory 2 $((seconds < 240 ? half / 2 : 60)) $half | median)" \
+    "$(memory 2 $half "$seconds" | median)"
 if ((seconds >= 600)); then
-    within "memory of layouts, least" "$(memory 3 240 $half | quantile 0)" "$(memory 3 $half "$seconds" | quantile 0)"
+    within "memory of layouts, least" "$(memory 3 240 $half | quantile 0)" \
+        "$(memory 3 $half "$seconds" | quantile 0)"
 fi
 printf 'seed %d: ok\n' "$seed"

@@ -33,7 +33,8 @@ fetch_suite() {
     local part
     "$SCRIPTS/fetch.sh" "$SUITE" || return 1
     for part in "$RECIPES/$SUITE"/*/; do
-        [[ ! -d $part ]] || RECIPES=$RECIPES/$SUITE "$SCRIPTS/fetch.sh" "$(basename "$part")" || return 1
+        [[ ! -d $part ]] || RECIPES=$RECIPES/$SUITE "$SCRIPTS/fetch.sh" "$(basename "$part")" ||
+            return 1
     done
 }
 
@@ -63,7 +64,8 @@ set_compiler() {
 in_tree() {
     local function=$1 log=$2
     shift 2
-    (cd "$OUT/tree" && exec "$@" "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$function") </dev/null >"$OUT/$log" 2>&1
+    (cd "$OUT/tree" && exec "$@" "$PROJECT/tests/campaign/suites.sh" --step "$SUITE" "$function") \
+        </dev/null >"$OUT/$log" 2>&1
 }
 
 # check NAME COMMAND...: for recipes of suites that have no runner of their own. What the runner
@@ -80,14 +82,16 @@ automake_results() {
     local file verdict
     while IFS= read -r file; do
         verdict=$(sed -n 's/^:test-result: \([A-Z]*\).*/\1/p' "$file" | sort | uniq -c |
-            awk '{ n[$2] = $1 } END { print n["FAIL"] + n["ERROR"] ? "failed" : n["PASS"] ? "passed" : "skipped" }')
+            awk '{ n[$2] = $1 }
+                END { print n["FAIL"] + n["ERROR"] ? "failed" : n["PASS"] ? "passed" : "skipped" }')
         say "${file%.trs} $verdict"
     done < <(find "$@" -name '*.trs')
 }
 
 # cargo_test OPTION...: a crate's own tests, linked by the compiler under test.
 cargo_test() {
-    RUSTFLAGS="-Clinker=$CC" CARGO_TARGET_DIR=$OUT/target cargo test --release --lib --tests --no-fail-fast -j"$JOBS" "$@"
+    RUSTFLAGS="-Clinker=$CC" CARGO_TARGET_DIR=$OUT/target cargo test --release --lib --tests \
+        --no-fail-fast -j"$JOBS" "$@"
 }
 
 # cargo_results LOG: the verdicts that Rust's test harness prints.
@@ -116,7 +120,9 @@ build_suite() {
 }
 
 # is_done RESULTS
-is_done() { [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results$1 ]]; }
+is_done() {
+    [[ $AGAIN == nothing || ($AGAIN == szc && $KIND == plain) ]] && [[ -s $OUT/results$1 ]]
+}
 
 # run_suite NAME [VARIABLE=VALUE...]: with these in the environment. NAME tells this run's files
 # from others.
@@ -128,11 +134,15 @@ run_suite() {
     rm -f "$OUT/runs$name.jsonl" "$OUT/results$name"
     # Some tests become another user, whose processes write it, too.
     install -m 666 /dev/null "$OUT/runs$name.jsonl"
-    in_tree suite_run "test$name.log" env "$@" SZC_LOG="$OUT/runs$name.jsonl" "${contained[@]}" || status=$?
-    [[ $status -ne 143 && $status -ne 130 ]] || die "ended from outside; started again, it goes on here"
-    [[ $status -ne 124 ]] || warn "$SUITE: ended after $suite_seconds s; what had not run by then counts as failed"
+    in_tree suite_run "test$name.log" env "$@" SZC_LOG="$OUT/runs$name.jsonl" "${contained[@]}" ||
+        status=$?
+    [[ $status -ne 143 && $status -ne 130 ]] ||
+        die "ended from outside; started again, it goes on here"
+    [[ $status -ne 124 ]] ||
+        warn "$SUITE: ended after $suite_seconds s; what had not run by then counts as failed"
     # One line a test: its name and `passed`, `failed` or `skipped`.
-    (cd "$OUT/tree" && suite_results "$OUT/test$name.log") | LC_ALL=C sort >"$OUT/results.new" || true
+    (cd "$OUT/tree" && suite_results "$OUT/test$name.log") | LC_ALL=C sort >"$OUT/results.new" ||
+        true
     if [[ ! -s $OUT/results.new ]]; then
         warn "$SUITE: no test ran with $CC (exit code $status); see $OUT/test$name.log"
         return 1
@@ -157,7 +167,9 @@ not_as_plain() {
 }
 
 # of_logs FIELD FILE: its sum over the processes that the log of a run has.
-of_logs() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$2" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+of_logs() {
+    sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$2" 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
+}
 
 # row TEXT...: of the table at the end.
 row() { printf '%-11s %-14s %7s %7s %8s %5s %7s %9s %9s %12s\n' "$@"; }
@@ -165,18 +177,21 @@ row() { printf '%-11s %-14s %7s %7s %8s %5s %7s %9s %9s %12s\n' "$@"; }
 # summary SUITE INTERVAL SEED: one row of the table, and the tests that differ; fails if szc's
 # results are worse.
 summary() (
-    local at=$CACHE/suites/$1 name=-$2-$3 plain tests different=() runs=0 randomized='"code":true,"stack":true,"heap":true'
+    local at=$CACHE/suites/$1 name=-$2-$3 plain tests different=() runs=0
+    local randomized='"code":true,"stack":true,"heap":true'
     load_recipe "$1"
     plain=$at/plain/results
     tests=$(wc -l <"$plain")
     if [[ ! -s $at/szc/results$name ]]; then
-        row "$1" "$(source_version "$1")" "$tests" "$(count passed "$plain")" "$2" "$3" none "$tests" 0 0
+        row "$1" "$(source_version "$1")" "$tests" "$(count passed "$plain")" "$2" "$3" none \
+            "$tests" 0 0
         exit 1
     fi
     mapfile -t different < <(not_as_plain "$plain" "$at/szc/results$name")
     runs=$(grep -c "$randomized" "$at/szc/runs$name.jsonl" || true)
     row "$1" "$(source_version "$1")" "$tests" "$(count passed "$plain")" "$2" "$3" \
-        "$(count passed "$at/szc/results$name")" "${#different[@]}" "$runs" "$(of_logs relocations "$at/szc/runs$name.jsonl")"
+        "$(count passed "$at/szc/results$name")" "${#different[@]}" "$runs" \
+        "$(of_logs relocations "$at/szc/runs$name.jsonl")"
     [[ ${#different[@]} -eq 0 ]] || say "    not as plain: ${different[*]:0:40}"
     [[ ${#different[@]} -eq 0 && $runs -gt 0 ]]
 )
@@ -229,7 +244,9 @@ main() {
     for suite in "${suites[@]}"; do
         [[ " ${left_out[*]} " != *" $suite "* ]] || continue
         for interval in "${intervals[@]}"; do
-            for ((seed = 1; seed <= seeds; seed++)); do summary "$suite" "$interval" "$seed" || failed=1; done
+            for ((seed = 1; seed <= seeds; seed++)); do
+                summary "$suite" "$interval" "$seed" || failed=1
+            done
         done
     done
     [[ ${#left_out[@]} -eq 0 ]] || say "left out, for what was said above: ${left_out[*]}"

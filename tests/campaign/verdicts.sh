@@ -47,7 +47,8 @@ RATES=$(dirname "$SZC")/verdict-rates
 
 experiments=100 plants=20 blocks=40 budget=400 rows=3000 cpu=0
 while [[ $# -gt 0 ]]; do
-    [[ ${2:-} =~ ^[0-9]+$ ]] || die "$1 needs a number; the options are described at the top of this script"
+    [[ ${2:-} =~ ^[0-9]+$ ]] ||
+        die "$1 needs a number; the options are described at the top of this script"
     case $1 in
     --experiments) experiments=$2 ;;
     --plants) plants=$2 ;;
@@ -64,15 +65,20 @@ done
 # would hide behind others that wait for memory.
 PLACE='  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );'
 # shellcheck disable=SC2016  # an operand of the assembler's
-PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0; if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--) __asm__ volatile("add $1, %0" : "+r"(sum)); }'
+PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0;'
+PLANT+=' if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--)'
+# shellcheck disable=SC2016  # an operand of the assembler's
+PLANT+=' __asm__ volatile("add $1, %0" : "+r"(sum)); }'
 
 # planted FOLDER: sqlite3.c with the plant, and shell.c.
 planted() {
     [[ -s $1/planted ]] && return
     rm -rf "$1"
     sqlite_amalgamation "$1"
-    [[ $(grep -cxF "$PLACE" "$1/sqlite3.c") -eq 1 ]] || die "$1/sqlite3.c has no single place for the plant: '$PLACE'"
-    awk -v place="$PLACE" -v plant="$PLANT" '{ print } $0 == place { print plant }' "$1/sqlite3.c" >"$1/planted.c"
+    [[ $(grep -cxF "$PLACE" "$1/sqlite3.c") -eq 1 ]] ||
+        die "$1/sqlite3.c has no single place for the plant: '$PLACE'"
+    awk -v place="$PLACE" -v plant="$PLANT" '{ print } $0 == place { print plant }' "$1/sqlite3.c" \
+        >"$1/planted.c"
     mv "$1/planted.c" "$1/sqlite3.c"
     say yes >"$1/planted"
 }
@@ -83,7 +89,9 @@ objects() {
     shift
     for file in sqlite3 shell; do
         [[ -s $folder/$file.o ]] ||
-            (cd "$folder" && "$@" -O2 -DSQLITE_OMIT_LOAD_EXTENSION -I. -c "$file.c" -o "$file.tmp" && mv "$file.tmp" "$file.o")
+            (cd "$folder" &&
+                "$@" -O2 -DSQLITE_OMIT_LOAD_EXTENSION -I. -c "$file.c" -o "$file.tmp" &&
+                mv "$file.tmp" "$file.o")
     done
 }
 
@@ -92,7 +100,8 @@ link() {
     local folder=$1 rounds=$2 name=$3
     shift 3
     [[ -x $BUILDS/$name ]] && return
-    (cd "$folder" && "$@" -O2 "-DROUNDS=$rounds" "$PROJECT/tests/campaign/programs/planted.c" sqlite3.o shell.o -lm -o "$BUILDS/$name.tmp")
+    (cd "$folder" && "$@" -O2 "-DROUNDS=$rounds" "$PROJECT/tests/campaign/programs/planted.c" \
+        sqlite3.o shell.o -lm -o "$BUILDS/$name.tmp")
     mv "$BUILDS/$name.tmp" "$BUILDS/$name"
 }
 
@@ -120,13 +129,15 @@ share_of() {
                 plain_order "$first" 0 "$order"
                 plain_order "$second" "$2" "$order"
             fi
-            "$SZC" compare --quiet --fixed 20 --cpu "$cpu" --seed "$order" --json "$RESULTS/share.json" -- \
+            "$SZC" compare --quiet --fixed 20 --cpu "$cpu" --seed "$order" \
+                --json "$RESULTS/share.json" -- \
                 "$(workload "$first")" "$(workload "$second")" >/dev/null 2>"$RESULTS/stderr" ||
                 die "szc compare failed: $(tail -n 3 "$RESULTS/stderr")"
             "$RATES" szc "$RESULTS/share.json" || die "$RATES could not read $RESULTS/share.json"
         done >"$file.ratios"
         # Whole or not at all: it is kept.
-        awk -F '\t' '{ sum += $2 } END { print sum / NR - 1; exit NR != 10 }' "$file.ratios" >"$file.new" ||
+        awk -F '\t' '{ sum += $2 } END { print sum / NR - 1; exit NR != 10 }' "$file.ratios" \
+            >"$file.new" ||
             die "$file.ratios has not ten ratios, one a line"
         mv "$file.new" "$file"
     fi
@@ -167,10 +178,13 @@ build() {
     PLAIN_LARGE=$(rounds_for plain 0.03)
     link "$BUILDS/second" "$SMALL" "szc-$SMALL" "$SZC"
     link "$BUILDS/second" "$LARGE" "szc-$LARGE" "$SZC"
-    printf 'Of 1000 and 10000 rounds, %s and %s of the CPU time of szc'"'"'s build, %s and %s of clang'"'"'s: 1 %% are %d and %d, 3 %% are %d and %d\n' \
-        "$(share_of szc 1000)" "$(share_of szc 10000)" "$(share_of plain 1000)" "$(share_of plain 10000)" \
+    printf 'Of 1000 and 10000 rounds, %s and %s of the CPU time of the build by szc, ' \
+        "$(share_of szc 1000)" "$(share_of szc 10000)"
+    printf '%s and %s of that by clang: 1 %% are %d and %d, 3 %% are %d and %d\n' \
+        "$(share_of plain 1000)" "$(share_of plain 10000)" \
         "$SMALL" "$PLAIN_SMALL" "$LARGE" "$PLAIN_LARGE"
-    [[ $SMALL -gt 0 && $PLAIN_SMALL -gt 0 ]] || die "the machine is too busy to measure the plant by; try again later"
+    [[ $SMALL -gt 0 && $PLAIN_SMALL -gt 0 ]] ||
+        die "the machine is too busy to measure the plant by; try again later"
 }
 
 # is_there SITUATION METHOD NUMBER
@@ -187,10 +201,12 @@ by_szc() {
     # A seed for each experiment: its number, and what it is called.
     local seed
     seed=$number$(printf '%s' "$situation$1" | cksum | cut -c1-4)
-    "$SZC" "$@" --quiet --cpu "$cpu" --seed "$seed" --json "$RESULTS/szc.json" -- "$(workload szc-0)" "$(workload "$program")" \
+    "$SZC" "$@" --quiet --cpu "$cpu" --seed "$seed" --json "$RESULTS/szc.json" -- \
+        "$(workload szc-0)" "$(workload "$program")" \
         >"$RESULTS/szc.txt" 2>"$RESULTS/stderr" || status=$?
     # gate answers by 1 and 3.
-    [[ $status -eq 0 || ($1 == gate && -s $RESULTS/szc.txt && ($status -eq 1 || $status -eq 3)) ]] ||
+    [[ $status -eq 0 ||
+        ($1 == gate && -s $RESULTS/szc.txt && ($status -eq 1 || $status -eq 3)) ]] ||
         die "szc $1 ended with $status, seed $seed: $(tail -n 3 "$RESULTS/stderr")"
     note "$situation" "$1" "$number" "$("$RATES" szc "$RESULTS/szc.json")"
 }
@@ -212,29 +228,37 @@ by_rivals() {
     local situation=$1 number=$2 runs=$3
     if ! is_there "$situation" welch "$number"; then
         pair "$situation" "$number"
-        "$SZC" compare --quiet --fixed $(((runs + 1) / 2)) --cpu "$cpu" --seed "$number" --env-size fixed \
-            --json "$RESULTS/plain.json" -- "$(workload "$FIRST")" "$(workload "$SECOND")" >/dev/null 2>"$RESULTS/stderr" ||
+        "$SZC" compare --quiet --fixed $(((runs + 1) / 2)) --cpu "$cpu" --seed "$number" \
+            --env-size fixed \
+            --json "$RESULTS/plain.json" -- "$(workload "$FIRST")" "$(workload "$SECOND")" \
+            >/dev/null 2>"$RESULTS/stderr" ||
             die "szc compare failed: $(tail -n 3 "$RESULTS/stderr")"
         note "$situation" welch "$number" "$("$RATES" welch "$RESULTS/plain.json")"
     fi
     if ! is_there "$situation" hyperfine "$number"; then
         pair "$situation" "$number"
-        taskset -c "$cpu" hyperfine -N --warmup 1 --runs "$runs" --style none --export-json "$RESULTS/hyperfine.json" \
+        taskset -c "$cpu" hyperfine -N --warmup 1 --runs "$runs" --style none \
+            --export-json "$RESULTS/hyperfine.json" \
             "$(workload "$FIRST")" "$(workload "$SECOND")" >/dev/null 2>"$RESULTS/stderr" ||
             die "hyperfine failed: $(tail -n 3 "$RESULTS/stderr")"
-        note "$situation" hyperfine-welch "$number" "$("$RATES" hyperfine-welch "$RESULTS/hyperfine.json")"
+        note "$situation" hyperfine-welch "$number" \
+            "$("$RATES" hyperfine-welch "$RESULTS/hyperfine.json")"
         note "$situation" hyperfine "$number" "$("$RATES" hyperfine "$RESULTS/hyperfine.json")"
     fi
     [[ ${FIRST:-none} == none ]] || rm -f "$BUILDS/$FIRST" "$BUILDS/$SECOND"
 }
 
 # runs_each SITUATION NUMBER: runs of each program in that experiment of szc gate.
-runs_each() { awk -F '\t' -v situation="$1" -v number="$2" '$1 == situation && $2 == "gate" && $3 == number { print $8 / 2 }' "$TABLE"; }
+runs_each() {
+    awk -F '\t' -v situation="$1" -v number="$2" \
+        '$1 == situation && $2 == "gate" && $3 == number { print $8 / 2 }' "$TABLE"
+}
 
 main() {
     local number
     [[ -x $SZC && -x $RATES ]] || die "no $SZC or no $RATES; run 'cargo build --release' first"
-    command -v hyperfine >/dev/null || die "hyperfine is needed, with which szc is compared: apt-get install hyperfine"
+    command -v hyperfine >/dev/null ||
+        die "hyperfine is needed, with which szc is compared: apt-get install hyperfine"
     build
     heading "experiments, each a line of $TABLE"
     for ((number = 1; number <= experiments; number++)); do

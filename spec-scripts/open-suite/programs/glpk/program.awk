@@ -1,5 +1,5 @@
-# Writes a linear program of `rows` constraints over twice as many variables in CPLEX' LP format: dense
-# enough that the simplex method has to work.
+# Writes a linear program of `rows` constraints over twice as many variables in CPLEX' LP format:
+# dense enough that the simplex method has to work.
 
 function random(n) {
     seed = (seed * 16807) % 2147483647

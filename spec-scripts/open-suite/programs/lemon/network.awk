@@ -1,5 +1,6 @@
-# Writes a network with `nodes` nodes and nine times as many arcs in DIMACS' format for minimum-cost flow:
-# sources and sinks among random arcs, and a dear circle through all nodes, so that a flow exists.
+# Writes a network with `nodes` nodes and nine times as many arcs in DIMACS' format for minimum-cost
+# flow: sources and sinks among random arcs, and a dear circle through all nodes, so that a flow
+# exists.
 
 function random(n) {
     seed = (seed * 16807) % 2147483647

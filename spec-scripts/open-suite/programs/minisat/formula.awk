@@ -1,5 +1,5 @@
-# Writes a random formula of `variables` variables in clauses of three, at the ratio where such formulas
-# are hardest (Mitchell, Selman and Levesque 1992). All arithmetic stays below 2^53.
+# Writes a random formula of `variables` variables in clauses of three, at the ratio where such
+# formulas are hardest (Mitchell, Selman and Levesque 1992). All arithmetic stays below 2^53.
 
 function random(n) {
     seed = (seed * 16807) % 2147483647

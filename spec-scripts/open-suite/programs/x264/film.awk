@@ -1,4 +1,5 @@
-# Writes a film of `frames` pictures of 352 x 288 as YUV4MPEG: a pattern that moves, a ball, some noise.
+# Writes a film of `frames` pictures of 352 x 288 as YUV4MPEG: a pattern that moves, a ball, some
+# noise.
 
 function random(n) {
     seed = (seed * 16807) % 2147483647

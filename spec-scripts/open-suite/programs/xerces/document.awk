@@ -1,5 +1,5 @@
-# Writes an XML document of `records` records with a DTD, attributes, character data, and references to
-# entities inside entities.
+# Writes an XML document of `records` records with a DTD, attributes, character data, and references
+# to entities inside entities.
 
 function random(n) {
     seed = (seed * 16807) % 2147483647

@@ -17,5 +17,6 @@ suite_run() {
 }
 
 suite_results() {
-    sed -nE 's/^ok [0-9]+ - ([^ ]+) # SKIP.*/\1 skipped/p; s/^ok [0-9]+ - ([^ ]+)$/\1 passed/p; s/^not ok [0-9]+ - ([^ ]+).*/\1 failed/p' "$1"
+    sed -nE -e 's/^ok [0-9]+ - ([^ ]+) # SKIP.*/\1 skipped/p' \
+        -e 's/^ok [0-9]+ - ([^ ]+)$/\1 passed/p' -e 's/^not ok [0-9]+ - ([^ ]+).*/\1 failed/p' "$1"
 }

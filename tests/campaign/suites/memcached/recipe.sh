@@ -10,7 +10,8 @@ suite_build() {
     cp -a "$CACHE/sources/libevent/tree" libevent
     (
         cd libevent
-        ./configure --disable-shared --disable-openssl --disable-samples --disable-libevent-regress --prefix="$PWD/../out"
+        ./configure --disable-shared --disable-openssl --disable-samples \
+            --disable-libevent-regress --prefix="$PWD/../out"
         make -j"$JOBS"
         make install
     )

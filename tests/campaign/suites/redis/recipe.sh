@@ -15,11 +15,14 @@ suite_build() { make -j"$JOBS" MALLOC=libc OPTIMIZATION="$CFLAGS" OPT="$CFLAGS" 
 # from a random source (corrupt-dump-fuzzer), needs rights or certificates (oom-score-adj, tls),
 # starts clusters or benchmarks (cluster*, redis-benchmark).
 units=(
-    unit/{dump,auth,protocol,keyspace,scan,info,info-command,sort,expire,other,multi,quit,aofrw,acl,acl-v2}
+    unit/{dump,auth,protocol,keyspace,scan,info,info-command,sort,expire,other,multi,quit,aofrw}
+    unit/{acl,acl-v2}
     unit/type/{string,incr,list,list-2,set,zset,hash,stream,stream-cgroups}
-    unit/{pubsub,pubsubshard,slowlog,scripting,functions,introspection,introspection-2,limits,bitops,bitfield,geo}
+    unit/{pubsub,pubsubshard,slowlog,scripting,functions,introspection,introspection-2,limits}
+    unit/{bitops,bitfield,geo}
     unit/{hyperloglog,lazyfree,pendingquerybuf,tracking,shutdown,networking,latency-monitor}
-    integration/{shutdown,aof,aof-multi-part,rdb,corrupt-dump,logging,redis-cli,replication-buffer,replication-4}
+    integration/{shutdown,aof,aof-multi-part,rdb,corrupt-dump,logging,redis-cli}
+    integration/{replication-buffer,replication-4}
     integration/convert-{zipmap-hash,ziplist-hash,ziplist-zset}-on-load
 )
 
@@ -27,7 +30,8 @@ suite_run() {
     local unit
     for unit in "${units[@]}"; do
         say "UNIT $unit"
-        timeout -k 10 "$test_seconds" ./runtest --single "$unit" --clients 1 --timeout 120 --no-latency --durable || true
+        timeout -k 10 "$test_seconds" ./runtest --single "$unit" --clients 1 --timeout 120 \
+            --no-latency --durable || true
     done
 }
 
@@ -35,7 +39,10 @@ suite_results() {
     # It colours what it says.
     sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '/^UNIT / { unit = $2 }
          /^\[(ok|err|skip|exception|TIMEOUT)\]: / {
-             status = $1; sub(/^\[[^]]*\]: /, ""); sub(/ \([0-9]+ ms\)$/, ""); sub(/ in tests\/.*\.tcl.*/, ""); gsub(/ /, "_")
-             print unit "/" $0, status == "[ok]:" ? "passed" : status == "[skip]:" ? "skipped" : "failed"
+             status = $1
+             sub(/^\[[^]]*\]: /, ""); sub(/ \([0-9]+ ms\)$/, ""); sub(/ in tests\/.*\.tcl.*/, "")
+             gsub(/ /, "_")
+             print unit "/" $0,
+                  status == "[ok]:" ? "passed" : status == "[skip]:" ? "skipped" : "failed"
          }'
 }

@@ -29,6 +29,7 @@ suite_run() {
 # that let each allocation fail in turn (SQLite asks the allocator how large its blocks have become,
 # and allocates less often where they are larger), and those of file names up to the longest.
 suite_results() {
-    sed -nE -e 's/^RESULT //p' -e 's/^([^ ]+)\.\.\. Ok$/\1 passed/p' -e 's/^! ([^ ]+) expected: .*/\1 failed/p' "$1" |
+    sed -nE -e 's/^RESULT //p' -e 's/^([^ ]+)\.\.\. Ok$/\1 passed/p' -e \
+        's/^! ([^ ]+) expected: .*/\1 failed/p' "$1" |
         sed -E 's/^([^ ]*-oom-[a-z]+|pager1-16\.1)\.[0-9]+ /\1 /' | sort -u
 }

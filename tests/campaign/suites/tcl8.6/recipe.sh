@@ -26,6 +26,7 @@ suite_run() {
 }
 
 suite_results() {
-    sed -nE -e 's/^RESULT /file-/p' -e 's/^\+\+\+\+ ([^ ]+) PASSED$/\1 passed/p' -e 's/^\+\+\+\+ ([^ ]+) SKIPPED.*/\1 skipped/p' \
+    sed -nE -e 's/^RESULT /file-/p' -e 's/^\+\+\+\+ ([^ ]+) PASSED$/\1 passed/p' -e \
+        's/^\+\+\+\+ ([^ ]+) SKIPPED.*/\1 skipped/p' \
         -e 's/^==== ([^ ]+) .*FAILED$/\1 failed/p' "$1"
 }
