@@ -22,14 +22,14 @@ const SECCOMP_LAST_SETTING: u32 = 1;
 const PRCTL: usize = 157;
 const PR_SET_SECCOMP: u32 = 22;
 
-static SETTLED: AtomicBool = AtomicBool::new(false);
+static FROZEN: AtomicBool = AtomicBool::new(false);
 
 /// The maintenance task has gone as well.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the program may have installed a filter.
 pub fn may_be_there() -> bool {
-    SETTLED.load(Ordering::Acquire)
+    FROZEN.load(Ordering::Acquire)
 }
 
 /// Where syscall(2) goes on.
@@ -50,7 +50,7 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
         _ => false,
     };
     if installs {
-        settle();
+        freeze();
     }
     next_syscall()
 }
@@ -58,13 +58,13 @@ pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> 
 /// Before prctl(2). Where to go on.
 pub extern "C" fn before_prctl(operation: u32) -> usize {
     if operation == PR_SET_SECCOMP {
-        settle();
+        freeze();
     }
     next::PRCTL.address().unwrap_or_else(variadic::own_prctl)
 }
 
-/// Brings code to rest, for good.
-fn settle() {
+/// Freezes code: it stays as it is, for good.
+fn freeze() {
     // A second filter comes while the first one holds. Another thread's first one waits for the
     // task as well.
     if ALONE.load(Ordering::Acquire) {
@@ -74,7 +74,7 @@ fn settle() {
     library::with_changes(|| {
         CODE.with(Images::settle);
         // Release: whoever sees this finds all copies made.
-        SETTLED.store(true, Ordering::Release);
+        FROZEN.store(true, Ordering::Release);
     });
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the
     // process with it.

@@ -32,7 +32,7 @@
 //! - *Slots that lead to newer copies*: the child forgets the list. *Homes of threads*: what would
 //!   be mixed up belongs to no thread (`reclaim/home.rs`). *Locators*: their readers hold no lock
 //!   anyway. *The gate* is opened.
-//! - *`filters::settle`* marks its end behind all else; before that it is copying like any other.
+//! - *`filters::freeze`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
 mod announced;
@@ -97,7 +97,7 @@ fn set_mark() {
 ///
 /// Its parent may have begun epochs since. The child is safe unless it has already followed a jump
 /// into one of them.
-pub fn adopt_unannounced_child() {
+pub fn take_over_unannounced_child() {
     let unknown = mark().is_some_and(|mark| mark.load(Ordering::Relaxed) == 0);
     if unknown && become_separate() {
         maintenance::restart();

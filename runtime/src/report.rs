@@ -101,9 +101,9 @@ pub fn expects_log() -> bool {
 struct Snapshot {
     code: code::Counts,
     reclaim: reclaim::Counts,
-    stack: Option<stack::Counts>,
-    heap: Option<heap::Counts>,
-    libraries: library::Counts,
+    stack: Option<stack::StackCounts>,
+    heap: Option<heap::HeapCounts>,
+    libraries: library::LibraryCounts,
 }
 
 impl Snapshot {
@@ -186,8 +186,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text("\",\"n\":").decimal(u64::from(heap.shuffle)).text("}");
     }
     let libraries = &counts.libraries;
-    if libraries.adopted > 0 {
-        line.text(",\"libraries\":{\"adopted\":").decimal(libraries.adopted);
+    if libraries.attached > 0 {
+        line.text(",\"libraries\":{\"adopted\":").decimal(libraries.attached);
         line.text(",\"moving\":").decimal(libraries.moving);
         line.text(",\"movable\":").decimal(libraries.movable);
         line.text(",\"pinned\":").decimal(libraries.pinned);
@@ -332,13 +332,13 @@ mod tests {
     #[test]
     fn stack_and_heap_add_objects_of_their_own() {
         let counts = Snapshot {
-            stack: Some(stack::Counts {
+            stack: Some(stack::StackCounts {
                 functions: 1,
                 mean_pad_bytes: 2040,
                 refills: 3,
                 room_bytes: 4,
             }),
-            heap: Some(heap::Counts {
+            heap: Some(heap::HeapCounts {
                 allocations: 5,
                 frees: 6,
                 classes: 7,
@@ -353,9 +353,9 @@ mod tests {
         assert!(line.contains("\"stack\":true,\"heap\":true}"), "{line}");
         assert!(
             line.ends_with(
-                ",\"stack\":{\"functions\":1,\"mean_pad_bytes\":2040,\"refills\":3,\"room_bytes\":4},\
-                 \"heap\":{\"allocations\":5,\"frees\":6,\"classes\":7,\"large\":8,\"peak_bytes\":9,\
-                 \"base\":\"tlsf\",\"n\":256}}\n"
+                ",\"stack\":{\"functions\":1,\"mean_pad_bytes\":2040,\"refills\":3,\
+                 \"room_bytes\":4},\"heap\":{\"allocations\":5,\"frees\":6,\"classes\":7,\
+                 \"large\":8,\"peak_bytes\":9,\"base\":\"tlsf\",\"n\":256}}\n"
             ),
             "{line}"
         );

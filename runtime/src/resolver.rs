@@ -22,7 +22,7 @@ use crate::{fork, os, report};
 #[inline]
 pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
-    fork::adopt_unannounced_child();
+    fork::take_over_unannounced_child();
     gate::pass();
     let target = CODE.with(|images| {
         home::notice();

@@ -8,7 +8,7 @@ use crate::exports::heap::linkage;
 use crate::library::{self, Wanted};
 use crate::report::{self, FACTS, Facts, Path, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
-use crate::stack::room::AboveFrames;
+use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
 use crate::{arch, code, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};

@@ -1,5 +1,5 @@
-//! Text of bounded length, and numbers in it: what the runtime and the part of it in libraries write
-//! to logs. No allocation, usable in a signal handler.
+//! Text of bounded length, and numbers in it: what the runtime and the part of it in libraries
+//! write to logs. No allocation, usable in a signal handler.
 //!
 //! `core::fmt` is not used in the runtime: it calls through tables of functions, which the link
 //! step cannot follow, so it could not know that those functions must not move.

@@ -6,7 +6,7 @@ use super::large::Freed;
 use super::random::Random;
 use super::size_class::{GRAIN_BYTES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::ThreadHeap;
-use super::{LARGE, Server, behind, boot, check, map, own_heap, server, with_any_heap};
+use super::{LARGE, Server, boot, fallback, map, own_heap, refusal, server, with_any_heap};
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use szc_sys::os::{self, PAGE_BYTES};
@@ -41,8 +41,8 @@ pub fn malloc(bytes: usize) -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn malloc_slowly(bytes: usize) -> *mut u8 {
-    if server() == Server::Behind {
-        return behind::malloc(bytes);
+    if server() == Server::Fallback {
+        return fallback::malloc(bytes);
     }
     let (block, _) = aligned(ALIGNMENT, bytes);
     if block.is_null() { no_memory() } else { block }
@@ -114,14 +114,14 @@ pub unsafe fn free(pointer: *mut u8) {
 #[inline(never)]
 unsafe fn free_slowly(pointer: *mut u8) {
     // SAFETY: the caller's promise, in both.
-    unsafe { if is_behind(pointer) { behind::free(pointer) } else { free_elsewhere(pointer) } }
+    unsafe { if is_fallback(pointer) { fallback::free(pointer) } else { free_elsewhere(pointer) } }
 }
 
-/// Whether a pointer of the program's, or null, is the allocator's behind: that serves, and the few
-/// blocks from before the start lie in the arena. Programs whose heap is switched off ask at each
-/// call.
-fn is_behind(pointer: *mut u8) -> bool {
-    server() == Server::Behind && !boot::contains(pointer) && !LARGE.has_any()
+/// Whether a pointer of the program's, or null, is the fallback allocator's: that serves, and the
+/// few blocks from before the start lie in the arena. Programs whose heap is switched off ask at
+/// each call.
+fn is_fallback(pointer: *mut u8) -> bool {
+    server() == Server::Fallback && !boot::contains(pointer) && !LARGE.has_any()
 }
 
 /// Frees a block that is not in this thread's reach at once.
@@ -141,23 +141,23 @@ unsafe fn free_elsewhere(pointer: *mut u8) {
                 with_any_heap(ThreadHeap::count_large_free);
                 return;
             }
-            Freed::Before => check::refuse_freed(pointer),
+            Freed::Before => refusal::refuse_freed(pointer),
             Freed::Unknown => {}
         }
     }
-    if server() == Server::Behind {
+    if server() == Server::Fallback {
         // SAFETY: the caller's promise.
-        unsafe { behind::free(pointer) };
+        unsafe { fallback::free(pointer) };
         return;
     }
-    check::refuse_foreign(pointer)
+    refusal::refuse_foreign(pointer)
 }
 
 /// calloc(3).
 pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
     let Some(total) = count.checked_mul(bytes) else { return no_memory() };
-    if server() == Server::Behind {
-        return behind::calloc(count, bytes);
+    if server() == Server::Fallback {
+        return fallback::calloc(count, bytes);
     }
     if total <= SMALL_MAX_BYTES {
         let block = malloc(total);
@@ -188,14 +188,14 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
     }
     // SAFETY: the caller's promise, in all that follows.
     unsafe {
-        if is_behind(pointer) {
-            return behind::realloc(pointer, bytes);
+        if is_fallback(pointer) {
+            return fallback::realloc(pointer, bytes);
         }
         let Some(usable) = own_usable(pointer) else {
-            if server() == Server::Behind {
-                return behind::realloc(pointer, bytes);
+            if server() == Server::Fallback {
+                return fallback::realloc(pointer, bytes);
             }
-            check::refuse(pointer)
+            refusal::refuse(pointer)
         };
         if bytes == 0 {
             free(pointer);
@@ -241,15 +241,15 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
 pub unsafe fn reallocarray(pointer: *mut u8, count: usize, bytes: usize) -> *mut u8 {
     match count.checked_mul(bytes) {
         // SAFETY: the caller's promise.
-        Some(total) => unsafe { behind::current_realloc(pointer, total) },
+        Some(total) => unsafe { fallback::current_realloc(pointer, total) },
         None => no_memory(),
     }
 }
 
 /// memalign(3). glibc rounds alignments up to a power of two.
 pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
-    if server() == Server::Behind {
-        return behind::memalign(alignment, bytes);
+    if server() == Server::Fallback {
+        return fallback::memalign(alignment, bytes);
     }
     if alignment <= ALIGNMENT {
         return malloc(bytes);
@@ -265,7 +265,7 @@ pub fn memalign(alignment: usize, bytes: usize) -> *mut u8 {
 /// aligned_alloc(3), which is memalign(3) in glibc 2.36.
 pub fn aligned_alloc(alignment: usize, bytes: usize) -> *mut u8 {
     let in_front =
-        if server() == Server::Behind { behind::aligned_alloc(alignment, bytes) } else { None };
+        if server() == Server::Fallback { fallback::aligned_alloc(alignment, bytes) } else { None };
     in_front.unwrap_or_else(|| memalign(alignment, bytes))
 }
 
@@ -274,9 +274,9 @@ pub fn aligned_alloc(alignment: usize, bytes: usize) -> *mut u8 {
 /// # Safety
 /// The result must be valid for writing.
 pub unsafe fn posix_memalign(result: *mut *mut u8, alignment: usize, bytes: usize) -> c_int {
-    if server() == Server::Behind
+    if server() == Server::Fallback
         // SAFETY: the caller's promise.
-        && let Some(found) = unsafe { behind::posix_memalign(result, alignment, bytes) }
+        && let Some(found) = unsafe { fallback::posix_memalign(result, alignment, bytes) }
     {
         return found;
     }
@@ -294,14 +294,14 @@ pub unsafe fn posix_memalign(result: *mut *mut u8, alignment: usize, bytes: usiz
 
 /// valloc(3).
 pub fn valloc(bytes: usize) -> *mut u8 {
-    let in_front = if server() == Server::Behind { behind::valloc(bytes) } else { None };
+    let in_front = if server() == Server::Fallback { fallback::valloc(bytes) } else { None };
     in_front.unwrap_or_else(|| memalign(PAGE_BYTES, bytes))
 }
 
 /// pvalloc(3): whole pages.
 pub fn pvalloc(bytes: usize) -> *mut u8 {
-    if server() == Server::Behind
-        && let Some(found) = behind::pvalloc(bytes)
+    if server() == Server::Fallback
+        && let Some(found) = fallback::pvalloc(bytes)
     {
         return found;
     }
@@ -321,13 +321,13 @@ pub unsafe fn usable_size(pointer: *mut u8) -> usize {
     }
     // SAFETY: the caller's promise, in all that follows.
     unsafe {
-        if is_behind(pointer) {
-            return behind::usable_size(pointer);
+        if is_fallback(pointer) {
+            return fallback::usable_size(pointer);
         }
         match own_usable(pointer) {
             Some(bytes) => bytes,
-            None if server() == Server::Behind => behind::usable_size(pointer),
-            None => check::refuse(pointer),
+            None if server() == Server::Fallback => fallback::usable_size(pointer),
+            None => refusal::refuse(pointer),
         }
     }
 }
@@ -342,14 +342,14 @@ unsafe fn own_usable(pointer: *mut u8) -> Option<usize> {
         if map::is_chunk(pointer.addr()) {
             let state = chunk::state(pointer).load(Ordering::Relaxed);
             let class = usize::from((state & !STATE_ALIGNED).wrapping_sub(1));
-            let phase = if state & STATE_ALIGNED == 0 { check::block_phase() } else { 0 };
+            let phase = if state & STATE_ALIGNED == 0 { refusal::block_phase() } else { 0 };
             if class >= super::size_class::CLASSES || pointer.addr() % GRAIN_BYTES != phase {
-                check::refuse(pointer);
+                refusal::refuse(pointer);
             }
             let inside = if state & STATE_ALIGNED == 0 {
                 0
             } else {
-                pointer.addr() - chunk::holder_of(pointer, check::block_phase()).addr()
+                pointer.addr() - chunk::holder_of(pointer, refusal::block_phase()).addr()
             };
             return Some(block_bytes(class) - inside);
         }

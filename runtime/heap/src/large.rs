@@ -3,8 +3,9 @@
 //! A mapping is 256 KiB longer than its block, and the block begins at a random cache line of that
 //! room: all index bits of its address are random, and no spare blocks are kept. The room takes
 //! address space only, and where that is limited, it is a page. What is known of a block lies in a
-//! table, under a lock; a few mappings that were freed wait there for the next block of about their
-//! size, because a mapping and its page faults cost more than most programs do with such a block.
+//! table, under a lock; a few mappings that were freed are cached there for the next block of about
+//! their size, because a mapping and its page faults cost more than most programs do with such a
+//! block.
 //! The lock is never held over a system call but those that enlarge a table.
 
 use super::large_blocks::Blocks;
@@ -18,18 +19,18 @@ use szc_sys::os::{self, Lock, PAGE_BYTES};
 
 /// Grain of colours: a cache line.
 pub const LINE_BYTES: usize = 64;
-/// Largest block whose mapping waits.
-pub const KEPT_BLOCK_BYTES: usize = 32 << 20;
-/// One of so many mappings that waited moves to other addresses before it is used, so that colours
+/// Largest block whose mapping is cached.
+pub const MAX_CACHED_BYTES: usize = 32 << 20;
+/// One of so many cached mappings moves to other addresses before it is used, so that colours
 /// of pages change, too.
 const MOVED_ONE_IN: u32 = 8;
 /// Parked mappings that are unmapped with each block that is freed, when few are left in use.
 const UNMAPPED_AT_A_TIME: usize = 2;
 
-/// A block.
+/// A block and its mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Entry {
+pub struct Mapping {
     /// Address of the block; 0: no entry.
     pub block: usize,
     /// Bytes that the program asked for.
@@ -42,7 +43,7 @@ pub struct Entry {
     pub length: usize,
 }
 
-impl Entry {
+impl Mapping {
     /// No block.
     pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
 
@@ -101,22 +102,22 @@ unsafe impl Sync for Large {}
 /// What there is for a block without a new mapping.
 enum Found {
     Nothing,
-    /// A mapping that waited, and is in the table again.
-    Entered(Entry),
-    /// One that waited, is in no table, and is to move.
-    ToMove(Entry),
+    /// A cached mapping, which is in the table again.
+    Entered(Mapping),
+    /// A cached one, which is in no table and is to move.
+    ToMove(Mapping),
     /// One without memory, which is in the table again.
-    Unparked(Entry),
+    Recommitted(Mapping),
 }
 
 /// What becomes of a block that is to have another size.
 enum Resized {
     /// It is in the table again, in its mapping.
     Stays,
-    /// It moves to another mapping, which waited. Neither is in the table.
-    MovesTo(Entry, Entry),
+    /// It moves to a cached mapping. Neither is in the table.
+    MovesTo(Mapping, Mapping),
     /// Its mapping has too little room, or too much memory. It is in no table.
-    NeedsKernel(Entry),
+    NeedsKernel(Mapping),
 }
 
 /// What became of a pointer that was to be freed.
@@ -124,7 +125,7 @@ enum Resized {
 pub enum Freed {
     /// The block was freed.
     Now,
-    /// It was freed before, and its mapping waits.
+    /// It was freed before, and its mapping is cached.
     Before,
     /// There is no such block.
     Unknown,
@@ -168,7 +169,7 @@ impl Large {
                 return None;
             }
             if alignment <= LINE_BYTES
-                && let Some(entry) = blocks.take_waiting(bytes, random)
+                && let Some(entry) = blocks.take_cached(bytes, random)
             {
                 if random.below(MOVED_ONE_IN) == 0 {
                     return Some(Found::ToMove(entry));
@@ -176,26 +177,30 @@ impl Large {
                 blocks.enter(entry);
                 return Some(Found::Entered(entry));
             }
-            Some(blocks.unpark(bytes, alignment, random).map_or(Found::Nothing, Found::Unparked))
+            Some(
+                blocks
+                    .recommit(bytes, alignment, random)
+                    .map_or(Found::Nothing, Found::Recommitted),
+            )
         })?;
         self.any.store(true, Ordering::Relaxed);
         let reused = match found {
             Found::Nothing => None,
             Found::Entered(entry) => Some(entry),
-            Found::Unparked(entry) => {
+            Found::Recommitted(entry) => {
                 count_mapped(entry.length);
                 Some(entry)
             }
             Found::ToMove(entry) => Some(self.entered(elsewhere(entry, random))?),
         };
         if let Some(entry) = reused {
-            // Locked memory cannot be emptied, so a parked mapping is perhaps not all zeros.
+            // Locked memory cannot be emptied, so a decommitted mapping is perhaps not all zeros.
             return Some((core::ptr::with_exposed_provenance_mut(entry.block), false));
         }
         self.drop_surplus(bytes);
         let entry = map(bytes, alignment, random).or_else(|| {
-            // The kernel has nothing left: what waits is worth less than what is asked for.
-            self.drop_waiting();
+            // The kernel has nothing left: what is cached is worth less than what is asked for.
+            self.drop_cached();
             map(bytes, alignment, random)
         })?;
         let entry = self.entered(entry)?;
@@ -204,7 +209,7 @@ impl Large {
 
     /// A block that is in no table, entered; nothing if there is no memory for that, and the block
     /// is gone.
-    fn entered(&self, entry: Entry) -> Option<Entry> {
+    fn entered(&self, entry: Mapping) -> Option<Mapping> {
         let entered = self.with(|blocks| {
             let room = blocks.make_room_for_entry();
             if room {
@@ -222,31 +227,31 @@ impl Large {
     pub fn free(&self, pointer: *mut u8) -> Freed {
         let removed = self.with(|blocks| {
             let Some(entry) = blocks.remove(pointer.addr()) else {
-                let waits = blocks.waits(pointer.addr());
-                return Err(if waits { Freed::Before } else { Freed::Unknown });
+                let cached = blocks.is_cached(pointer.addr());
+                return Err(if cached { Freed::Before } else { Freed::Unknown });
             };
-            Ok((!blocks.keep(entry)).then_some(entry))
+            Ok((!blocks.cache(entry)).then_some(entry))
         });
         match removed {
             Ok(gone) => {
                 self.drop_freed(gone);
-                self.unmap_parked();
+                self.unmap_decommitted();
                 Freed::Now
             }
             Err(freed) => freed,
         }
     }
 
-    /// Lets go of the mapping of a block that was freed and may not wait, and of others that may
-    /// not wait any longer.
-    fn drop_freed(&self, gone: Option<Entry>) {
+    /// Lets go of the mapping of a block that was freed and may not be cached, and of others that
+    /// may not stay cached.
+    fn drop_freed(&self, gone: Option<Mapping>) {
         if let Some(entry) = gone {
             self.retire(&entry, self.with(|blocks| blocks.are_many()));
         }
         self.drop_surplus(0);
     }
 
-    /// Lets go of mappings that wait, because there are too many or `more` bytes come into use.
+    /// Lets go of cached mappings, because there are too many or `more` bytes come into use.
     fn drop_surplus(&self, more: usize) {
         while let Some((entry, many)) =
             self.with(|blocks| blocks.surplus(more).map(|entry| (entry, blocks.are_many())))
@@ -255,46 +260,46 @@ impl Large {
         }
     }
 
-    /// Lets go of mappings that wait, oldest first, until they come to this many bytes.
+    /// Lets go of cached mappings, oldest first, until they come to this many bytes.
     pub fn drop_bytes(&self, bytes: usize) {
         let mut dropped = 0;
         while dropped < bytes
             && let Some((entry, many)) =
-                self.with(|blocks| blocks.oldest_waiting().map(|entry| (entry, blocks.are_many())))
+                self.with(|blocks| blocks.oldest_cached().map(|entry| (entry, blocks.are_many())))
         {
             dropped += entry.bytes;
             self.retire(&entry, many);
         }
     }
 
-    /// Gives the kernel everything that waits or is parked.
-    fn drop_waiting(&self) {
-        while let Some((entry, has_memory)) = self.with(Blocks::any_waiting) {
+    /// Gives the kernel everything that is cached or decommitted.
+    fn drop_cached(&self) {
+        while let Some((entry, has_memory)) = self.with(Blocks::any_cached_or_decommitted) {
             if has_memory {
                 self.retire(&entry, false);
             } else if !unmap(&entry) {
-                self.with(|blocks| blocks.park(entry));
+                self.with(|blocks| blocks.decommit(entry));
                 return;
             }
         }
     }
 
-    /// Unmaps a few of the parked mappings if few blocks are in use.
-    fn unmap_parked(&self) {
+    /// Unmaps a few of the decommitted mappings if few blocks are in use.
+    fn unmap_decommitted(&self) {
         for _ in 0..UNMAPPED_AT_A_TIME {
             let Some(entry) = self.with(Blocks::superfluous) else { return };
             if !unmap(&entry) {
-                self.with(|blocks| blocks.park(entry));
+                self.with(|blocks| blocks.decommit(entry));
                 return;
             }
         }
     }
 
     /// Gives the memory of a mapping back that no block has; its address space, too, unless it is
-    /// to be parked or the kernel cannot divide an area any more.
-    fn retire(&self, entry: &Entry, park: bool) {
+    /// to be decommitted or the kernel cannot divide an area any more.
+    fn retire(&self, entry: &Mapping, decommit: bool) {
         count_unmapped(entry.length);
-        if !park && unmap(entry) {
+        if !decommit && unmap(entry) {
             return;
         }
         // SAFETY: the mapping belongs to the entry, which left the table.
@@ -303,7 +308,7 @@ impl Large {
             os::release_pages(start, entry.length);
         }
         // Without room for the entry the address space is lost, and no memory.
-        self.with(|blocks| blocks.park(*entry));
+        self.with(|blocks| blocks.decommit(*entry));
     }
 
     /// Bytes that a block may use; nothing if there is no such block.
@@ -311,7 +316,7 @@ impl Large {
         self.with(|blocks| blocks.find(pointer.addr()).map(|at| blocks.at(at).usable()))
     }
 
-    /// Makes a block longer or shorter: in its mapping; in one that waits and has the memory that
+    /// Makes a block longer or shorter: in its mapping; in a cached one that has the memory that
     /// this one would have to get; or if the kernel can, in a longer or shorter one, where it keeps
     /// its colour. The block may move.
     pub fn resize(&self, pointer: *mut u8, bytes: usize, random: &mut Random) -> Option<*mut u8> {
@@ -325,7 +330,7 @@ impl Large {
             if !entry.suits(bytes) {
                 return Some(Resized::NeedsKernel(entry));
             }
-            blocks.enter(Entry { asked: bytes, bytes: entry.bytes.max(bytes), ..entry });
+            blocks.enter(Mapping { asked: bytes, bytes: entry.bytes.max(bytes), ..entry });
             Some(Resized::Stays)
         })?;
         let entry = match resized {
@@ -352,7 +357,7 @@ impl Large {
                 count_unmapped(entry.length);
                 count_mapped(length);
                 let start = start.expose_provenance();
-                Entry { block: start + colour, asked: bytes, bytes, start, length }
+                Mapping { block: start + colour, asked: bytes, bytes, start, length }
             }
             Err(_) => entry,
         };
@@ -360,9 +365,9 @@ impl Large {
         moved.is_ok().then(|| core::ptr::with_exposed_provenance_mut(new.block))
     }
 
-    /// Copies what a block holds to another mapping, and lets its own wait. Neither is in the
+    /// Copies what a block holds to another mapping, and caches its own. Neither is in the
     /// table.
-    fn move_to(&self, entry: Entry, larger: Entry, random: &mut Random) -> *mut u8 {
+    fn move_to(&self, entry: Mapping, larger: Mapping, random: &mut Random) -> *mut u8 {
         let moves = random.below(MOVED_ONE_IN) == 0;
         let larger = if moves { elsewhere(larger, random) } else { larger };
         let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
@@ -372,7 +377,7 @@ impl Large {
         unsafe { arch::copy_words(block, from, entry.usable()) };
         let gone = self.with(|blocks| {
             blocks.enter_again(larger);
-            (!blocks.keep(entry)).then_some(entry)
+            (!blocks.cache(entry)).then_some(entry)
         });
         self.drop_freed(gone);
         block

@@ -1,22 +1,23 @@
-//! What is known of blocks that are mapped on their own: a table of those in use, mappings that
-//! wait with their memory for the next block of about their size, and mappings that are parked
-//! without memory.
+//! What is known of blocks that are mapped on their own: a table of those in use, a cache of
+//! mappings with their memory for the next blocks of about their size, and mappings that are
+//! decommitted, which have none.
 //!
-//! Mappings are parked instead of unmapped while there are very many, because a hole between
+//! Mappings are decommitted instead of unmapped while there are very many, because a hole between
 //! mappings costs the kernel one of a limited number of areas (`vm.max_map_count`), and programs
 //! with 100,000 such blocks work with glibc. The lock of [`super::large`] guards all this; nothing
 //! here unmaps a block's mapping.
 
-use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
+use super::decommitted::Decommitted;
+use super::large::{LINE_BYTES, MAX_CACHED_BYTES, Mapping};
 use super::large_mapping::{placed, room_for};
 use super::memory::map_table;
 use super::random::Random;
 use szc_sys::os::{self, PAGE_BYTES};
 
-/// Most mappings that wait.
-const KEPT: usize = 32;
-/// Bytes that may always wait.
-const KEPT_LEAST_BYTES: usize = 128 << 10;
+/// Most cached mappings.
+const MAX_CACHED: usize = 32;
+/// Bytes that may always be cached.
+const MIN_CACHE_BYTES: usize = 128 << 10;
 /// Bytes of memory that all blocks together may have and not need, because their mappings served
 /// larger blocks before: so much, or one part in so many of what is in use.
 const SLACK_BYTES: usize = 256 << 10;
@@ -26,33 +27,29 @@ const BYTES_PER_SLACK: usize = 16;
 const COPIED_PER_GAINED: usize = 2;
 /// Most bytes of a block that are copied. Of larger ones perhaps not all has memory, and the kernel
 /// moves the pages of those that have.
-const MOST_COPIED_BYTES: usize = 1 << 20;
+const MAX_COPIED_BYTES: usize = 1 << 20;
 /// Entries of the first table.
-const FIRST_ENTRIES: usize = 128;
-/// Blocks in use above which mappings are parked; below half of them parked ones are unmapped.
+pub const FIRST_ENTRIES: usize = 128;
+/// Blocks in use above which mappings are decommitted; below half of them, they are unmapped again.
 const MANY_BLOCKS: usize = 8192;
-/// Parked mappings that are looked at for a block.
-const LOOKED_AT: usize = 8;
 
 /// The blocks, under their lock.
 pub struct Blocks {
     /// Linear probing; a power of two of entries, at most half in use.
-    table: *mut Entry,
+    table: *mut Mapping,
     entries: usize,
     used: usize,
-    /// Mappings that wait, oldest first; one more than may wait, so that the newest has a place at
+    /// Cached mappings, oldest first; one more than may stay, so that the newest has a place at
     /// first.
-    kept: [Entry; KEPT + 1],
-    kept_count: usize,
-    kept_bytes: usize,
-    /// Mappings without memory, in a table of their own.
-    parked: *mut Entry,
-    parked_room: usize,
-    parked_count: usize,
+    cached: [Mapping; MAX_CACHED + 1],
+    cached_count: usize,
+    cached_bytes: usize,
+    /// Mappings without memory.
+    decommitted: Decommitted,
     /// Bytes in use now, and at most.
     live_bytes: usize,
     peak_bytes: usize,
-    /// Sum of [`Entry::slack`] of those in use.
+    /// Sum of [`Mapping::slack`] of those in use.
     slack_bytes: usize,
 }
 
@@ -63,12 +60,10 @@ impl Blocks {
             table: os::null(),
             entries: 0,
             used: 0,
-            kept: [Entry::NONE; KEPT + 1],
-            kept_count: 0,
-            kept_bytes: 0,
-            parked: os::null(),
-            parked_room: 0,
-            parked_count: 0,
+            cached: [Mapping::NONE; MAX_CACHED + 1],
+            cached_count: 0,
+            cached_bytes: 0,
+            decommitted: Decommitted::new(),
             live_bytes: 0,
             peak_bytes: 0,
             slack_bytes: 0,
@@ -76,12 +71,12 @@ impl Blocks {
     }
 
     /// An entry of the table.
-    pub fn at(&self, index: usize) -> Entry {
+    pub fn at(&self, index: usize) -> Mapping {
         // SAFETY: callers stay below the number of entries.
         unsafe { self.table.add(index).read() }
     }
 
-    fn put(&mut self, index: usize, entry: Entry) {
+    fn put(&mut self, index: usize, entry: Mapping) {
         // SAFETY: as `at`.
         unsafe { self.table.add(index).write(entry) };
     }
@@ -110,7 +105,7 @@ impl Blocks {
     }
 
     /// Enters a block, for which there must be room.
-    pub fn enter(&mut self, entry: Entry) {
+    pub fn enter(&mut self, entry: Mapping) {
         let mut index = self.home(entry.block);
         while self.at(index).block != 0 {
             index = (index + 1) & (self.entries - 1);
@@ -124,7 +119,7 @@ impl Blocks {
 
     /// Takes an entry out, and moves those behind it that would not be found over the hole (Knuth,
     /// "The Art of Computer Programming" 3, 6.4, algorithm R).
-    pub fn remove(&mut self, block: usize) -> Option<Entry> {
+    pub fn remove(&mut self, block: usize) -> Option<Mapping> {
         let mut hole = self.find(block)?;
         let entry = self.at(hole);
         let mask = self.entries - 1;
@@ -141,7 +136,7 @@ impl Blocks {
                 hole = index;
             }
         }
-        self.put(hole, Entry::default());
+        self.put(hole, Mapping::default());
         self.used -= 1;
         self.live_bytes -= entry.bytes;
         self.slack_bytes -= entry.slack();
@@ -154,7 +149,7 @@ impl Blocks {
             return true;
         }
         let entries = if self.entries == 0 { FIRST_ENTRIES } else { self.entries * 2 };
-        let Some(table) = map_table(entries * size_of::<Entry>()) else { return false };
+        let Some(table) = map_table(entries * size_of::<Mapping>()) else { return false };
         let (old, count) = (self.table, self.entries);
         (self.table, self.entries) = (table.cast(), entries);
         self.used = 0;
@@ -169,51 +164,55 @@ impl Blocks {
         (self.live_bytes, self.slack_bytes) = (live, slack);
         if count > 0 {
             // SAFETY: the old table is this one's alone.
-            unsafe { os::unmap(old.cast(), count * size_of::<Entry>()) };
+            unsafe { os::unmap(old.cast(), count * size_of::<Mapping>()) };
         }
         true
     }
 
     /// Enters a block after its entry, or another's, left the table a moment ago: there is room,
     /// though the table may be fuller than it should be.
-    pub fn enter_again(&mut self, entry: Entry) {
+    pub fn enter_again(&mut self, entry: Mapping) {
         if self.make_room_for_entry() || self.used + 1 < self.entries {
             self.enter(entry);
         }
     }
 
-    /// A mapping that waits and suits, chosen at random among those that do, for a block that is
+    /// A cached mapping that suits, chosen at random among those that do, for a block that is
     /// not entered yet; it gets another line of its page. One of about the block's size, or else a
     /// larger one: a block that grows then finds the memory that its predecessor had grown to.
-    pub fn take_waiting(&mut self, bytes: usize, random: &mut Random) -> Option<Entry> {
-        let has_room =
-            |kept: &Entry| kept.has_room_for(bytes) && bytes <= kept.bytes + kept.bytes / 4;
+    pub fn take_cached(&mut self, bytes: usize, random: &mut Random) -> Option<Mapping> {
+        let has_room = |cached: &Mapping| {
+            cached.has_room_for(bytes) && bytes <= cached.bytes + cached.bytes / 4
+        };
         let left = self.slack_left();
-        let is_near = |kept: &Entry| has_room(kept) && kept.bytes / 2 <= bytes;
-        let is_larger = |kept: &Entry| has_room(kept) && kept.bytes.saturating_sub(bytes) <= left;
-        let index = self.any_kept(is_near, random).or_else(|| self.any_kept(is_larger, random))?;
+        let is_near = |cached: &Mapping| has_room(cached) && cached.bytes / 2 <= bytes;
+        let is_larger =
+            |cached: &Mapping| has_room(cached) && cached.bytes.saturating_sub(bytes) <= left;
+        let index =
+            self.any_cached(is_near, random).or_else(|| self.any_cached(is_larger, random))?;
         let line = random.below((PAGE_BYTES / LINE_BYTES) as u32) * LINE_BYTES;
         Some(self.forget(index).serving(bytes, line))
     }
 
-    /// A mapping for a block that grows beyond the memory it has, if one waits that has all of it
+    /// A mapping for a block that grows beyond the memory it has, if a cached one has all of it
     /// already, and the block is so small that to copy it costs less than the page faults would.
     /// The block keeps its place in a page; it is not entered yet.
     pub fn take_for_growth(
         &mut self,
-        grows: &Entry,
+        grows: &Mapping,
         bytes: usize,
         random: &mut Random,
-    ) -> Option<Entry> {
+    ) -> Option<Mapping> {
         let least = grows.bytes + grows.bytes / COPIED_PER_GAINED;
-        if grows.bytes > MOST_COPIED_BYTES || bytes < least {
+        if grows.bytes > MAX_COPIED_BYTES || bytes < least {
             return None;
         }
         let left = self.slack_left();
-        let has_memory = |kept: &Entry| {
-            kept.has_room_for(bytes) && (bytes..=bytes.saturating_add(left)).contains(&kept.bytes)
+        let has_memory = |cached: &Mapping| {
+            cached.has_room_for(bytes)
+                && (bytes..=bytes.saturating_add(left)).contains(&cached.bytes)
         };
-        let index = self.any_kept(has_memory, random)?;
+        let index = self.any_cached(has_memory, random)?;
         Some(self.forget(index).serving(bytes, grows.block % PAGE_BYTES))
     }
 
@@ -222,9 +221,9 @@ impl Blocks {
         SLACK_BYTES.max(self.live_bytes / BYTES_PER_SLACK).saturating_sub(self.slack_bytes)
     }
 
-    /// A mapping that waits and suits, each with the same probability.
-    fn any_kept(&self, suits: impl Fn(&Entry) -> bool, random: &mut Random) -> Option<usize> {
-        let suitable = || (0..self.kept_count).filter(|&index| suits(&self.kept[index]));
+    /// A cached mapping that suits, each with the same probability.
+    fn any_cached(&self, suits: impl Fn(&Mapping) -> bool, random: &mut Random) -> Option<usize> {
+        let suitable = || (0..self.cached_count).filter(|&index| suits(&self.cached[index]));
         let count = suitable().count();
         if count == 0 {
             return None;
@@ -232,123 +231,93 @@ impl Blocks {
         suitable().nth(random.below(count as u32))
     }
 
-    fn forget(&mut self, index: usize) -> Entry {
-        let entry = self.kept[index];
-        for later in index + 1..self.kept_count {
-            self.kept[later - 1] = self.kept[later];
+    fn forget(&mut self, index: usize) -> Mapping {
+        let entry = self.cached[index];
+        for later in index + 1..self.cached_count {
+            self.cached[later - 1] = self.cached[later];
         }
-        self.kept_count -= 1;
-        self.kept_bytes -= entry.bytes;
+        self.cached_count -= 1;
+        self.cached_bytes -= entry.bytes;
         entry
     }
 
     /// Whether no block is in use, and none is counted.
     #[cfg(test)]
     pub fn has_none_in_use(&self) -> bool {
-        let kept: usize = self.kept[..self.kept_count].iter().map(|kept| kept.bytes).sum();
-        (self.used, self.live_bytes, self.slack_bytes) == (0, 0, 0) && kept == self.kept_bytes
+        let bytes: usize = self.cached[..self.cached_count].iter().map(|cached| cached.bytes).sum();
+        (self.used, self.live_bytes, self.slack_bytes) == (0, 0, 0) && bytes == self.cached_bytes
     }
 
-    /// Whether the block of a mapping that waits begins here.
-    pub fn waits(&self, block: usize) -> bool {
-        self.kept[..self.kept_count].iter().any(|kept| kept.block == block)
-            || (0..self.parked_count).any(|index| self.parked_at(index).block == block)
+    /// Whether the block of a cached or decommitted mapping begins here.
+    pub fn is_cached(&self, block: usize) -> bool {
+        self.cached[..self.cached_count].iter().any(|cached| cached.block == block)
+            || self.decommitted.has(block)
     }
 
-    /// Bytes that may wait beside `more` in use: what is not in use of the most ever, and an eighth
-    /// of that.
+    /// Bytes that may be cached beside `more` in use: what is not in use of the most ever, and an
+    /// eighth of that.
     fn allowance(&self, more: usize) -> usize {
         let most = self.peak_bytes + self.peak_bytes / 8;
-        most.saturating_sub(self.live_bytes + more).max(KEPT_LEAST_BYTES)
+        most.saturating_sub(self.live_bytes + more).max(MIN_CACHE_BYTES)
     }
 
-    /// Lets a mapping wait; false if it is too large for that.
-    pub fn keep(&mut self, entry: Entry) -> bool {
-        let waits = entry.bytes <= KEPT_BLOCK_BYTES
+    /// Caches a mapping; false if it is too large for that.
+    pub fn cache(&mut self, entry: Mapping) -> bool {
+        let fits = entry.bytes <= MAX_CACHED_BYTES
             && entry.bytes <= self.allowance(0)
-            && self.kept_count < self.kept.len();
-        if waits {
-            self.kept[self.kept_count] = entry;
-            self.kept_count += 1;
-            self.kept_bytes += entry.bytes;
+            && self.cached_count < self.cached.len();
+        if fits {
+            self.cached[self.cached_count] = entry;
+            self.cached_count += 1;
+            self.cached_bytes += entry.bytes;
         }
-        waits
+        fits
     }
 
-    /// A mapping that may not wait any longer, because there are too many, or `more` bytes come
+    /// A mapping that may not stay cached, because there are too many, or `more` bytes come
     /// into use.
-    pub fn surplus(&mut self, more: usize) -> Option<Entry> {
-        let many = self.kept_count > KEPT || self.kept_bytes > self.allowance(more);
-        (many && self.kept_count > 0).then(|| self.forget(0))
+    pub fn surplus(&mut self, more: usize) -> Option<Mapping> {
+        let many = self.cached_count > MAX_CACHED || self.cached_bytes > self.allowance(more);
+        (many && self.cached_count > 0).then(|| self.forget(0))
     }
 
-    /// The mapping that has waited longest.
-    pub fn oldest_waiting(&mut self) -> Option<Entry> {
-        (self.kept_count > 0).then(|| self.forget(0))
+    /// The mapping that has been cached longest.
+    pub fn oldest_cached(&mut self) -> Option<Mapping> {
+        (self.cached_count > 0).then(|| self.forget(0))
     }
 
-    /// Any mapping that waits or is parked; the first kind still has memory.
-    pub fn any_waiting(&mut self) -> Option<(Entry, bool)> {
-        match self.oldest_waiting() {
+    /// Any cached or decommitted mapping; the first kind still has memory.
+    pub fn any_cached_or_decommitted(&mut self) -> Option<(Mapping, bool)> {
+        match self.oldest_cached() {
             Some(entry) => Some((entry, true)),
-            None => self.last_parked().map(|entry| (entry, false)),
+            None => self.decommitted.pop().map(|entry| (entry, false)),
         }
     }
 
-    /// Whether mappings are to be parked rather than unmapped.
+    /// Whether mappings are to be decommitted rather than unmapped.
     pub fn are_many(&self) -> bool {
         self.used >= MANY_BLOCKS
     }
 
-    /// A parked mapping that may be unmapped, because there are few blocks again.
-    pub fn superfluous(&mut self) -> Option<Entry> {
-        if self.used < MANY_BLOCKS / 2 { self.last_parked() } else { None }
+    /// A decommitted mapping that may be unmapped, because there are few blocks again.
+    pub fn superfluous(&mut self) -> Option<Mapping> {
+        if self.used < MANY_BLOCKS / 2 { self.decommitted.pop() } else { None }
     }
 
-    fn parked_at(&self, index: usize) -> Entry {
-        // SAFETY: callers stay below the number of parked mappings.
-        unsafe { self.parked.add(index).read() }
+    /// Keeps a mapping without memory; false if there is no room for its entry.
+    pub fn decommit(&mut self, entry: Mapping) -> bool {
+        self.decommitted.push(entry)
     }
 
-    fn last_parked(&mut self) -> Option<Entry> {
-        self.parked_count = self.parked_count.checked_sub(1)?;
-        Some(self.parked_at(self.parked_count))
-    }
-
-    /// Parks a mapping without memory; false if there is no room for its entry.
-    pub fn park(&mut self, entry: Entry) -> bool {
-        if self.parked_count == self.parked_room {
-            let room = if self.parked_room == 0 { FIRST_ENTRIES } else { self.parked_room * 2 };
-            let Some(table) = map_table(room * size_of::<Entry>()) else { return false };
-            let table = table.cast::<Entry>();
-            for index in 0..self.parked_count {
-                // SAFETY: the new table has room for more.
-                unsafe { table.add(index).write(self.parked_at(index)) };
-            }
-            if self.parked_room > 0 {
-                // SAFETY: the old table is this one's alone.
-                unsafe { os::unmap(self.parked.cast(), self.parked_room * size_of::<Entry>()) };
-            }
-            (self.parked, self.parked_room) = (table, room);
-        }
-        // SAFETY: there is room.
-        unsafe { self.parked.add(self.parked_count).write(entry) };
-        self.parked_count += 1;
-        true
-    }
-
-    /// A parked mapping for a block.
-    pub fn unpark(&mut self, bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
+    /// A decommitted mapping for a block, which is entered.
+    pub fn recommit(
+        &mut self,
+        bytes: usize,
+        alignment: usize,
+        random: &mut Random,
+    ) -> Option<Mapping> {
         let wanted = room_for(bytes, alignment)?;
-        let first = self.parked_count.saturating_sub(LOOKED_AT);
-        let index = (first..self.parked_count)
-            .find(|&index| (wanted..=2 * wanted).contains(&self.parked_at(index).length))?;
-        let Entry { start, length, .. } = self.parked_at(index);
-        let last = self.last_parked()?;
-        if index < self.parked_count {
-            // SAFETY: below the number of parked mappings.
-            unsafe { self.parked.add(index).write(last) };
-        }
+        let Mapping { start, length, .. } = self.decommitted.take(wanted..=2 * wanted)?;
         let entry = placed(start, length, bytes, alignment, random);
         self.enter(entry);
         Some(entry)
@@ -359,18 +328,18 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn entry(block: usize, bytes: usize) -> Entry {
-        Entry { block, asked: bytes, bytes, start: block, length: bytes + (256 << 10) }
+    fn entry(block: usize, bytes: usize) -> Mapping {
+        Mapping { block, asked: bytes, bytes, start: block, length: bytes + (256 << 10) }
     }
 
     /// A new block takes over the mapping of one that was freed.
-    fn follow(blocks: &mut Blocks, number: usize, before: usize, bytes: usize) -> Option<Entry> {
+    fn follow(blocks: &mut Blocks, number: usize, before: usize, bytes: usize) -> Option<Mapping> {
         assert!(blocks.make_room_for_entry());
         let at = (number + 1) << 30;
         blocks.enter(entry(at, before));
         let freed = blocks.remove(at).expect("it was entered a moment ago");
-        assert!(blocks.keep(freed));
-        let found = blocks.take_waiting(bytes, &mut Random::new(number as u64))?;
+        assert!(blocks.cache(freed));
+        let found = blocks.take_cached(bytes, &mut Random::new(number as u64))?;
         blocks.enter(found);
         Some(found)
     }
@@ -391,7 +360,7 @@ mod tests {
         for number in 0..100 {
             if follow(&mut blocks, number, 120 << 10, 20 << 10).is_none() {
                 fresh += 1;
-                assert!(blocks.oldest_waiting().is_some());
+                assert!(blocks.oldest_cached().is_some());
             }
             assert!(blocks.slack_bytes <= SLACK_BYTES.max(blocks.live_bytes / BYTES_PER_SLACK));
         }

@@ -1,7 +1,7 @@
 //! Mappings of blocks that are mapped on their own: how they are made, where in them the block
 //! begins, how they move, and how they are given back.
 
-use super::large::{Entry, KEPT_BLOCK_BYTES, LINE_BYTES};
+use super::large::{LINE_BYTES, MAX_CACHED_BYTES, Mapping};
 use super::memory::count_mapped;
 use super::random::Random;
 use szc_sys::os::{self, PAGE_BYTES};
@@ -36,22 +36,28 @@ pub fn placed(
     bytes: usize,
     alignment: usize,
     random: &mut Random,
-) -> Entry {
+) -> Mapping {
     let grain = alignment.max(LINE_BYTES);
     let left = length.saturating_sub(least_room(bytes, alignment).unwrap_or(length));
     let colours = (left.min(COLOUR_BYTES) / grain).max(1);
     let colour = random.below(colours as u32) * grain;
-    Entry { block: start.next_multiple_of(alignment) + colour, asked: bytes, bytes, start, length }
+    Mapping {
+        block: start.next_multiple_of(alignment) + colour,
+        asked: bytes,
+        bytes,
+        start,
+        length,
+    }
 }
 
 /// A block in a mapping of its own.
-pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry> {
+pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Mapping> {
     let wanted = room_for(bytes, alignment)?;
     if let Ok(start) = os::map_accounted(wanted) {
         count_mapped(wanted);
         return Some(placed(start.expose_provenance(), wanted, bytes, alignment, random));
     }
-    if bytes <= KEPT_BLOCK_BYTES {
+    if bytes <= MAX_CACHED_BYTES {
         // Not because the block alone is too large: from now on there is to be less room around
         // others.
         os::memory_ran_out();
@@ -60,7 +66,7 @@ pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry>
     let least = least_room(bytes, alignment)?.checked_next_multiple_of(PAGE_BYTES)?;
     let start = os::map_accounted(least).ok()?.expose_provenance();
     count_mapped(least);
-    Some(Entry {
+    Some(Mapping {
         block: start.next_multiple_of(alignment),
         asked: bytes,
         bytes,
@@ -72,7 +78,7 @@ pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Entry>
 /// A mapping with its memory at other addresses, so that all index bits of its pages are random
 /// once more, and no page has to be made: a fault costs several times what moving one does. Where
 /// it was, if addresses are limited or the kernel cannot.
-pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
+pub fn elsewhere(entry: Mapping, random: &mut Random) -> Mapping {
     let pages = random.below((COLOUR_BYTES / PAGE_BYTES) as u32);
     let (before, room) = (pages * PAGE_BYTES, entry.length + COLOUR_BYTES);
     if os::memory_is_limited() {
@@ -94,13 +100,13 @@ pub fn elsewhere(entry: Entry, random: &mut Random) -> Entry {
         moved
     };
     match moved {
-        Ok(_) => Entry { block: start + (entry.block - entry.start), start, ..entry },
+        Ok(_) => Mapping { block: start + (entry.block - entry.start), start, ..entry },
         Err(_) => entry,
     }
 }
 
 /// Gives a mapping back; false if the kernel cannot.
-pub fn unmap(entry: &Entry) -> bool {
+pub fn unmap(entry: &Mapping) -> bool {
     let start = core::ptr::with_exposed_provenance_mut(entry.start);
     // SAFETY: the mapping belongs to the entry, which left the table.
     unsafe { os::try_unmap(start, entry.length).is_ok() }
@@ -115,7 +121,7 @@ mod tests {
     fn a_mapping_that_moves_keeps_its_memory_and_its_line_and_changes_its_pages() {
         let (bytes, mut random) = (100_000, Random::new(7));
         let mut entry = map(bytes, 16, &mut random).unwrap();
-        let block = |entry: &Entry| core::ptr::with_exposed_provenance_mut::<u8>(entry.block);
+        let block = |entry: &Mapping| core::ptr::with_exposed_provenance_mut::<u8>(entry.block);
         // SAFETY: the block has so many bytes.
         unsafe { block(&entry).write_bytes(0x5a, bytes) };
         let mut colours = BTreeSet::new();
@@ -124,7 +130,7 @@ mod tests {
             entry = elsewhere(entry, &mut random);
             assert_ne!(entry.start, before.start);
             assert_eq!(entry.block - entry.start, before.block - before.start);
-            assert_eq!(Entry { start: before.start, block: before.block, ..entry }, before);
+            assert_eq!(Mapping { start: before.start, block: before.block, ..entry }, before);
             // SAFETY: as above.
             let contents = unsafe { core::slice::from_raw_parts(block(&entry), bytes) };
             assert!(contents.iter().all(|&byte| byte == 0x5a));

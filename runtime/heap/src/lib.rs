@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! api        what the functions of malloc's family mean: sizes, alignments, errors
-//! lib        which heap serves a request: this thread's, the arena before start, the allocator behind
+//! lib        which heap serves a request: this thread's, the arena before start, the fallback
 //! thread     the heap of a thread         large     blocks mapped on their own
 //! shuffle    the shuffle layer of a class
 //! base       segregated, tlsf, diehard
@@ -21,19 +21,20 @@
 
 pub mod api;
 mod base;
-mod behind;
 mod boot;
-mod check;
 mod chunk;
+mod decommitted;
+mod fallback;
 mod large;
 mod large_blocks;
 mod large_mapping;
 mod map;
 mod memory;
 mod random;
+mod refusal;
+mod sequence;
 mod shuffle;
 mod size_class;
-mod spread;
 mod thread;
 
 use core::ffi::{c_int, c_void};
@@ -100,7 +101,7 @@ pub struct Linkage {
 
 /// What the log says about the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct HeapCounts {
     /// Blocks handed out.
     pub allocations: u64,
     /// Blocks given back.
@@ -125,8 +126,8 @@ pub enum Server {
     Boot = 0,
     /// The shuffled heap.
     Heap,
-    /// The allocator that the program has without szc.
-    Behind,
+    /// The fallback allocator: the one that the program has without szc.
+    Fallback,
 }
 
 static SERVER: AtomicU8 = AtomicU8::new(Server::Boot as u8);
@@ -156,19 +157,19 @@ pub fn start(config: Config, linkage: Linkage) -> Option<Result<(), &'static str
         return None;
     }
     if !linkage.is_own_malloc {
-        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
-        return Some(Err(if behind::is_linked_in() {
+        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
+        return Some(Err(if fallback::is_linked_in() {
             "the C library's own malloc is linked in"
         } else {
             "the program brings its own allocator"
         }));
     }
-    if behind::finds_a_library() {
-        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+    if fallback::finds_a_library() {
+        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
         return Some(Err("a library brings another allocator"));
     }
     if linkage.is_hidden {
-        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
         return Some(Err("the program hides malloc from libraries, by a version script perhaps"));
     }
     if !begin(config) {
@@ -183,8 +184,8 @@ pub fn start(config: Config, linkage: Linkage) -> Option<Result<(), &'static str
 /// reason.
 pub fn leave(seed: u64, linkage: Linkage) -> Option<&'static str> {
     let is_own = linkage.is_linked && linkage.is_own_malloc;
-    if !is_own || behind::finds_a_library() || behind::exists() {
-        SERVER.store(Server::Behind as u8, Ordering::Relaxed);
+    if !is_own || fallback::finds_a_library() || fallback::exists() {
+        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
         return None;
     }
     begin(Config { seed, base: HeapBase::Segregated, max_entries: 1 });
@@ -203,7 +204,7 @@ fn begin(config: Config) -> bool {
     }
     os::look_at_memory_limits();
     KEY.store(key, Ordering::Relaxed);
-    check::set_base(config.base);
+    refusal::set_base(config.base);
     CONFIG.set(config);
     // Release: pairs with the acquire in `server`.
     SERVER.store(Server::Heap as u8, Ordering::Release);
@@ -211,11 +212,11 @@ fn begin(config: Config) -> bool {
 }
 
 /// The counts up to now; nothing if the heap is not randomized.
-pub fn counts() -> Option<Counts> {
+pub fn counts() -> Option<HeapCounts> {
     let config = CONFIG.get()?;
     let sums = HEAPS.sums();
     let before = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    Some(Counts {
+    Some(HeapCounts {
         allocations: sums.allocations.saturating_sub(before(&INHERITED.allocations)),
         frees: sums.frees.saturating_sub(before(&INHERITED.frees)),
         classes: sums.classes,
@@ -230,7 +231,7 @@ pub fn counts() -> Option<Counts> {
 fn server() -> Server {
     match SERVER.load(Ordering::Acquire) {
         1 => Server::Heap,
-        2 => Server::Behind,
+        2 => Server::Fallback,
         _ => Server::Boot,
     }
 }

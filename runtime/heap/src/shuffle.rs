@@ -29,8 +29,8 @@ pub const FIRST_ENTRIES: u32 = 32;
 const STACK_BYTES: usize = 4 << 10;
 /// Most blocks that are taken from the base at a time.
 const BATCH_BLOCKS: usize = 32;
-/// Allocations between two looks at the length of the array.
-const LOOK_ALLOCATIONS: core::ops::RangeInclusive<u64> = 8..=256;
+/// Allocations between two decisions about the length of the array.
+const RESIZE_ALLOCATIONS: core::ops::RangeInclusive<u64> = 8..=256;
 
 /// The shuffle layer of one class. All zero: unused.
 ///
@@ -47,14 +47,14 @@ pub struct Shuffle {
     limit: Cell<u32>,
     /// Entries of the array.
     entries: AtomicU32,
-    /// Allocations until the next look.
+    /// Allocations until the next decision about the length.
     left: AtomicU32,
     array: Cell<*mut *mut u8>,
     /// The place of the array that the next allocation exchanges with, drawn at the one before: so
     /// the address of a block does not wait for a random number, and its first line comes from
     /// memory meanwhile.
     next: Cell<u32>,
-    /// Allocations up to the next look.
+    /// Allocations up to the next decision.
     counted: AtomicU64,
     /// Blocks taken from bases less blocks given to bases; negative for a class that others
     /// allocate.
@@ -167,7 +167,7 @@ impl Shuffle {
     #[cold]
     pub fn pop_slowly(&self, class: usize, context: &mut Context<'_>) -> Option<*mut u8> {
         if self.left.load(Ordering::Relaxed) == 0 {
-            self.look(class, context);
+            self.resize(class, context);
         }
         if self.top() == 0 {
             let wanted = (self.counted.load(Ordering::Relaxed) / 4) as usize;
@@ -177,7 +177,7 @@ impl Shuffle {
         if self.entries() == 0 {
             // Without memory for more than one block, this one has to do; it is not shuffled.
             self.grow(class, context, 1);
-            self.settle(class, context);
+            self.set_limit(class, context);
         }
         if self.top() == 0 && self.entries() > 0 {
             // The base has nothing left; the array does.
@@ -186,7 +186,7 @@ impl Shuffle {
             self.set_entries(last);
             // SAFETY: entries below the old number are blocks.
             let block = unsafe { self.array.get().add(last as usize).read() };
-            self.settle(class, context);
+            self.set_limit(class, context);
             return Some(if last > 0 { self.exchange(context.random, block) } else { block });
         }
         self.pop(context.random)
@@ -199,7 +199,7 @@ impl Shuffle {
             // SAFETY: the array has room for one entry.
             unsafe { self.array.get().write(block) };
             self.set_entries(1);
-            self.settle(class, context);
+            self.set_limit(class, context);
             return;
         }
         let limit = self.limit.get();
@@ -231,7 +231,7 @@ impl Shuffle {
         self.give_stack(class, context, self.top() as usize);
         self.set_entries(0);
         self.set_top(0);
-        self.settle(class, context);
+        self.set_limit(class, context);
     }
 
     /// Blocks allocated up to now, from any thread's view.
@@ -250,7 +250,7 @@ impl Shuffle {
 
     /// Opens the quick way of `push` exactly if there is an entry to exchange with, and keeps the
     /// next place below the number of entries.
-    fn settle(&self, class: usize, context: &Context<'_>) {
+    fn set_limit(&self, class: usize, context: &Context<'_>) {
         let entries = self.entries();
         let open = entries > 0 && context.reuses_at_once;
         let most = (STACK_BYTES / block_bytes(class)).clamp(1, STACK_BLOCKS);
@@ -260,8 +260,8 @@ impl Shuffle {
         }
     }
 
-    /// Looks at how many entries the array should have now.
-    fn look(&self, class: usize, context: &mut Context<'_>) {
+    /// Gives the array as many entries as it should have now.
+    fn resize(&self, class: usize, context: &mut Context<'_>) {
         let counted = self.counted.load(Ordering::Relaxed);
         let held = self.held().cast_signed().max(0).cast_unsigned();
         let bytes = block_bytes(class);
@@ -270,10 +270,10 @@ impl Shuffle {
         let by_use = u64::from(FIRST_ENTRIES) + 2 * counted;
         let entries = by_use.min(by_memory).clamp(1, u64::from(context.max_entries)) as u32;
         self.grow(class, context, entries);
-        let next = (counted / 4).clamp(*LOOK_ALLOCATIONS.start(), *LOOK_ALLOCATIONS.end());
+        let next = (counted / 4).clamp(*RESIZE_ALLOCATIONS.start(), *RESIZE_ALLOCATIONS.end());
         self.counted.store(counted + next, Ordering::Relaxed);
         self.left.store(next as u32, Ordering::Relaxed);
-        self.settle(class, context);
+        self.set_limit(class, context);
     }
 
     fn grow(&self, class: usize, context: &mut Context<'_>, entries: u32) {

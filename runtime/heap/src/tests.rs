@@ -2,8 +2,8 @@
 //! written to it, and comes back.
 
 use super::base;
-use super::check;
 use super::chunk;
+use super::refusal;
 use super::size_class::{CLASSES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::{Heaps, ThreadHeap};
 use crate::{Config, HeapBase};
@@ -107,7 +107,7 @@ proptest! {
     fn blocks_are_apart_and_keep_their_contents_whoever_frees_them(steps in steps()) {
         let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for config in configs() {
-            check::set_base(config.base);
+            refusal::set_base(config.base);
             // Heaps are never unmapped, so these are not either.
             let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
             run(heaps, config, &steps)?;
@@ -127,7 +127,7 @@ fn addresses(config: Config, class: usize, count: usize) -> Vec<usize> {
 fn a_seed_determines_the_index_bits_of_addresses_and_another_seed_others() {
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for config in configs() {
-        check::set_base(config.base);
+        refusal::set_base(config.base);
         assert_eq!(addresses(config, 1, 5000), addresses(config, 1, 5000), "{config:?}");
         let other = Config { seed: config.seed + 1, ..config };
         assert_ne!(addresses(config, 1, 5000), addresses(other, 1, 5000), "{config:?}");
@@ -139,7 +139,7 @@ fn the_few_blocks_of_a_large_class_begin_anywhere_in_a_page_too() {
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let line_bytes = 64;
     for base in [HeapBase::Segregated, HeapBase::DieHard] {
-        check::set_base(base);
+        refusal::set_base(base);
         for class in [class_of(2048), class_of(5000), class_of(SMALL_MAX_BYTES)] {
             let lines: std::collections::HashSet<_> = (0..64)
                 .map(|seed| addresses(Config { seed, base, max_entries: 256 }, class, 1)[0])
@@ -156,7 +156,7 @@ fn the_few_blocks_of_a_large_class_begin_anywhere_in_a_page_too() {
 fn a_heap_that_was_handed_on_gives_no_block_twice() {
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for config in configs() {
-        check::set_base(config.base);
+        refusal::set_base(config.base);
         let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
         let (first, other) = (heaps.acquire(config).unwrap(), heaps.acquire(config).unwrap());
         // SAFETY: the heaps are this test's.
@@ -188,7 +188,7 @@ fn a_heap_that_was_handed_on_gives_no_block_twice() {
 fn counts_can_be_read_while_another_thread_works_and_are_exact_when_it_has_ended() {
     use std::sync::atomic::AtomicBool;
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    check::set_base(HeapBase::Segregated);
+    refusal::set_base(HeapBase::Segregated);
     let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
     let config = Config { seed: 5, base: HeapBase::Segregated, max_entries: 256 };
     let ended = AtomicBool::new(false);

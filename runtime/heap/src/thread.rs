@@ -4,10 +4,10 @@
 //! Heaps are never unmapped: blocks of theirs may be in use anywhere.
 
 use super::base::{self, AnyBase};
-use super::check;
 use super::chunk::{self, STATE_ALIGNED, STATE_ALIGNED_FREED, STATE_NONE};
 use super::memory::{chunks_mapped, map_table};
 use super::random::Random;
+use super::refusal;
 use super::shuffle::{Context, FIRST_ENTRIES, Shuffle};
 use super::size_class::{CLASSES, GRAIN_BYTES};
 use crate::Config;
@@ -151,7 +151,7 @@ impl ThreadHeap {
             let class = usize::from((found & !STATE_ALIGNED).wrapping_sub(1));
             let aligned = pointer.addr().is_multiple_of(GRAIN_BYTES);
             if found & STATE_ALIGNED == 0 || class >= CLASSES || !aligned {
-                check::refuse(pointer);
+                refusal::refuse(pointer);
             }
             let block = chunk::holder_of(pointer, self.phase);
             state.store(STATE_ALIGNED_FREED, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The contents of pad tables: random orders of all pads, so that in one turn of the index every pad
-//! occurs once and the mean pad is the same in every layout.
+//! The contents of pad tables: random orders of all pads, so that in one turn of the index every
+//! pad occurs once and the mean pad is the same in every layout.
 
 use crate::rng::Stream;
 use szc_abi::stack::PAD_TABLE_BYTES;

@@ -203,7 +203,7 @@ impl Images {
     /// What the next epoch of the image in a slot needs to know. Nothing if there is none, or it is
     /// about to be unloaded, or has no place left.
     pub fn plan(&mut self, slot: usize) -> Option<Plan> {
-        if self.library_mut(slot).is_some_and(|library| library.closing) {
+        if self.library_mut(slot).is_some_and(|library| library.detaching) {
             return None;
         }
         let code = self.code_mut(slot)?;
@@ -222,7 +222,7 @@ impl Images {
         self.settled = true;
         for slot in 0..self.used {
             // One that is closing may have been unloaded: its bytes are gone, and nobody calls it.
-            let closing = self.library_mut(slot).is_some_and(|library| library.closing);
+            let closing = self.library_mut(slot).is_some_and(|library| library.detaching);
             if let Some(code) = self.code_mut(slot).filter(|_| !closing) {
                 code.settle();
             }

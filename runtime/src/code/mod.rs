@@ -167,7 +167,7 @@ impl Code {
     /// nobody needed it before.
     fn without_pad(&mut self, function: u32, stack_pointer: usize) -> Option<usize> {
         self.image.slot(function).spare?;
-        if stack::region::current().contains(stack_pointer) {
+        if stack::pad_range::current().contains(stack_pointer) {
             return None;
         }
         // SAFETY: as `region`; the lock makes this the only reference.

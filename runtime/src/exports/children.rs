@@ -6,7 +6,7 @@ use crate::code::reclaim::stacks::{self, Blocked};
 use crate::os::Errno;
 use crate::{fork, next};
 use core::ffi::c_int;
-use szc_stack::region::{self, Region};
+use szc_stack::pad_range::{self, PadRange};
 
 /// Function not implemented.
 const ENOSYS: Errno = Errno(38);
@@ -30,6 +30,6 @@ pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> 
         return fork::announced_clone as *const () as usize;
     }
     stacks::block(Blocked::Child);
-    region::exclude(Region { low: stack_pointer().min(stack_end), end: stack_end });
+    pad_range::exclude(PadRange { low: stack_pointer().min(stack_end), end: stack_end });
     fork::next_clone() as usize
 }

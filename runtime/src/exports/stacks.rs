@@ -1,8 +1,8 @@
 //! Functions of libc that tell of other stacks, or of limits: what the runtime knows of them would
 //! be wrong otherwise.
 //!
-//! The driver gives them their real names, in programs whose frames get pads and in those whose code
-//! moves (`szc_abi::FRAMES_EXPORT_PREFIX`).
+//! The driver gives them their real names, in programs whose frames get pads and in those whose
+//! code moves (`szc_abi::FRAMES_EXPORT_PREFIX`).
 
 use super::returned;
 use crate::arch::{self, nr};
@@ -11,8 +11,8 @@ use crate::next;
 use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
 use crate::os::memory_limits_were_set;
 use core::ffi::c_int;
-use szc_stack::region::{self, Region};
-use szc_stack::room;
+use szc_stack::pad_range::{self, PadRange};
+use szc_stack::pad_reserve;
 
 /// `stack_t`.
 #[repr(C)]
@@ -44,7 +44,7 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
     if let Some(new) = unsafe { new.as_ref() } {
         if new.flags & DISABLE == 0 {
             let end = new.start.saturating_add(new.bytes);
-            region::exclude(Region { low: new.start, end });
+            pad_range::exclude(PadRange { low: new.start, end });
             stacks::set_signal_stack(new.start, end);
         } else {
             stacks::set_signal_stack(0, 0);
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
     stacks::block(Blocked::Contexts);
     // SAFETY: the caller's promise.
     let stack = unsafe { &(*context).stack };
-    region::exclude(Region { low: stack.start, end: stack.start.saturating_add(stack.bytes) });
+    pad_range::exclude(PadRange { low: stack.start, end: stack.start.saturating_add(stack.bytes) });
     next::MAKECONTEXT.address().unwrap_or(0)
 }
 
@@ -94,7 +94,7 @@ unsafe extern "C" fn szc_rt_frames_prlimit64(
     }
     if !new.is_null() {
         match resource {
-            LIMIT_STACK_BYTES => room::reserve_was_raised(),
+            LIMIT_STACK_BYTES => pad_reserve::growth_reserve_was_raised(),
             LIMIT_ADDRESS_BYTES | LIMIT_DATA_BYTES => memory_limits_were_set(),
             _ => {}
         }

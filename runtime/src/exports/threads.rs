@@ -1,5 +1,5 @@
-//! Functions of libc that make threads and tell of their stacks, and the first code of a thread that
-//! gets pads.
+//! Functions of libc that make threads and tell of their stacks, and the first code of a thread
+//! that gets pads.
 //!
 //! The driver gives them their real names where frames have pads (`szc_abi::STACK_EXPORT_PREFIX`);
 //! those that go on in libc's own definition only in programs in which it can be found behind them
@@ -13,7 +13,7 @@ use crate::next::{
 };
 use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
-use szc_stack::room;
+use szc_stack::pad_reserve;
 use szc_stack::threads::{self, Begin};
 
 /// Resource temporarily unavailable.
@@ -119,7 +119,8 @@ unsafe extern "C" fn szc_rt_shared_stack_pthread_getattr_np(
     // SAFETY: the caller's promise; the functions of these names have these types.
     unsafe {
         let result = next(thread, attributes);
-        let lowest = room::lowest().filter(|_| result == 0 && room::is_of_main(thread));
+        let lowest =
+            pad_reserve::lowest().filter(|_| result == 0 && pad_reserve::is_of_main(thread));
         if let (Some(lowest), Some(get), Some(set)) =
             (lowest, PTHREAD_ATTR_GETSTACK.get(), PTHREAD_ATTR_SETSTACK.get())
         {
@@ -132,10 +133,10 @@ unsafe extern "C" fn szc_rt_shared_stack_pthread_getattr_np(
     }
 }
 
-/// mlockall(2): room for pads would become resident memory. There is none from now on.
+/// mlockall(2): the pad reserve would become resident memory. There is none from now on.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_stack_mlockall(flags: c_int) -> c_int {
-    room::give_up();
+    pad_reserve::give_up();
     threads::stop();
     // SAFETY: changes no contents of memory.
     returned(unsafe { arch::syscall(nr::MLOCKALL, [flags as usize, 0, 0, 0, 0, 0]) })

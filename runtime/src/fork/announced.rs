@@ -11,7 +11,7 @@ use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::variadic::{self, clone_child};
 use crate::next;
 use crate::os::tasks;
-use crate::stack::region::{self, Region};
+use crate::stack::pad_range::{self, PadRange};
 use core::ffi::c_int;
 
 /// Calls that make children, and the flag of one that shares the memory (`linux/sched.h`).
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn enter_child(record: *const core::ffi::c_void) -> Call {
     // The stack may lie inside the one of the thread that made the child, whose end alone is known.
     stacks::block(Blocked::ForeignStack);
     let low = crate::arch::pads::stack_pointer().min(stack_end);
-    region::exclude(Region { low, end: stack_end });
+    pad_range::exclude(PadRange { low, end: stack_end });
     go_on_in_child(mask);
     Call { function: start, argument }
 }

@@ -1,16 +1,16 @@
 //! Shared libraries built by szc, in a program built by szc: their code moves and their frames get
 //! pads like the program's.
 //!
-//! A library is *adopted* before any code of it runs but what the loader itself calls (ifunc
+//! A library is *attached* before any code of it runs but what the loader itself calls (ifunc
 //! resolvers): those that are loaded with the program when the runtime starts, others when the
-//! first of them calls [`opened`], which it does before its constructors. It is *closing*
+//! first of them calls [`opened`], which it does before its constructors. It is *detaching*
 //! when its destructors have run. Then it may be unloaded, or the program may be ending, in which
 //! case threads may still call it: nothing of it changes any more, nobody reads its bytes any more,
 //! and its copies stay until it is seen to be gone, when the next library is loaded.
 
-mod adopt;
+mod attach;
+mod budget_share;
 mod found;
-mod room;
 mod seeds;
 
 use crate::code::slot::{Order, Shape};
@@ -38,11 +38,11 @@ pub struct Wanted {
 
 static WANTED: Once<Wanted> = Once::new();
 
-/// Held while libraries are adopted or given up, and from the plan of an epoch to its publication.
+/// Held while libraries are attached or detached, and from the plan of an epoch to its publication.
 /// Taken before the lock of `CODE`, with all signals blocked, and never by the resolver.
 pub static CHANGES: Lock = Lock::new();
 
-/// A library that was adopted.
+/// A library that is attached.
 pub struct Library {
     /// Address of its ELF header.
     base: usize,
@@ -55,14 +55,14 @@ pub struct Library {
     padded: bool,
     seed: u64,
     /// Its destructors have run.
-    pub closing: bool,
+    pub detaching: bool,
 }
 
 /// What the log tells about libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Times that a library was adopted. The rest is of those that are not known to be gone.
-    pub adopted: u64,
+pub struct LibraryCounts {
+    /// Times that a library was attached. The rest is of those that are not known to be gone.
+    pub attached: u64,
     /// Libraries whose code moves.
     pub moving: u64,
     /// Their functions that may move.
@@ -79,23 +79,24 @@ pub struct Counts {
     pub passed_over: u64,
 }
 
-/// Adopts what is loaded with the program, on its only thread, and from now on whatever is loaded
+/// Attaches what is loaded with the program, on its only thread, and from now on whatever is loaded
 /// later. Whether there is anything.
 pub fn start(wanted: Wanted) -> bool {
     WANTED.set(wanted);
-    adopt_all(None)
+    attach_all(None)
 }
 
-fn adopt_all(newcomer: Option<&LibraryImage>) -> bool {
+fn attach_all(newcomer: Option<&LibraryImage>) -> bool {
     // Under a filter the kernel might answer what that takes by a signal.
     let may = !filters::may_be_there();
-    may && WANTED.get().is_some_and(|wanted| with_changes(|| adopt::all(wanted, newcomer)))
+    may && WANTED.get().is_some_and(|wanted| with_changes(|| attach::all(wanted, newcomer)))
 }
 
-/// A library was loaded, none of whose code has run: adopts it, and those that were loaded with it.
+/// A library was loaded, none of whose code has run: attaches it, and those that were loaded with
+/// it.
 pub fn opened(image: &LibraryImage) {
     unwind::find_unwinder();
-    if adopt_all(Some(image)) {
+    if attach_all(Some(image)) {
         maintenance::wake();
     }
 }
@@ -111,19 +112,19 @@ pub fn closed(image: &LibraryImage) {
                 if let Some(library) = images.library_mut(slot)
                     && library.image == *image
                 {
-                    library.closing = true;
+                    library.detaching = true;
                 }
             }
         });
     });
 }
 
-/// Runs `action` while no epoch is being prepared and no other thread adopts anything. Signals are
-/// blocked, so that no handler waits for its own thread.
+/// Runs `action` while no epoch is being prepared and no other thread attaches anything. Signals
+/// are blocked, so that no handler waits for its own thread.
 pub fn with_changes<T>(action: impl FnOnce() -> T) -> T {
     let before = os::signal_mask(2, Some(u64::MAX));
     // Its parent may have held the lock when the child was made.
-    fork::adopt_unannounced_child();
+    fork::take_over_unannounced_child();
     let result = CHANGES.with(action);
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
@@ -137,7 +138,7 @@ pub fn refill(epoch: u64) {
         for slot in 0..CODE.with(|images| images.slots()) {
             let tables = CODE.with(|images| {
                 let library = images.library_mut(slot)?;
-                (library.padded && !library.closing).then(|| (library.tables(), library.seed))
+                (library.padded && !library.detaching).then(|| (library.tables(), library.seed))
             });
             if let Some((tables, seed)) = tables {
                 tables.fill(seed, epoch);
@@ -147,12 +148,12 @@ pub fn refill(epoch: u64) {
 }
 
 /// What there is to tell. All signals must be blocked.
-pub fn counts() -> Counts {
+pub fn counts() -> LibraryCounts {
     CODE.with(|images| {
-        let mut counts = Counts {
-            adopted: images.libraries_added(),
-            passed_over: adopt::passed_over(),
-            ..Counts::default()
+        let mut counts = LibraryCounts {
+            attached: images.libraries_added(),
+            passed_over: attach::passed_over(),
+            ..LibraryCounts::default()
         };
         for library in images.libraries().iter().flatten() {
             let by_copies = library.code.as_ref().is_some_and(|code| code.pads().0 > 0);

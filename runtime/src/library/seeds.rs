@@ -13,7 +13,7 @@ const NAMES: usize = 256;
 static LOADED: [(AtomicU64, AtomicU64); NAMES] =
     [const { (AtomicU64::new(0), AtomicU64::new(0)) }; NAMES];
 
-/// The seed of the library that is being adopted.
+/// The seed of the library that is being attached.
 pub fn of_library(seed: u64, file_name: &[u8]) -> u64 {
     let name = digest(file_name);
     of_load(seed, name, count(name))

@@ -1,8 +1,8 @@
 //! Children that share copies with this process and have not made their own yet.
 //!
-//! They are counted in a word that parent and children share. A child that was given up may still
-//! be there, and say later that it is separate: so the word has a generation beside the number, and
-//! whoever belongs to an older one is not counted.
+//! They are counted in a word that parent and children share. A child that is no longer waited for
+//! may still be there, and say later that it is separate: so the word has a generation beside the
+//! number, and whoever belongs to an older one is not counted.
 
 use crate::fork;
 use crate::os;
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_that_was_given_up_does_not_count_as_another_one() {
+    fn a_child_that_is_no_longer_waited_for_does_not_count_as_another_one() {
         start().unwrap();
         expect_child();
         expect_child();

@@ -5,8 +5,8 @@
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
 mod children;
-mod presence;
 mod round;
+mod suspension;
 
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
@@ -19,9 +19,9 @@ use crate::state::CODE;
 pub use children::{child_is_separate, expect_child, expect_one_less};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-pub use presence::{leave_for_good, without_task};
 use round::Round;
 pub use round::over as rounds_over;
+pub use suspension::{leave_for_good, without_task};
 use szc_abi::text::parse_decimal;
 
 const STACK_BYTES: usize = 128 << 10;
@@ -46,7 +46,7 @@ static STACK: AtomicPtr<u8> = AtomicPtr::new(os::null());
 /// Starts the task. The program runs on with one layout if that fails.
 pub fn start() -> Result<(), os::Errno> {
     children::start()?;
-    if presence::want() { spawn() } else { Ok(()) }
+    if suspension::want() { spawn() } else { Ok(()) }
 }
 
 /// Starts the task if there was nothing to do for it up to now.
@@ -55,7 +55,7 @@ pub fn wake() {
         // Without it the library keeps its first layout.
         let _ = if !children::are_counted() {
             start()
-        } else if presence::want() {
+        } else if suspension::want() {
             spawn()
         } else {
             Ok(())
@@ -63,17 +63,17 @@ pub fn wake() {
     }
 }
 
-/// Makes the task, whose presence has been noted as wanted.
+/// Makes the task, which has been noted as wanted.
 fn spawn() -> Result<(), os::Errno> {
     let result = stack().and_then(make);
-    presence::made(result);
+    suspension::made(result);
     result.map(drop)
 }
 
 /// Memory for the task's stack.
 fn stack() -> Result<*mut u8, os::Errno> {
     let last = STACK.load(Ordering::Relaxed);
-    if !last.is_null() && !presence::is_there() {
+    if !last.is_null() && !suspension::is_there() {
         return Ok(last);
     }
     let memory = os::map_anonymous(STACK_BYTES)?;
@@ -108,7 +108,7 @@ fn make(memory: *mut u8) -> Result<u32, os::Errno> {
 
 /// Starts the task of a forked child, which has copies of its own, if its parent had one.
 pub fn restart() {
-    presence::become_child();
+    suspension::become_child();
     children::forget_parent();
     let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
     if ticks && !filters::may_be_there() {
@@ -122,7 +122,7 @@ extern "C" fn run() -> ! {
     if OWN_FILES.load(Ordering::Relaxed) {
         // A pipe of the program that stayed open here would never end for its reader.
         if os::close_all().is_err() {
-            presence::want_no_more();
+            suspension::want_no_more();
             os::exit_task(0);
         }
         os::leave_directory();
@@ -143,8 +143,8 @@ extern "C" fn run() -> ! {
             deadline = (deadline + interval_ns).max(os::monotonic_ns());
             deadline
         };
-        let aside = presence::sleeps_until(next);
-        if aside || filters::may_be_there() {
+        let suspended = suspension::sleeps_until(next);
+        if suspended || filters::may_be_there() {
             drop(reclaimer);
             os::exit_task(0);
         }
@@ -166,7 +166,7 @@ extern "C" fn run() -> ! {
         if let Some(reclaimer) = &mut reclaimer {
             reclaimer.step(|| children::pending() == 0);
         }
-        if !pads && library::CHANGES.with(come_to_rest) {
+        if !pads && library::CHANGES.with(is_quiescent) {
             drop(reclaimer);
             os::exit_task(0);
         }
@@ -198,11 +198,11 @@ fn exit_code_in(stat: &[u8]) -> Option<i32> {
     Some((parse_decimal(status).unwrap_or(0) >> 8 & 0xff) as i32)
 }
 
-/// Whether there is nothing left to do, for good or until a library is adopted.
-fn come_to_rest() -> bool {
+/// Whether there is nothing left to do, for good or until a library is attached.
+fn is_quiescent() -> bool {
     let rests = CODE.with(|images| images.are_at_rest());
     if rests {
-        presence::want_no_more();
+        suspension::want_no_more();
     }
     rests
 }

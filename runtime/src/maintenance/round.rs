@@ -84,7 +84,7 @@ fn begin_epoch(slot: usize) -> bool {
     while !publish(slot, &prepared) {
         let now = os::monotonic_ns();
         if now > patience_ends {
-            give_up(&plan, prepared);
+            abandon(&plan, prepared);
             return false;
         }
         os::sleep_until(now + RETRY_NS / 4);
@@ -104,7 +104,7 @@ fn publish(slot: usize, prepared: &Prepared) -> bool {
 }
 
 /// Forgets an epoch that was prepared. The same one will be prepared again.
-fn give_up(plan: &Plan, prepared: Prepared) {
+fn abandon(plan: &Plan, prepared: Prepared) {
     // SAFETY: it was never published.
     unsafe { prepared.free(plan) };
 }

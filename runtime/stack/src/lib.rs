@@ -1,4 +1,4 @@
-//! Stack randomization, the runtime's half: pad tables and their refills, and room for the pads.
+//! Stack randomization, the runtime's half: pad tables and their refills, and the reserve for pads.
 //!
 //! The compiler pass emits the code that moves a frame; `szc_abi::stack` says what it reads.
 //! Source: Curtsinger and Berger, "STABILIZER" (2013), section 4.2.4.
@@ -6,15 +6,15 @@
 // Addresses are words; the runtime supports 64-bit targets only.
 #![allow(clippy::cast_possible_truncation)]
 
+pub mod pad_range;
+pub mod pad_reserve;
 pub mod pads;
-pub mod region;
-pub mod room;
 pub mod threads;
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use pad_range::Above;
+use pad_reserve::AboveFrames;
 use pads::Tables;
-use region::Above;
-use room::AboveFrames;
 use szc_abi::stack::{FunctionRecord, Growth};
 use szc_layout::rng::{Purpose, Stream};
 use szc_sys::arch::{pads::sections, prologue, weak_main};
@@ -22,7 +22,7 @@ use szc_sys::os;
 
 /// What the log says about the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StackCounts {
     /// Functions whose frames get pads.
     pub functions: u64,
     /// Mean of their pads, in bytes: of those in the current copies and of the tables' entries.
@@ -36,13 +36,13 @@ pub struct Counts {
 /// A larger frame of `main` counts as one of so many bytes, which a stack seldom has.
 const MAX_MAIN_FRAME_BYTES: usize = 64 << 20;
 
-/// The room for pads, if nothing was said: about 30 frames.
-const ROOM_KIB: u32 = 64;
+/// The pad reserve, if nothing was said: about 30 frames.
+const RESERVE_KIB: u32 = 64;
 
 /// The same in programs that seem to bound their stack by addresses: what they may use is theirs.
-const ROOM_KIB_OF_BOUNDED_STACKS: u32 = 16;
+const RESERVE_KIB_OF_BOUNDED_STACKS: u32 = 16;
 
-/// A library that seems to bound the stack by addresses may make the room smaller. Written at
+/// A library that seems to bound the stack by addresses may make the reserve smaller. Written at
 /// start, and by whoever adopts that library.
 static MAY_NARROW: AtomicBool = AtomicBool::new(false);
 
@@ -64,34 +64,37 @@ fn first_pad(number: u64) -> u8 {
     Stream::of(Purpose::FirstPad, SEED.load(Ordering::Relaxed), number).below(256) as u8
 }
 
-/// Starts stack randomization: fills the tables of epoch 0 and makes room on the main thread's
-/// stack, which calls this: so many KiB, of which 0 are as good as no `pads`, or as many as the
-/// program bears.
+/// Starts stack randomization: fills the tables of epoch 0 and makes a pad reserve on the main
+/// thread's stack, which calls this: so many KiB, of which 0 are as good as no `pads`, or as many
+/// as the program bears.
 ///
 /// Without `pads` the tables stay as they are linked, all zero, and frames lie where they would;
-/// room is made all the same, because a frame that could get a pad takes more than a plain one.
+/// the reserve is made all the same, because a frame that could get a pad takes more than a plain
+/// one.
 ///
 /// Whether the stack is randomized: false also if no function of the program is padded.
-pub fn start(pads: bool, room_kib: Option<u32>, seed: u64, above_frames: AboveFrames) -> bool {
+pub fn start(pads: bool, reserve_kib: Option<u32>, seed: u64, above_frames: AboveFrames) -> bool {
     if padded_functions() == 0 {
         return false;
     }
-    let of_program = default_room_kib(records());
-    MAY_NARROW.store(room_kib.is_none() && of_program == ROOM_KIB, Ordering::Relaxed);
-    let room_kib = room_kib.unwrap_or(of_program);
-    let pads = pads && room_kib > 0;
-    let room_bytes = (room_kib as usize) << 10;
+    let of_program = default_reserve_kib(records());
+    MAY_NARROW.store(reserve_kib.is_none() && of_program == RESERVE_KIB, Ordering::Relaxed);
+    let reserve_kib = reserve_kib.unwrap_or(of_program);
+    let pads = pads && reserve_kib > 0;
+    let reserve_bytes = (reserve_kib as usize) << 10;
     os::look_at_memory_limits();
     SEED.store(seed, Ordering::Relaxed);
     GROWTH.store(growth_of(records()) as u8, Ordering::Relaxed);
     if pads {
         Tables::of_image().fill(seed, 0);
     }
-    if let Some(room) = room::make(room_bytes + frame_bytes_of(weak_main()), above_frames) {
-        region::enter(room.for_checks(), Above::Nothing, first_pad(0));
-        room::remember_main_state();
+    if let Some(range) =
+        pad_reserve::make(reserve_bytes + frame_bytes_of(weak_main()), above_frames)
+    {
+        pad_range::enter(range.for_checks(), Above::Nothing, first_pad(0));
+        pad_reserve::remember_main_state();
     }
-    threads::start(room_bytes);
+    threads::start(reserve_bytes);
     pads
 }
 
@@ -112,14 +115,14 @@ pub fn refill(others: impl FnOnce(u64)) {
 
 /// The counts up to now. `copies`: how many functions get pads from the current copies, and the sum
 /// of those.
-pub fn counts(copies: (u64, u64)) -> Counts {
+pub fn counts(copies: (u64, u64)) -> StackCounts {
     let tables = with_flags(FunctionRecord::FLAG_PADDED);
     let sum = copies.1 + tables * Tables::of_image().mean_bytes();
-    Counts {
+    StackCounts {
         functions: copies.0 + tables,
         mean_pad_bytes: sum.checked_div(copies.0 + tables).unwrap_or(0),
         refills: REFILLS.load(Ordering::Relaxed),
-        room_bytes: room::bytes(),
+        room_bytes: pad_reserve::bytes(),
     }
 }
 
@@ -127,7 +130,7 @@ pub fn counts(copies: (u64, u64)) -> Counts {
 pub fn become_child() {
     REFILLS.store(0, Ordering::Relaxed);
     os::remember_limited_process();
-    room::remember_process();
+    pad_reserve::remember_process();
 }
 
 /// Functions of the program whose frames get pads, by themselves or by their copies.
@@ -165,12 +168,12 @@ pub fn expect_frames_of(functions: usize, functions_end: usize) {
     let records = unsafe { core::slice::from_raw_parts(functions as *const u8, bytes) };
     let growth = growth_of(records) as u8;
     if GROWTH.fetch_max(growth, Ordering::Relaxed) < growth {
-        room::reserve_was_raised();
+        pad_reserve::growth_reserve_was_raised();
     }
     let bounds = count(records, FunctionRecord::FLAG_BOUNDS_STACK) > 0;
     if bounds && MAY_NARROW.swap(false, Ordering::Relaxed) {
-        room::narrow(((ROOM_KIB - ROOM_KIB_OF_BOUNDED_STACKS) as usize) << 10);
-        threads::start((ROOM_KIB_OF_BOUNDED_STACKS as usize) << 10);
+        pad_reserve::narrow(((RESERVE_KIB - RESERVE_KIB_OF_BOUNDED_STACKS) as usize) << 10);
+        threads::start((RESERVE_KIB_OF_BOUNDED_STACKS as usize) << 10);
     }
 }
 
@@ -212,11 +215,11 @@ fn count(records: &[u8], flags: u16) -> u64 {
     decode(records).filter(|record| record.flags & flags != 0).count() as u64
 }
 
-/// The room for pads in a program with these records.
-fn default_room_kib(records: &[u8]) -> u32 {
+/// The pad reserve of a program with these records.
+fn default_reserve_kib(records: &[u8]) -> u32 {
     match count(records, FunctionRecord::FLAG_BOUNDS_STACK) {
-        0 => ROOM_KIB,
-        _ => ROOM_KIB_OF_BOUNDED_STACKS,
+        0 => RESERVE_KIB,
+        _ => RESERVE_KIB_OF_BOUNDED_STACKS,
     }
 }
 
@@ -253,11 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_bounds_its_stack_has_less_room() {
+    fn a_program_that_bounds_its_stack_has_a_smaller_reserve() {
         let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
         let bounds = FunctionRecord::FLAG_BOUNDS_STACK;
-        assert_eq!(default_room_kib(&[record(1), record(6)].concat()), 64);
-        assert_eq!(default_room_kib(&[record(1), record(6 | bounds)].concat()), 16);
+        assert_eq!(default_reserve_kib(&[record(1), record(6)].concat()), 64);
+        assert_eq!(default_reserve_kib(&[record(1), record(6 | bounds)].concat()), 16);
     }
 
     #[test]

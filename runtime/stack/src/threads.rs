@@ -1,17 +1,17 @@
 //! Threads with pads: larger stacks, and a state of their own that is set before their first frame.
 //!
-//! A thread's stack is larger than the program asked for: the room on top, and more for frames
-//! without pads, which may be larger than plain ones. How much more depends on how much larger:
-//! glibc keeps 40 MiB of stacks of ended threads for new ones, five of the default size of 8 MiB,
-//! three with what is added here if frames grow by half at most. (**Measured**: with twice the
-//! size, of which two fit, a program that creates and joins three threads over and over takes twice
-//! its time.)
+//! A thread's stack is larger than the program asked for: the pad reserve on top, and more for
+//! frames without pads, which may be larger than plain ones. How much more depends on how much
+//! larger: glibc keeps 40 MiB of stacks of ended threads for new ones, five of the default size of
+//! 8 MiB, three with what is added here if frames grow by half at most. (**Measured**: with twice
+//! the size, of which two fit, a program that creates and joins three threads over and over takes
+//! twice its time.)
 //!
-//! The program's start routine reaches the new thread through a slot of a small pool, which the
-//! thread gives back at once. If anything is missing (a free slot, memory, a definition of libc's)
-//! the thread is made as the program said, without pads.
+//! The program's start routine reaches the new thread through one of a few handovers, which the
+//! thread gives back at once. If anything is missing (a free handover, memory, a definition of
+//! libc's) the thread is made as the program said, without pads.
 
-use super::region::{self, Above, Region};
+use super::pad_range::{self, Above, PadRange};
 use super::{first_pad, growth};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -32,35 +32,35 @@ const MARGIN_BYTES: usize = 64 << 10;
 const DOUBLED_BYTES: usize = 2 << 20;
 
 /// Threads that are being created at the same time and get pads.
-const SLOTS: usize = 512;
+const HANDOVERS: usize = 512;
 
 /// The program's frames have pads. Set at start.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of a thread's stack in which frames get pads, those that follow a check among them. Set at
 /// start.
-static ROOM_BYTES: AtomicUsize = AtomicUsize::new(0);
+static RESERVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Threads created so far; the main one is number 0.
 static CREATED: AtomicU64 = AtomicU64::new(0);
 
-/// Slots in use, one bit each.
-static USED: [AtomicU64; SLOTS.div_ceil(WORD)] =
-    [const { AtomicU64::new(0) }; SLOTS.div_ceil(WORD)];
+/// Handovers in use, one bit each.
+static USED: [AtomicU64; HANDOVERS.div_ceil(WORD)] =
+    [const { AtomicU64::new(0) }; HANDOVERS.div_ceil(WORD)];
 
 /// Bits of a word of [`USED`].
 const WORD: usize = u64::BITS as usize;
 
-const _: () = assert!(SLOTS.is_multiple_of(WORD));
+const _: () = assert!(HANDOVERS.is_multiple_of(WORD));
 
 /// What a new thread is to do.
-struct Slot {
+struct Handover {
     start: AtomicUsize,
     argument: AtomicUsize,
     number: AtomicU64,
 }
 
-impl Slot {
+impl Handover {
     const fn new() -> Self {
         Self {
             start: AtomicUsize::new(0),
@@ -70,11 +70,11 @@ impl Slot {
     }
 }
 
-static POOL: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
+static POOL: [Handover; HANDOVERS] = [const { Handover::new() }; HANDOVERS];
 
 /// From now on new threads get pads, in so many bytes of their stacks.
-pub fn start(room_bytes: usize) {
-    ROOM_BYTES.store(room_bytes + UNCHECKED_BYTES as usize, Ordering::Relaxed);
+pub fn start(reserve_bytes: usize) {
+    RESERVE_BYTES.store(reserve_bytes + UNCHECKED_BYTES as usize, Ordering::Relaxed);
     WANTED.store(true, Ordering::Relaxed);
 }
 
@@ -83,7 +83,7 @@ pub fn stop() {
     WANTED.store(false, Ordering::Relaxed);
 }
 
-/// Takes a free slot.
+/// Takes a free handover.
 fn take() -> Option<usize> {
     for (number, word) in USED.iter().enumerate() {
         let mut bits = word.load(Ordering::Relaxed);
@@ -109,8 +109,8 @@ fn give_back(index: usize) {
 /// given a number for [`enter`].
 ///
 /// # Safety
-/// The arguments must be good for `pthread_create`, and `entry` a start routine that calls [`enter`]
-/// before it touches its stack.
+/// The arguments must be good for `pthread_create`, and `entry` a start routine that calls
+/// [`enter`] before it touches its stack.
 pub unsafe fn create(
     thread: *mut Thread,
     attributes: *const Attributes,
@@ -125,12 +125,12 @@ pub unsafe fn create(
     // SAFETY: the caller's promise.
     let Some(larger) = (unsafe { Larger::than(attributes) }) else { return false };
     let Some(index) = take() else { return false };
-    let slot = &POOL[index];
+    let handover = &POOL[index];
     // Relaxed: the new thread sees what its creator has written before.
-    slot.start.store(start, Ordering::Relaxed);
-    slot.argument.store(argument as usize, Ordering::Relaxed);
-    slot.number.store(CREATED.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-    // SAFETY: the caller's promise; the start routine takes a slot.
+    handover.start.store(start, Ordering::Relaxed);
+    handover.argument.store(argument as usize, Ordering::Relaxed);
+    handover.number.store(CREATED.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+    // SAFETY: the caller's promise; the start routine takes a handover.
     let result =
         unsafe { create(thread, &raw const larger.attributes, entry, index as *mut c_void) };
     if result != 0 {
@@ -175,7 +175,7 @@ impl Larger {
             if get_size(&raw const larger.attributes, &raw mut bytes) != 0 {
                 return None;
             }
-            let wanted = larger_bytes(bytes, growth(), ROOM_BYTES.load(Ordering::Relaxed))?;
+            let wanted = larger_bytes(bytes, growth(), RESERVE_BYTES.load(Ordering::Relaxed))?;
             (set_size(&raw mut larger.attributes, wanted) == 0).then_some(larger)
         }
     }
@@ -191,14 +191,14 @@ impl Drop for Larger {
 }
 
 /// Bytes of the stack of a thread that asked for this many, if frames may grow so much and have
-/// this room for pads.
-fn larger_bytes(own: usize, growth: Growth, room: usize) -> Option<usize> {
-    let reserve = match growth {
+/// this reserve for pads.
+fn larger_bytes(own: usize, growth: Growth, pad_reserve: usize) -> Option<usize> {
+    let growth_reserve = match growth {
         Growth::Half => (own / 2).max(own.min(DOUBLED_BYTES)),
         Growth::Twice => own,
         Growth::Tenfold => own.checked_mul(9)?,
     };
-    let added = reserve.checked_add(room + MARGIN_BYTES)?;
+    let added = growth_reserve.checked_add(pad_reserve + MARGIN_BYTES)?;
     own.checked_add(added)?.checked_next_multiple_of(PAGE_BYTES)
 }
 
@@ -211,19 +211,19 @@ pub struct Begin {
     pub argument: *mut c_void,
 }
 
-/// The new thread takes what its slot holds, and gets pads.
+/// The new thread takes what its handover holds, and gets pads.
 pub fn enter(index: usize) -> Begin {
-    let Some(slot) = POOL.get(index) else { return Begin { start: 0, argument: null() } };
+    let Some(handover) = POOL.get(index) else { return Begin { start: 0, argument: null() } };
     let begin = Begin {
-        start: slot.start.load(Ordering::Relaxed),
-        argument: slot.argument.load(Ordering::Relaxed) as *mut c_void,
+        start: handover.start.load(Ordering::Relaxed),
+        argument: handover.argument.load(Ordering::Relaxed) as *mut c_void,
     };
-    let number = slot.number.load(Ordering::Relaxed);
+    let number = handover.number.load(Ordering::Relaxed);
     give_back(index);
     let here = stack_pointer();
-    let room_bytes = ROOM_BYTES.load(Ordering::Relaxed);
-    let room = Region { low: here - room_bytes, end: here + PAGE_BYTES };
-    region::enter(room.for_checks(), Above::Anything, first_pad(number));
+    let reserve_bytes = RESERVE_BYTES.load(Ordering::Relaxed);
+    let range = PadRange { low: here - reserve_bytes, end: here + PAGE_BYTES };
+    pad_range::enter(range.for_checks(), Above::Anything, first_pad(number));
     begin
 }
 
@@ -232,30 +232,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_larger_stack_has_the_room_and_a_reserve_and_three_of_the_default_size_fit_into_40_mib() {
-        const ROOM: usize = 128 << 10;
-        const MORE: usize = ROOM + MARGIN_BYTES;
-        let by_half = |own| larger_bytes(own, Growth::Half, ROOM);
+    fn a_larger_stack_has_both_reserves_and_three_of_the_default_size_fit_into_40_mib() {
+        const RESERVE: usize = 128 << 10;
+        const MORE: usize = RESERVE + MARGIN_BYTES;
+        let by_half = |own| larger_bytes(own, Growth::Half, RESERVE);
         assert_eq!(by_half(16_384), Some(MORE + 32_768));
         assert_eq!(by_half(16_385), Some(MORE + 36_864));
         assert_eq!(by_half(3 << 20), Some(MORE + (5 << 20)));
         assert_eq!(by_half(8 << 20), Some(MORE + (12 << 20)));
         assert!(3 * by_half(8 << 20).unwrap() <= 40 << 20);
-        assert_eq!(larger_bytes(8 << 20, Growth::Twice, ROOM), Some(MORE + (16 << 20)));
-        assert_eq!(larger_bytes(8 << 20, Growth::Tenfold, ROOM), Some(MORE + (80 << 20)));
-        assert_eq!(larger_bytes(usize::MAX / 5, Growth::Tenfold, ROOM), None);
+        assert_eq!(larger_bytes(8 << 20, Growth::Twice, RESERVE), Some(MORE + (16 << 20)));
+        assert_eq!(larger_bytes(8 << 20, Growth::Tenfold, RESERVE), Some(MORE + (80 << 20)));
+        assert_eq!(larger_bytes(usize::MAX / 5, Growth::Tenfold, RESERVE), None);
         assert_eq!(by_half(usize::MAX - 4096), None);
     }
 
     #[test]
-    fn each_slot_is_given_once_until_it_comes_back() {
+    fn each_handover_is_given_once_until_it_comes_back() {
         let mut taken: Vec<_> = core::iter::from_fn(take).collect();
-        assert_eq!(taken.len(), SLOTS);
+        assert_eq!(taken.len(), HANDOVERS);
         taken.sort_unstable();
         taken.dedup();
-        assert_eq!(taken.len(), SLOTS);
+        assert_eq!(taken.len(), HANDOVERS);
         give_back(17);
         assert_eq!((take(), take()), (Some(17), None));
-        (0..SLOTS).for_each(give_back);
+        (0..HANDOVERS).for_each(give_back);
     }
 }

@@ -13,11 +13,11 @@ use super::slab_chunk::{
 use crate::chunk::chunk_of;
 use crate::memory;
 use crate::random::Random;
+use crate::sequence::{POINT_SHIFT, Sequence};
 use crate::size_class::{
     CLASSES, POOLS, block_bytes, block_index, colour_period, group_blocks, nursery_blocks,
     nursery_of, nursery_slabs, pitch_bytes,
 };
-use crate::spread::{POINT_SHIFT, Spread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use szc_sys::os;
 
@@ -129,7 +129,7 @@ impl Chunks {
     }
 
     /// A new slab at the class's next place; `slabs` is the number of those that the class has.
-    pub fn open(&mut self, class: usize, slabs: usize, spread: &mut Spread) -> Option<*mut Slab> {
+    pub fn open(&mut self, class: usize, slabs: usize, spread: &mut Sequence) -> Option<*mut Slab> {
         let place = spread.next() << POINT_SHIFT;
         let is_first = slabs < nursery_slabs(class);
         let pool = if is_first { nursery_of(class) } else { class };

@@ -9,8 +9,8 @@ use super::chunks::{Chunks, Shared};
 use super::slab::{Place, Slab};
 use crate::memory::map_table;
 use crate::random::Random;
+use crate::sequence::Sequence;
 use crate::size_class::CLASSES;
-use crate::spread::Spread;
 use szc_sys::os;
 
 /// DieHard's M: blocks that there are for each block in use.
@@ -32,7 +32,7 @@ struct Class {
     room: usize,
     blocks: usize,
     used: usize,
-    spread: Spread,
+    spread: Sequence,
 }
 
 /// The base.

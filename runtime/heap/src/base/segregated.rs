@@ -1,7 +1,7 @@
 //! The default base: slabs of size classes, several of which are open at a time.
 //!
 //! Blocks come from the open slabs in turn, so that neighbours in time lie in different places
-//! ([`crate::spread`]). A quarter of the slabs that the class has are open, 16 at most: a
+//! ([`crate::sequence`]). A quarter of the slabs that the class has are open, 16 at most: a
 //! class of few blocks stays in few pages. Their number doubles when all that are open are used up,
 //! so that those which are open together are used up together, and are a whole run of places, which
 //! is balanced.
@@ -11,8 +11,8 @@ use super::chunks::{Chunks, Shared};
 use super::slab::{Place, Slab, Waiting};
 use crate::memory::map_table;
 use crate::random::Random;
+use crate::sequence::Sequence;
 use crate::size_class::CLASSES;
-use crate::spread::Spread;
 use szc_sys::os;
 
 /// Most slabs of a class that blocks are taken from in turn.
@@ -37,7 +37,7 @@ struct Class {
     slabs: usize,
     /// Those of them that wait with all blocks free.
     empty: usize,
-    spread: Spread,
+    spread: Sequence,
 }
 
 /// The base.

@@ -3,8 +3,8 @@
 use super::chunks::Shared;
 use super::slab::Slab;
 use crate::chunk::{CHUNK_BYTES, States, chunk_of};
+use crate::sequence::{POINT_BITS, POINT_SHIFT};
 use crate::size_class::{MIN_PITCH_BYTES, block_bytes, block_index, group_index, pitch_bytes};
-use crate::spread::{POINT_BITS, POINT_SHIFT};
 use core::sync::atomic::{AtomicU32, Ordering};
 use szc_sys::os::{self, PAGE_BYTES};
 

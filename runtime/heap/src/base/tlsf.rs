@@ -2,7 +2,7 @@
 //!
 //! One instance takes fresh memory in order, so neighbours in time would be neighbours in space.
 //! Sixty-four instances are used in turn, and each gets its memory in pieces of 256 KiB, which it
-//! enters at places of their own ([`crate::spread`]). As all advance equally, their places
+//! enters at places of their own ([`crate::sequence`]). As all advance equally, their places
 //! stay apart. The lists of an instance run through its free blocks, as the algorithm has it; a
 //! lock guards them, taken for several blocks at a time, because blocks come back from any thread.
 
@@ -10,8 +10,8 @@ use super::Base;
 use crate::chunk::{CHUNK_BYTES, States, chunk_of};
 use crate::memory::{map_chunk, map_table};
 use crate::random::Random;
+use crate::sequence::{POINT_BITS, POINT_SHIFT, Sequence};
 use crate::size_class::block_bytes;
-use crate::spread::{POINT_BITS, POINT_SHIFT, Spread};
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, slice_from_raw_parts_mut};
@@ -63,7 +63,7 @@ pub struct Tlsf {
 /// What the lock guards.
 struct Guarded {
     turn: usize,
-    spread: Spread,
+    spread: Sequence,
     /// The chunk that pieces are taken from, or null, and the pieces left in it.
     chunk: *mut TlsfChunk,
     free: usize,
@@ -77,7 +77,7 @@ impl Tlsf {
     pub fn create(random: &mut Random) -> Option<*mut Self> {
         let base = map_table(size_of::<Self>())?.cast::<Self>();
         // SAFETY: zeroed memory; zeros are an open lock, a null pointer, and no instances.
-        unsafe { (&raw mut (*base).guarded.spread).write(Spread::new(random)) };
+        unsafe { (&raw mut (*base).guarded.spread).write(Sequence::new(random)) };
         Some(base)
     }
 

@@ -1,7 +1,7 @@
 //! Blocks of a table of the tests' own: they are apart from all others, and hold what was written
 //! to them wherever they move.
 
-use super::{Entry, Freed, Large};
+use super::{Freed, Large, Mapping};
 use crate::random::Random;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ fn run(seed: u64, steps: &[Step]) -> Result<(), TestCaseError> {
         prop_assert_eq!(large.free(block.at), Freed::Now);
     }
     prop_assert!(large.with(|blocks| blocks.has_none_in_use()));
-    large.drop_waiting();
+    large.drop_cached();
     Ok(())
 }
 
@@ -118,7 +118,7 @@ proptest! {
 }
 
 /// Lets a block grow from 20 KiB by half, over and over, to so many bytes or more.
-fn grown(large: &Large, bytes: usize, random: &mut Random) -> Entry {
+fn grown(large: &Large, bytes: usize, random: &mut Random) -> Mapping {
     let mut size = 20 << 10;
     let (mut block, _) = large.allocate(size, 16, random).expect("memory");
     while size < bytes {
@@ -128,7 +128,7 @@ fn grown(large: &Large, bytes: usize, random: &mut Random) -> Entry {
     large.with(|blocks| blocks.at(blocks.find(block.addr()).expect("a block")))
 }
 
-fn freed(large: &Large, entry: Entry) {
+fn freed(large: &Large, entry: Mapping) {
     let block = core::ptr::with_exposed_provenance_mut(entry.block);
     assert_eq!(large.free(block), Freed::Now);
 }
@@ -150,7 +150,7 @@ fn a_block_that_grows_step_by_step_finds_the_memory_of_one_that_was_freed() {
     }
     // One in eight has moved since, so that the bits of its pages' addresses are others.
     assert!((10..60).contains(&places.len()), "{}", places.len());
-    large.drop_waiting();
+    large.drop_cached();
 }
 
 #[test]
@@ -165,5 +165,5 @@ fn a_block_stays_where_it_is_rather_than_be_copied_for_little() {
     // It has the memory of the other, all of which it may need yet.
     assert_eq!(large.resize(moved, 201_000, &mut random), Some(moved));
     assert_eq!(large.free(moved), Freed::Now);
-    large.drop_waiting();
+    large.drop_cached();
 }

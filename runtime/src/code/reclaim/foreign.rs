@@ -177,7 +177,7 @@ impl Images {
     /// Whether an address lies in an image whose table is in use, and which stays.
     fn has_table_at(&mut self, address: usize) -> bool {
         (0..self.slots()).any(|slot| {
-            let closing = self.library_mut(slot).is_some_and(|library| library.closing);
+            let closing = self.library_mut(slot).is_some_and(|library| library.detaching);
             !closing && self.code_mut(slot).is_some_and(|code| code.image().contains(address))
         })
     }

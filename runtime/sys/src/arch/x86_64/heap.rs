@@ -8,7 +8,11 @@ use core::arch::asm;
 pub fn prefetch(address: *const u8) {
     // SAFETY: a hint, which reads nothing.
     unsafe {
-        asm!("prefetcht0 byte ptr [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        asm!(
+            "prefetcht0 byte ptr [{}]",
+            in(reg) address,
+            options(nostack, preserves_flags, readonly),
+        );
     }
 }
 

@@ -1,13 +1,13 @@
-//! Room for pads on the main thread's stack: any recursion that fits without szc must fit with it,
-//! also one that ends itself by the distance of addresses. So the room is small: it bounds what all
-//! pads together take.
+//! The pad reserve of the main thread's stack: any recursion that fits without szc must fit with
+//! it, also one that ends itself by the distance of addresses. So the reserve is small: it bounds
+//! what all pads together take.
 //!
 //! ```text
 //! end of the stack ─┬─ arguments, environment
-//!                   │  what `main` takes, and the room: here checked frames get pads (64 KiB)
+//!                   │  what `main` takes, and the pad reserve: checked frames get pads (64 KiB)
 //!       low, floor ─┤
 //!                   │  pads of frames that follow a checked one without a check
-//!                   │  reserve: three times the limit or more, for frames without pads
+//!                   │  growth reserve: three times the limit or more, for frames without pads
 //!           lowest ─┴─ the kernel extended the mapping down to here
 //! ```
 //!
@@ -15,17 +15,17 @@
 //! inherit. So the limit is raised for one moment, in which the kernel is made to touch the lowest
 //! page: the mapping then has its full length, costs memory only where it is used, and ends like
 //! any stack: an overflow is a SIGSEGV. A frame without a pad can still be larger than a plain
-//! one (`szc_abi::stack::Growth`). Hence the reserve.
+//! one (`szc_abi::stack::Growth`). Hence the growth reserve.
 //!
 //! If the hard limit forbids that, the stack is extended as far as the limit goes, and memory is
 //! mapped below it.
 //!
-//! No room, and so no pads: if the limit of the address space is too low or something lies below
+//! No reserve, and so no pads: if the limit of the address space is too low or something lies below
 //! the stack. Where the limit is 1 GiB or more, or there is none, the kernel extends the stack as
 //! it goes.
 
 use super::growth;
-use super::region::{self, Region};
+use super::pad_range::{self, PadRange};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use szc_abi::stack::{Growth, PadState, UNCHECKED_BYTES};
@@ -41,19 +41,19 @@ use szc_sys::os::{
     PROT_READ, PROT_WRITE, null,
 };
 
-/// Less room than this is not worth having, unless it was asked for.
-const MIN_ROOM_BYTES: usize = 64 << 10;
+/// A smaller pad reserve than this is not worth having, unless it was asked for.
+const MIN_RESERVE_BYTES: usize = 64 << 10;
 
-/// The reserve in units of the stack limit: more than frames grow.
-const RESERVE_LIMITS: usize = 3;
+/// The growth reserve in units of the stack limit: more than frames grow.
+const GROWTH_LIMITS: usize = 3;
 
 /// The same if there are frames of which the link step could not take the room out again.
-const ROOMY_RESERVE_LIMITS: usize = 11;
+const ROOMY_GROWTH_LIMITS: usize = 11;
 
-/// From this limit on, the room is a small part of it and the mapping is left as it is.
+/// From this limit on, the pad reserve is a small part of it and the mapping is left as it is.
 const AMPLE_LIMIT_BYTES: usize = 1 << 30;
 
-/// The part of a limited address space that room and reserve may take.
+/// The part of a limited address space that both reserves may take.
 const ADDRESS_SPACE_SHARE: usize = 16;
 
 /// What no thread may touch below a stack that was mapped by hand: as much as the kernel keeps
@@ -64,7 +64,7 @@ const GUARD_BYTES: usize = 1 << 20;
 /// and the pads that frames which have begun may still lead to.
 const KEPT_BYTES: usize = (128 << 10) + UNCHECKED_BYTES as usize;
 
-/// Bounds of the room; 0 if there is none. Written at start.
+/// Bounds of the pad reserve; 0 if there is none. Written at start.
 static LOW: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
 
@@ -79,10 +79,10 @@ static EXTENDING: AtomicBool = AtomicBool::new(false);
 /// own, which say nothing about this stack.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// The main thread's state, null until it has room.
+/// The main thread's state, null until it has a pad reserve.
 static MAIN_STATE: AtomicPtr<PadState> = AtomicPtr::new(null());
 
-/// Bytes of the room.
+/// Bytes of the pad reserve.
 pub fn bytes() -> u64 {
     (END.load(Ordering::Relaxed) - LOW.load(Ordering::Relaxed)) as u64
 }
@@ -98,30 +98,30 @@ pub struct AboveFrames {
     pub file: usize,
 }
 
-/// Makes room on the stack of the calling thread, the main one: so many bytes in which a check
-/// gives pads, or fewer.
-pub fn make(checked_bytes: usize, above: AboveFrames) -> Option<Region> {
+/// Makes a pad reserve on the stack of the calling thread, the main one: so many bytes in which a
+/// check gives pads, or fewer.
+pub fn make(checked_bytes: usize, above: AboveFrames) -> Option<PadRange> {
     // Valgrind has a stack of its own making, which does not grow for the kernel.
     if arch::is_simulated() {
         return None;
     }
     let limits = exchange_limits(0, LIMIT_STACK_BYTES, None).ok()?;
     let wanted = checked_bytes + UNCHECKED_BYTES as usize;
-    let room_bytes = if limits.soft >= AMPLE_LIMIT_BYTES as u64 {
+    let reserve_bytes = if limits.soft >= AMPLE_LIMIT_BYTES as u64 {
         wanted
     } else {
-        find_room(wanted, above, limits)?
+        find_reserve(wanted, above, limits)?
     };
-    let region = Region { low: above.arguments - room_bytes, end: above.environment };
-    LOW.store(region.low, Ordering::Relaxed);
-    END.store(region.end, Ordering::Relaxed);
+    let range = PadRange { low: above.arguments - reserve_bytes, end: above.environment };
+    LOW.store(range.low, Ordering::Relaxed);
+    END.store(range.end, Ordering::Relaxed);
     if let Some(lowest) = lowest() {
         keep_small_pages(lowest, above.file);
     }
-    Some(region)
+    Some(range)
 }
 
-/// Notes whose pads end if there is no longer room for them.
+/// Notes whose pads end if there is no longer a reserve for them.
 pub fn remember_main_state() {
     MAIN_STATE.store(pad_state(), Ordering::Relaxed);
     remember_process();
@@ -132,25 +132,25 @@ pub fn remember_process() {
     PROCESS.store(os::process_id(), Ordering::Relaxed);
 }
 
-/// Whether the calling thread is the main one and has room.
+/// Whether the calling thread is the main one and has a pad reserve.
 fn is_main() -> bool {
     core::ptr::eq(MAIN_STATE.load(Ordering::Relaxed), pad_state())
 }
 
-/// Whether this `pthread_t` is that of the main thread and it has room: glibc's is the address of
-/// the thread's block, from which its state has the same distance in all threads.
+/// Whether this `pthread_t` is that of the main thread and it has a pad reserve: glibc's is the
+/// address of the thread's block, from which its state has the same distance in all threads.
 pub fn is_of_main(thread: usize) -> bool {
     let main = MAIN_STATE.load(Ordering::Relaxed);
     let distance = (pad_state() as usize).wrapping_sub(thread_pointer());
     !main.is_null() && thread.wrapping_add(distance) == main as usize
 }
 
-/// Takes the lowest bytes of the room away, if the main thread calls: nobody else may change where
-/// its frames get pads.
+/// Takes the lowest bytes of the pad reserve away, if the main thread calls: nobody else may change
+/// where its frames get pads.
 pub fn narrow(bytes: usize) {
     if is_main() {
         LOW.fetch_add(bytes, Ordering::Relaxed);
-        region::narrow(bytes);
+        pad_range::narrow(bytes);
     }
 }
 
@@ -159,18 +159,18 @@ pub fn lowest() -> Option<usize> {
     Some(LOWEST.load(Ordering::Relaxed)).filter(|&lowest| lowest != 0)
 }
 
-/// Takes the main thread's room away, before all memory is locked: what is mapped would be made
-/// resident, and counted against a limit. Does not free what may be in use.
+/// Takes the main thread's pad reserve away, before all memory is locked: what is mapped would be
+/// made resident, and counted against a limit. Does not free what may be in use.
 pub fn give_up() {
     let main = MAIN_STATE.load(Ordering::Relaxed);
     if main.is_null() {
         return;
     }
-    let whole = Region { low: LOW.load(Ordering::Relaxed), end: END.load(Ordering::Relaxed) };
+    let whole = PadRange { low: LOW.load(Ordering::Relaxed), end: END.load(Ordering::Relaxed) };
     // If there is another stack inside this one, frames may wait below the one that is running.
-    let frames_end_here = is_main() && region::current() == whole.for_checks();
+    let frames_end_here = is_main() && pad_range::current() == whole.for_checks();
     // SAFETY: the main thread's static block is never unmapped.
-    unsafe { region::withdraw(main) };
+    unsafe { pad_range::withdraw(main) };
     let keep = (stack_pointer() - KEPT_BYTES) & !(PAGE_BYTES - 1);
     if let Some(lowest) = lowest()
         && frames_end_here
@@ -183,32 +183,37 @@ pub fn give_up() {
     }
 }
 
-/// Sizes of room to try, from the wanted one down, that leave the address space to the program.
-fn sizes(wanted: usize, reserve: usize, address_space: usize) -> impl Iterator<Item = usize> {
-    let most = (address_space / ADDRESS_SPACE_SHARE).saturating_sub(reserve);
-    let least = wanted.min(MIN_ROOM_BYTES);
+/// Sizes of pad reserve to try, from the wanted one down, that leave the address space to the
+/// program.
+fn sizes(
+    wanted: usize,
+    growth_reserve: usize,
+    address_space: usize,
+) -> impl Iterator<Item = usize> {
+    let max = (address_space / ADDRESS_SPACE_SHARE).saturating_sub(growth_reserve);
+    let min = wanted.min(MIN_RESERVE_BYTES);
     (0..usize::BITS)
         .map(move |halvings| wanted >> halvings)
-        .take_while(move |&bytes| bytes >= least)
-        .filter(move |&bytes| bytes <= most)
+        .take_while(move |&bytes| bytes >= min)
+        .filter(move |&bytes| bytes <= max)
 }
 
-/// The reserve that this stack limit asks for, in bytes.
-fn reserve_bytes(limits: Limits) -> usize {
+/// The growth reserve that this stack limit asks for, in bytes.
+fn growth_reserve_bytes(limits: Limits) -> usize {
     let times = match growth() {
-        Growth::Half | Growth::Twice => RESERVE_LIMITS,
-        Growth::Tenfold => ROOMY_RESERVE_LIMITS,
+        Growth::Half | Growth::Twice => GROWTH_LIMITS,
+        Growth::Tenfold => ROOMY_GROWTH_LIMITS,
     };
     (limits.soft as usize).next_multiple_of(PAGE_BYTES) * times
 }
 
-/// Makes room for frames and says how much.
-fn find_room(wanted: usize, above: AboveFrames, limits: Limits) -> Option<usize> {
-    let reserve = reserve_bytes(limits);
-    let sizes = || sizes(wanted, reserve, limit(LIMIT_ADDRESS_BYTES));
-    let lowest = |room: usize| ((above.arguments - room) & !(PAGE_BYTES - 1)) - reserve;
-    if let Some(room) = sizes().find(|&room| extend(lowest(room), limits)) {
-        return Some(room);
+/// Makes both reserves and says how large the one for pads is.
+fn find_reserve(wanted: usize, above: AboveFrames, limits: Limits) -> Option<usize> {
+    let growth_reserve = growth_reserve_bytes(limits);
+    let sizes = || sizes(wanted, growth_reserve, limit(LIMIT_ADDRESS_BYTES));
+    let lowest = |pads: usize| ((above.arguments - pads) & !(PAGE_BYTES - 1)) - growth_reserve;
+    if let Some(pads) = sizes().find(|&pads| extend(lowest(pads), limits)) {
+        return Some(pads);
     }
     let stack_end = mapping_end(above.file)?;
     // The kernel takes a part of a page for a whole one.
@@ -218,7 +223,7 @@ fn find_room(wanted: usize, above: AboveFrames, limits: Limits) -> Option<usize>
     if !reached {
         return None;
     }
-    sizes().find(|&room| map_below(grown, lowest(room)))
+    sizes().find(|&pads| map_below(grown, lowest(pads)))
 }
 
 /// Maps what lies between `lowest` and the start of a stack that grows no further, and a guard
@@ -282,9 +287,9 @@ fn mapping_end(file: usize) -> Option<usize> {
     limits::is_unmapped(end).then_some(end)
 }
 
-/// After the reserve has become larger: the program has set its stack limit, or frames may grow by
-/// more. If it cannot be had the main thread's further frames get no pads.
-pub fn reserve_was_raised() {
+/// After the growth reserve has become larger: the program has set its stack limit, or frames may
+/// grow by more. If it cannot be had the main thread's further frames get no pads.
+pub fn growth_reserve_was_raised() {
     if PROCESS.load(Ordering::Relaxed) != os::process_id() {
         return;
     }
@@ -295,19 +300,20 @@ pub fn reserve_was_raised() {
     if main.is_null() || limits.soft >= AMPLE_LIMIT_BYTES as u64 {
         return;
     }
-    let reserve = reserve_bytes(limits);
+    let growth_reserve = growth_reserve_bytes(limits);
     let wanted = LOW.load(Ordering::Relaxed) & !(PAGE_BYTES - 1);
-    let wanted = wanted.saturating_sub(reserve);
+    let wanted = wanted.saturating_sub(growth_reserve);
     if wanted >= lowest {
         return;
     }
     // Acquire and release pair with each other: one at a time puts back the limits that it found.
     let alone =
         EXTENDING.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
-    let affordable = bytes() as usize + reserve <= limit(LIMIT_ADDRESS_BYTES) / ADDRESS_SPACE_SHARE;
+    let affordable =
+        bytes() as usize + growth_reserve <= limit(LIMIT_ADDRESS_BYTES) / ADDRESS_SPACE_SHARE;
     if !(alone && affordable && extend(wanted, limits)) {
         // SAFETY: the main thread's static block is never unmapped.
-        unsafe { region::withdraw(main) };
+        unsafe { pad_range::withdraw(main) };
     }
     if alone {
         EXTENDING.store(false, Ordering::Release);
@@ -321,13 +327,13 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     #[test]
-    fn room_is_as_large_as_a_limited_address_space_allows() {
+    fn the_pad_reserve_is_as_large_as_a_limited_address_space_allows() {
         let first = |reserve, space| sizes(64 * MIB, reserve * MIB, space).next();
         assert_eq!(first(24, usize::MAX), Some(64 * MIB));
         assert_eq!(first(24, 1024 * MIB), Some(32 * MIB));
         assert_eq!(first(24, 400 * MIB), Some(MIB));
         assert_eq!(first(24, 384 * MIB), None);
-        assert_eq!(sizes(64 * MIB, 0, usize::MAX).last(), Some(MIN_ROOM_BYTES));
+        assert_eq!(sizes(64 * MIB, 0, usize::MAX).last(), Some(MIN_RESERVE_BYTES));
         assert_eq!(sizes(1000, 0, usize::MAX).collect::<Vec<_>>(), [1000]);
     }
 }

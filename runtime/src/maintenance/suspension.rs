@@ -1,5 +1,5 @@
-//! Whether the maintenance task is there, and calls during which it is not: those that are about
-//! the process as a whole.
+//! Suspension of the maintenance task: whether it is there, and calls during which it is not, those
+//! that are about the process as a whole.
 //!
 //! libc, which changes the user of all its threads, does not know of the task, and the kernel gives
 //! a user namespace only to a process that has one task. So the task goes before such a call, and
@@ -19,9 +19,9 @@ const WANTED: u32 = 1;
 /// It is being made.
 const STARTING: u32 = 2;
 /// A call is under way for which it is not to be there.
-const ASIDE: u32 = 4;
-/// It went because of that, or was not made, and is to be made when the call is over.
-const OWED: u32 = 8;
+const SUSPENDED: u32 = 4;
+/// It went because of that, or was not made, and resumes when the call is over.
+const RESUMES: u32 = 8;
 
 /// The bits above. The task sleeps on this word.
 static STATE: AtomicU32 = AtomicU32::new(0);
@@ -39,8 +39,8 @@ static CHANGES_OF_CALLS: Lock = Lock::new();
 /// that makes it.)
 static PROCESSORS: Processors = Processors::new();
 
-/// How long a call waits for the task to go: it may wait for a forked child. Then the call goes ahead
-/// and finds it.
+/// How long a call waits for the task to go: it may wait for a forked child. Then the call goes
+/// ahead and finds it.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The task has been told to go for good.
@@ -54,12 +54,12 @@ const LOOK_NS: u64 = 50_000;
 pub fn want() -> bool {
     let change = |state: u32| match state {
         state if state & WANTED != 0 => None,
-        state if state & ASIDE != 0 => Some(state | WANTED | OWED),
+        state if state & SUSPENDED != 0 => Some(state | WANTED | RESUMES),
         state => Some(state | WANTED | STARTING),
     };
     STATE
         .fetch_update(Ordering::AcqRel, Ordering::Relaxed, change)
-        .is_ok_and(|before| before & ASIDE == 0)
+        .is_ok_and(|before| before & SUSPENDED == 0)
 }
 
 /// The task was made, or could not be.
@@ -95,7 +95,7 @@ pub fn is_there() -> bool {
 /// The task's sleep. Returns true if it is to end.
 pub fn sleeps_until(deadline_ns: u64) -> bool {
     loop {
-        let leave = |state: u32| (state & ASIDE != 0).then_some(state | OWED);
+        let leave = |state: u32| (state & SUSPENDED != 0).then_some(state | RESUMES);
         match STATE.fetch_update(Ordering::AcqRel, Ordering::Acquire, leave) {
             Ok(_) => return true,
             Err(state) => {
@@ -117,7 +117,7 @@ pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
     }
     change_calls(|calls| {
         if calls == 0 {
-            step_aside();
+            suspend();
             // If it stays for longer, the call is carried out beside it all the same.
             let _ = has_gone_within(PATIENCE_NS);
         }
@@ -126,7 +126,7 @@ pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
     let result = call();
     change_calls(|calls| {
         if calls == 1 {
-            come_back();
+            resume();
         }
         calls.saturating_sub(1)
     });
@@ -143,7 +143,7 @@ pub fn leave_for_good() -> bool {
     // A call that never ends.
     change_calls(|calls| {
         if calls == 0 {
-            step_aside();
+            suspend();
         }
         has_gone = has_gone_within(PATIENCE_NS);
         calls + u32::from(!LEAVES.swap(true, Ordering::Relaxed))
@@ -160,9 +160,9 @@ fn change_calls(change: impl FnOnce(u32) -> u32) {
     let _ = os::signal_mask(2, Some(before));
 }
 
-fn step_aside() {
+fn suspend() {
     PROCESSORS.read(TASK.load(Ordering::Relaxed));
-    STATE.fetch_or(ASIDE, Ordering::AcqRel);
+    STATE.fetch_or(SUSPENDED, Ordering::AcqRel);
     futex_wake(&STATE, 1, false);
 }
 
@@ -171,7 +171,7 @@ fn has_gone_within(patience_ns: u64) -> bool {
     let patience_ends = os::monotonic_ns() + patience_ns;
     let is_still_there = || {
         let state = STATE.load(Ordering::Acquire);
-        let stays = state & WANTED != 0 && state & OWED == 0;
+        let stays = state & WANTED != 0 && state & RESUMES == 0;
         state & STARTING != 0 || stays || is_there()
     };
     while is_still_there() {
@@ -183,13 +183,13 @@ fn has_gone_within(patience_ns: u64) -> bool {
     true
 }
 
-fn come_back() {
+fn resume() {
     let change = |state: u32| {
-        let left = state & !(ASIDE | OWED);
-        Some(if state & OWED != 0 { left | STARTING } else { left })
+        let left = state & !(SUSPENDED | RESUMES);
+        Some(if state & RESUMES != 0 { left | STARTING } else { left })
     };
     let before = STATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change).unwrap_or(0);
-    if before & OWED != 0 {
+    if before & RESUMES != 0 {
         // Without it the program keeps its layout.
         let _ = spawn();
         PROCESSORS.give(TASK.load(Ordering::Relaxed));

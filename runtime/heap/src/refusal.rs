@@ -1,4 +1,4 @@
-//! What happens to pointers that are not the program's to free: a message and SIGABRT, not
+//! Refusal of pointers that are not the program's to free: a message and SIGABRT, not
 //! corruption.
 //!
 //! Nothing here is on a fast path: the state of a block ([`super::chunk`]) has already told.

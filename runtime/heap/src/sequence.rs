@@ -20,7 +20,7 @@ pub const POINT_SHIFT: u32 = 6;
 
 /// The places of one class, in turn. All zero: not drawn yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Spread {
+pub struct Sequence {
     columns: [u16; POINT_BITS as usize],
     /// The first place.
     shift: u16,
@@ -28,7 +28,7 @@ pub struct Spread {
     drawn: u16,
 }
 
-impl Spread {
+impl Sequence {
     /// A sequence of its own.
     pub fn new(random: &mut Random) -> Self {
         loop {
@@ -122,7 +122,7 @@ mod tests {
     /// Calls `check` with the seed and the places of aligned runs of 16.
     fn for_runs_of_sixteen(check: impl Fn(u64, &[usize])) {
         for seed in 0..200 {
-            let mut spread = Spread::new(&mut Random::new(seed));
+            let mut spread = Sequence::new(&mut Random::new(seed));
             for _ in 0..8 {
                 let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
                 check(seed, &places);
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn sixty_four_successive_places_lie_in_as_many_pages() {
         for seed in 0..50 {
-            let mut spread = Spread::new(&mut Random::new(seed));
+            let mut spread = Sequence::new(&mut Random::new(seed));
             let mut seen = [false; 64];
             for _ in 0..64 {
                 assert!(!core::mem::replace(&mut seen[spread.next() >> 6], true));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn no_place_comes_twice_before_all_came_once() {
-        let mut spread = Spread::new(&mut Random::new(9));
+        let mut spread = Sequence::new(&mut Random::new(9));
         let mut seen = [false; 4096];
         for _ in 0..4096 {
             let place = spread.next();

@@ -1,10 +1,10 @@
-//! Adopts libraries, and gives up those that are gone. All under `CHANGES`.
+//! Attaches libraries, and detaches those that are gone. All under `CHANGES`.
 //!
-//! A library can only be adopted before its code runs. One for which there is no slot then is
+//! A library can only be attached before its code runs. One for which there is no slot then is
 //! *passed over*, for as long as it is loaded: its note is hidden, which goes with it.
 
+use super::budget_share;
 use super::found::{self, Found};
-use super::room;
 use super::{Library, Wanted, seeds, tables_of};
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
@@ -19,7 +19,7 @@ use szc_abi::library::LibraryImage;
 /// Libraries that were passed over.
 static PASSED_OVER: AtomicU64 = AtomicU64::new(0);
 
-/// A library was passed over whose note could not be hidden: so no further one is adopted.
+/// A library was passed over whose note could not be hidden: so no further one is attached.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// How many libraries were passed over.
@@ -27,8 +27,8 @@ pub fn passed_over() -> u64 {
     PASSED_OVER.load(Ordering::Relaxed)
 }
 
-/// Adopts all libraries that are loaded and not adopted yet, and gives up what is gone. Whether any
-/// is adopted now. `newcomer` is one none of whose code has run.
+/// Attaches all libraries that are loaded and not attached yet, and detaches what is gone. Whether
+/// any is attached now. `newcomer` is one none of whose code has run.
 pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
     let mut seen = [false; CAPACITY];
     // First what is gone, so that its slots are free.
@@ -38,20 +38,21 @@ pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
         }
     });
     for (slot, &seen) in seen.iter().enumerate().take(CODE.with(|images| images.slots())) {
-        let closing = CODE.with(|images| images.library_mut(slot).map(|library| library.closing));
-        if closing == Some(true) && !seen {
-            give_up(slot);
+        let detaching =
+            CODE.with(|images| images.library_mut(slot).map(|library| library.detaching));
+        if detaching == Some(true) && !seen {
+            detach(slot);
         }
     }
     let mut any = false;
-    found::for_each(&mut |found| any |= adopt(wanted, found, newcomer));
+    found::for_each(&mut |found| any |= attach(wanted, found, newcomer));
     any
 }
 
 /// Frees what was kept of a library that is no longer loaded.
 #[cold]
 #[inline(never)]
-fn give_up(slot: usize) {
+fn detach(slot: usize) {
     let library = CODE.with(|images| images.remove(slot));
     if let Some(code) = library.and_then(|library| library.code) {
         // SAFETY: the library is gone, so no entry of it is there and no thread can be in it or
@@ -60,13 +61,13 @@ fn give_up(slot: usize) {
     }
 }
 
-/// Adopts a library if that was not done before. Whether it is adopted now.
+/// Attaches a library if that was not done before. Whether it is attached now.
 #[inline(never)]
-fn adopt(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -> bool {
+fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -> bool {
     match known(found, newcomer) {
         Some((_, true)) => return true,
         // Its addresses have another image now.
-        Some((slot, false)) => give_up(slot),
+        Some((slot, false)) => detach(slot),
         None => {}
     }
     if CLOSED.load(Ordering::Relaxed) {
@@ -96,7 +97,7 @@ fn adopt(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) ->
         refused,
         padded,
         seed,
-        closing: false,
+        detaching: false,
     };
     let Some(slot) = CODE.with(|images| images.add(library)) else { return false };
     if let Some(image) = image {
@@ -119,7 +120,7 @@ fn known(found: &Found<'_>, newcomer: Option<&LibraryImage>) -> Option<(usize, b
                 Some(code) => alike && unsafe { code.image().is_redirected() },
                 // Of one that was closed and loaded again nothing may have changed.
                 None => {
-                    let is_new = library.closing && newcomer == Some(&library.image);
+                    let is_new = library.detaching && newcomer == Some(&library.image);
                     let has_pads = || offset_of_pads(found).load(Ordering::Relaxed) != 0;
                     alike && !is_new && (!library.padded || has_pads())
                 }
@@ -143,11 +144,11 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
     };
     let within = |budget| Code::prepare(found.base, found.path, table, seed, budget, wanted.shape);
     let taken = CODE.with(|images| images.library_bytes());
-    let code = match within(room::share(wanted.budget, taken)) {
+    let code = match within(budget_share::share(wanted.budget, taken)) {
         // A large library may have all of the budget rather than nothing.
-        Err(Refused::Arena(Unavailable::Budget)) => within(room::all(wanted.budget)),
+        Err(Refused::Arena(Unavailable::Budget)) => within(budget_share::all(wanted.budget)),
         // Where little is free there may be room for few layouts.
-        Err(Refused::Arena(Unavailable::Addresses)) => within(room::least(wanted.budget)),
+        Err(Refused::Arena(Unavailable::Addresses)) => within(budget_share::least(wanted.budget)),
         result => result,
     };
     if code.is_err() {
