@@ -180,7 +180,8 @@ fn offset_of_pads<'a>(found: &Found<'a>) -> &'a AtomicUsize {
 
 /// Gives the library's frames pads, if they were compiled for that.
 fn give_pads(found: &Found<'_>, seed: u64) -> bool {
-    let tables = tables_of(&found.image);
+    // SAFETY: the library was found a moment ago; whoever loads it waits for this.
+    let tables = unsafe { tables_of(&found.image) };
     if tables.is_empty() || found.image.pad_state_offset == 0 {
         return false;
     }

@@ -174,12 +174,18 @@ pub fn counts() -> LibraryCounts {
 
 impl Library {
     fn tables(&self) -> Tables<'static> {
-        tables_of(&self.image)
+        // SAFETY: the library was found, and who uses its tables holds `CHANGES`, which it waits for
+        // before it goes.
+        unsafe { tables_of(&self.image) }
     }
 }
 
-fn tables_of(image: &LibraryImage) -> Tables<'static> {
-    // SAFETY: the bounds that the linker gave the library's tables, which stay as long as it does:
-    // who uses them holds `CHANGES`, which the library waits for before it goes.
+/// The pad tables of a library.
+///
+/// # Safety
+/// The description must be that of a library that is loaded, and stays so as long as the tables are
+/// used.
+unsafe fn tables_of(image: &LibraryImage) -> Tables<'static> {
+    // SAFETY: the caller's promise: the linker's bounds of the library's tables.
     unsafe { Tables::between(image.tables as *mut u8, image.tables_end as *mut u8) }
 }

@@ -8,12 +8,23 @@ use crate::code::image::Image;
 use crate::code::region::Region;
 use crate::os::{self, File, PAGE_BYTES};
 use crate::report::{Buffer, Path};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Process whose map has been begun. What an earlier process with its number left is replaced.
+static BEGUN: AtomicU32 = AtomicU32::new(0);
+
+/// The map of this process, this user's alone: other users can foresee its name.
+fn map_of_process() -> Option<File> {
+    let process = os::process_id();
+    let path = Path::absolute(c"/tmp/perf-%p.map")?.for_process(process)?;
+    let is_begun = BEGUN.swap(process, Ordering::Relaxed) == process;
+    let open = if is_begun { File::append_own } else { File::create_own };
+    open(path.as_c_str()).ok()
+}
 
 /// Adds a layout to the map of this process. Without a file that can be written there are no names.
 pub fn announce(image: &Image, arena: &Arena, region: &Region) {
-    let path = Path::absolute(c"/tmp/perf-%p.map");
-    let Some(path) = path.and_then(|path| path.for_process(os::process_id())) else { return };
-    let Ok(file) = File::open(path.as_c_str(), os::OPEN_APPEND) else { return };
+    let Some(file) = map_of_process() else { return };
     let mut page = Buffer::<PAGE_BYTES>::new();
     for index in 0..image.count() {
         let function = image.function(index);

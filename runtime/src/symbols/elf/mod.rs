@@ -157,7 +157,7 @@ pub fn create(bytes: usize) -> Result<(File, File), Errno> {
     // Of another process with this number.
     os::unlink(named);
     os::unlink(hidden);
-    let writable = File::open(hidden, os::OPEN_NEW)?;
+    let writable = File::create_own(hidden)?;
     let readable = writable.set_size(bytes).and_then(|()| {
         os::link(hidden, named)?;
         File::open(named, os::OPEN_READ)

@@ -48,6 +48,7 @@ pub mod nr {
     pub const PREAD64: usize = 17;
     pub const PWRITE64: usize = 18;
     pub const GETPID: usize = 39;
+    pub const GETEUID: usize = 107;
     pub const EXIT: usize = 60;
     pub const FTRUNCATE: usize = 77;
     pub const LINK: usize = 86;

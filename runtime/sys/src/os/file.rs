@@ -11,17 +11,49 @@ pub const OPEN_READ_WRITE: usize = 0o2_000_002;
 /// `O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC`.
 pub const OPEN_APPEND: usize = 0o2_002_101;
 /// `O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC`.
-pub const OPEN_NEW: usize = 0o2_400_302;
+const OPEN_NEW: usize = 0o2_400_302;
+/// `O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC`.
+const OPEN_OWN: usize = 0o2_402_001;
 
 /// A file descriptor that is closed when it goes out of scope.
 pub struct File(i32);
 
 impl File {
-    /// `open(2)`; new files get mode 0666 less the umask.
+    /// `open(2)`; new files get mode 0666 less the umask, and links are followed: for names that the
+    /// user gave.
     pub fn open(path: &CStr, flags: usize) -> Result<Self, Errno> {
+        Self::open_with(path, flags, 0o666)
+    }
+
+    fn open_with(path: &CStr, flags: usize, mode: usize) -> Result<Self, Errno> {
         // SAFETY: the path is a NUL-terminated string.
-        let result = unsafe { syscall(nr::OPEN, [path.as_ptr() as usize, flags, 0o666, 0, 0, 0]) };
+        let result = unsafe { syscall(nr::OPEN, [path.as_ptr() as usize, flags, mode, 0, 0, 0]) };
         check(result).map(|descriptor| Self(descriptor as i32))
+    }
+
+    /// Makes a file that is this user's alone, in place of an older one of that name: for names
+    /// that can be foreseen, in a folder that others can write to. No link is followed, and nothing
+    /// that another user has put there is written to.
+    ///
+    /// # Errors
+    /// Among others, the name is another user's and may not be taken away.
+    pub fn create_own(path: &CStr) -> Result<Self, Errno> {
+        unlink(path);
+        Self::open_with(path, OPEN_NEW, 0o600)
+    }
+
+    /// Opens a file of [`Self::create_own`] to add to it.
+    ///
+    /// # Errors
+    /// Among others, the name leads to a file that is not this user's.
+    pub fn append_own(path: &CStr) -> Result<Self, Errno> {
+        const EACCES: Errno = Errno(13);
+        let file = Self::open_with(path, OPEN_OWN, 0)?;
+        // SAFETY: no memory is involved.
+        let user = unsafe { syscall(nr::GETEUID, [0; 6]) };
+        // st_mode and st_uid are the halves of the word at 24.
+        let owner = file.stat()?[3] >> 32;
+        if owner == user as u64 { Ok(file) } else { Err(EACCES) }
     }
 
     /// `memfd_create(2)`, close-on-exec, `bytes` long.
@@ -148,4 +180,50 @@ pub fn link(from: &CStr, to: &CStr) -> Result<(), Errno> {
 pub fn write_error(bytes: &[u8]) {
     let stderr = core::mem::ManuallyDrop::new(File(2));
     let _ = stderr.write(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::path::{Path, PathBuf};
+
+    /// A folder that is gone when the test ends.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("szc-{name}-{}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    fn c(path: &Path) -> CString {
+        CString::new(path.as_os_str().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_file_under_a_name_that_can_be_foreseen_is_the_users_alone_and_never_a_links_target() {
+        let folder = Folder::new("own-file");
+        let (path, target) = (folder.0.join("map"), folder.0.join("target"));
+        std::fs::write(&target, "precious").unwrap();
+        symlink(&target, &path).unwrap();
+        assert!(File::append_own(&c(&path)).is_err(), "it is a link");
+        File::create_own(&c(&path)).unwrap().write(b"one\n").unwrap();
+        File::append_own(&c(&path)).unwrap().write(b"two\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\ntwo\n");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+        assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+        File::create_own(&c(&path)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"", "an older one is replaced");
+    }
 }
