@@ -5,6 +5,7 @@
 
 use crate::arch;
 use crate::exports::fatal;
+use crate::facts;
 use crate::os::{self, LAST_SIGNAL, LIBC_SIGNALS, SIG_DFL, SignalAction};
 use crate::report;
 use core::ffi::c_void;
@@ -58,7 +59,7 @@ fn log_action() -> SignalAction {
 /// log first. Programs set it again behind their own handlers, to end by the signal after all.
 pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
     let ends = wanted.handler == SIG_DFL && ends_by_default(signal);
-    if !ends || !report::expects_log() {
+    if !ends || !facts::expects_log() {
         return wanted;
     }
     // What the program is told of this is worth no more than the order of two threads that set it

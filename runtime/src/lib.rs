@@ -13,11 +13,11 @@
 mod arch;
 mod code;
 mod exports;
-mod filters;
-mod fork;
+mod facts;
 mod handlers;
 mod library;
-mod maintenance;
+mod lifecycle;
+mod path;
 mod report;
 mod resolver;
 mod settings;
@@ -26,6 +26,7 @@ mod state;
 mod symbols;
 mod unwind;
 
+use lifecycle::{announced, filters, fork, maintenance};
 use szc_heap as heap;
 use szc_layout::{epoch, rng};
 use szc_stack as stack;

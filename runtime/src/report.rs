@@ -1,65 +1,21 @@
 //! What the runtime tells: the line of `SZC_LOG`, the file of `SZC_MAP`, messages.
 //!
 //! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
-
-mod path;
+#![forbid(unsafe_code)]
 
 use crate::code::images::Images;
 use crate::code::reclaim;
+use crate::facts::{self, FACTS, Facts};
 use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
+pub use crate::path::Path;
 use crate::state::CODE;
-use crate::{code, filters, heap, library, maintenance, stack};
-use core::sync::atomic::{AtomicU32, Ordering};
-
-pub use path::Path;
+use crate::{code, heap, library, stack, state};
 pub use szc_abi::text::Buffer;
-use szc_sys::once::Once;
-
-/// What does not change while the program runs.
-pub struct Facts {
-    /// `SZC_LOG`, absolute.
-    pub log: Option<Path>,
-    /// `SZC_MAP`, absolute.
-    pub map: Option<Path>,
-    /// Seed of all layouts.
-    pub seed: u64,
-    /// Time between epochs; 0 if there is one only.
-    pub interval_ms: u32,
-    /// Code is randomized.
-    pub code: bool,
-    /// Code of libraries is randomized, if there are any.
-    pub libraries_move: bool,
-    /// Why it is not, if it should be.
-    pub refused: Option<&'static str>,
-    /// The stack is randomized.
-    pub stack: bool,
-    /// The heap is randomized.
-    pub heap: bool,
-    /// Why the heap is not, if it should be.
-    pub heap_refused: Option<&'static str>,
-    /// Functions that may move.
-    pub movable: u32,
-    /// Functions that stay.
-    pub pinned: u32,
-}
-
-/// The facts, set at start.
-pub static FACTS: Once<Facts> = Once::new();
-
-/// Process whose log is still to be written; 0 when there is none. A child that shares memory with
-/// its parent (vfork) has another number and writes nothing.
-static UNWRITTEN: AtomicU32 = AtomicU32::new(0);
 
 /// Writes the log and the map, once for each process.
 pub fn write_log() {
     let Some(facts) = FACTS.get() else { return };
-    if UNWRITTEN.load(Ordering::Relaxed) == 0 {
-        // Not even the process's number is asked for: a system call filter may kill for it.
-        return;
-    }
-    let process = os::process_id();
-    let mine = UNWRITTEN.compare_exchange(process, 0, Ordering::Relaxed, Ordering::Relaxed);
-    if mine.is_ok() {
+    if let Some(process) = facts::take_log() {
         // A file that may not grow (`ulimit -f`) is no reason to end otherwise than without a log.
         os::without_signal(os::SIGXFSZ, || write_files(facts, process));
     }
@@ -82,18 +38,6 @@ fn write_files(facts: &Facts, process: u32) -> bool {
         }
     }
     too_large
-}
-
-/// Makes this process write a log when it ends: the program at start, and each forked child.
-pub fn expect_log() {
-    if FACTS.get().is_some_and(|facts| facts.log.is_some() || facts.map.is_some()) {
-        UNWRITTEN.store(os::process_id(), Ordering::Relaxed);
-    }
-}
-
-/// Whether this process will write a log when it ends.
-pub fn expects_log() -> bool {
-    UNWRITTEN.load(Ordering::Relaxed) == os::process_id()
 }
 
 /// What was counted up to now; nothing for what is not randomized.
@@ -156,7 +100,7 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"code_bytes_live\":").decimal(counts.code.live_bytes);
     line.text(",\"code_bytes_retained\":").decimal(counts.code.retained_bytes);
     line.text(",\"exhausted\":").truth(counts.code.exhausted);
-    if filters::may_be_there() {
+    if state::is_frozen() {
         line.text(",\"filtered\":true");
     }
     if (facts.code || counts.libraries.moving > 0) && facts.interval_ms != 0 {
@@ -229,7 +173,7 @@ fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
 pub fn internal_error(what: &str, place: (&str, u32)) -> ! {
     let mut line = Buffer::new();
     let seed = FACTS.get().map(|facts| facts.seed);
-    write_internal_error(&mut line, what, place, seed, maintenance::rounds_over());
+    write_internal_error(&mut line, what, place, seed, state::rounds_over());
     os::write_error(line.bytes());
     os::abort()
 }

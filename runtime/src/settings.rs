@@ -2,6 +2,7 @@
 //!
 //! A malformed value ends the program with exit code 78 (`EX_CONFIG`) before any of it has run: a
 //! measurement with a setting that was silently ignored would be worse than none.
+#![forbid(unsafe_code)]
 
 use crate::code::Reclaim;
 use core::ffi::CStr;

@@ -5,8 +5,10 @@ use crate::code::reclaim::stacks;
 use crate::code::slot::{Entrances, Frames, Order, Shape};
 use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::exports::heap::linkage;
+use crate::facts::{self, FACTS, Facts};
 use crate::library::{self, Wanted};
-use crate::report::{self, FACTS, Facts, Path, stop};
+use crate::path::Path;
+use crate::report::{self, stop};
 use crate::settings::{self, EXIT_CONFIG, Settings};
 use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
@@ -126,7 +128,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     let stack = facts.stack;
     FACTS.set(facts);
     if logs {
-        report::expect_log();
+        facts::expect_log();
         handlers::install_fatal();
         // SAFETY: the function lives as long as the program.
         unsafe {

@@ -1,9 +1,11 @@
-//! The one instance of everything, and the lock that guards it.
+//! The one instance of everything, the locks that guard it, and what all parts of the runtime must
+//! know of each other.
 
 use crate::code::images::Images;
 use crate::code::origin::Locators;
 use crate::os::Lock;
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Code randomization and its lock.
 pub struct Guarded {
@@ -37,3 +39,35 @@ pub static CODE: Guarded = Guarded::new();
 
 /// Origins of copies, found without the lock.
 pub static LOCATORS: Locators = Locators::new();
+
+/// Held while libraries are attached or detached, and from the plan of an epoch to its publication.
+/// Taken before the lock of [`CODE`], with all signals blocked, and never by the resolver.
+pub static CHANGES: Lock = Lock::new();
+
+/// Code is frozen, because the program may have installed a system call filter.
+static FROZEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether code is frozen for good: all functions are copied, and the kernel may answer what the
+/// runtime asks by a signal.
+pub fn is_frozen() -> bool {
+    // Acquire: pairs with the release in `set_frozen`; all copies are made.
+    FROZEN.load(Ordering::Acquire)
+}
+
+/// Code is frozen from now on; the calling thread has made all copies.
+pub fn set_frozen() {
+    FROZEN.store(true, Ordering::Release);
+}
+
+/// Rounds of epochs that are over: one of each image. A number by itself: no order needed.
+static ROUNDS: AtomicU64 = AtomicU64::new(0);
+
+/// How many rounds are over.
+pub fn rounds_over() -> u64 {
+    ROUNDS.load(Ordering::Relaxed)
+}
+
+/// A round is over.
+pub fn count_round() {
+    ROUNDS.fetch_add(1, Ordering::Relaxed);
+}

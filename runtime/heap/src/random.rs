@@ -2,6 +2,7 @@
 //!
 //! wyrand (Wang Yi, "wyhash", 2019) passes BigCrush and PractRand, which a layout does not need,
 //! and has eight bytes of state, which the fast path does.
+#![forbid(unsafe_code)]
 
 /// A fast generator; its first state comes from the thread's stream.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@
 //! set in eight, and any two bits take each of their four values four times, and any four
 //! neighbouring bits take each of their values once, so that runs of ones are as long as chance
 //! makes them; 64 points lie in 64 different pages.
+#![forbid(unsafe_code)]
 
 use super::random::Random;
 

@@ -6,6 +6,7 @@
 //! larger than its share of the doubling: so it is an odd multiple of the grain, blocks which
 //! follow each other begin at every place of a cache line and a page, and there is room for a
 //! header in front of what is a power of two.
+#![forbid(unsafe_code)]
 
 use szc_sys::os::PAGE_BYTES;
 

@@ -4,7 +4,7 @@ use super::fail;
 use crate::arch::pads::stack_pointer;
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::os::Errno;
-use crate::{fork, next};
+use crate::{announced, next};
 use core::ffi::c_int;
 use szc_stack::pad_range::{self, PadRange};
 
@@ -20,16 +20,16 @@ unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
     let Some(next) = next::FORK.get() else { return fail(ENOSYS) };
     // SAFETY: as in C.
     let make = || unsafe { next() };
-    if fork::are_wanted() { fork::announced(|| make() as isize) as c_int } else { make() }
+    if announced::are_wanted() { announced::announced(|| make() as isize) as c_int } else { make() }
 }
 
 /// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of
 /// which only the end is known, with this thread's pad state. Where to go on.
 pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> usize {
-    if fork::is_separate(start, stack_end, flags) {
-        return fork::announced_clone as *const () as usize;
+    if announced::is_separate(start, stack_end, flags) {
+        return announced::announced_clone as *const () as usize;
     }
     stacks::block(Blocked::Child);
     pad_range::exclude(PadRange { low: stack_pointer().min(stack_end), end: stack_end });
-    fork::next_clone() as usize
+    announced::next_clone() as usize
 }

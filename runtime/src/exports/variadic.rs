@@ -136,7 +136,7 @@ global_asm!(
     "ud2",
     ".cfi_endproc",
     ".size szc_rt_clone_child, . - szc_rt_clone_child",
-    enter = sym crate::fork::enter_child,
+    enter = sym crate::announced::enter_child,
     exit_group = const nr::EXIT_GROUP,
 );
 

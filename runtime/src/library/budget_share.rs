@@ -1,6 +1,7 @@
 //! How much memory for copies a library gets. All of it must lie within reach of the library, and
 //! libraries lie side by side: so each gets a part of what the others have left, and there is
 //! always room for another one.
+#![forbid(unsafe_code)]
 
 use crate::code::Budget;
 use crate::epoch::FEWEST_PLACES;

@@ -15,10 +15,11 @@ mod seeds;
 
 use crate::code::slot::{Order, Shape};
 use crate::code::{Budget, Code, Refused};
-use crate::os::{self, Lock};
+use crate::os;
 use crate::stack::pads::Tables;
-use crate::state::CODE;
-use crate::{filters, fork, maintenance, unwind};
+pub use crate::state::CHANGES;
+use crate::state::{self, CODE};
+use crate::{fork, maintenance, unwind};
 use szc_abi::library::LibraryImage;
 use szc_sys::once::Once;
 
@@ -37,10 +38,6 @@ pub struct Wanted {
 }
 
 static WANTED: Once<Wanted> = Once::new();
-
-/// Held while libraries are attached or detached, and from the plan of an epoch to its publication.
-/// Taken before the lock of `CODE`, with all signals blocked, and never by the resolver.
-pub static CHANGES: Lock = Lock::new();
 
 /// A library that is attached.
 pub struct Library {
@@ -88,7 +85,7 @@ pub fn start(wanted: Wanted) -> bool {
 
 fn attach_all(newcomer: Option<&LibraryImage>) -> bool {
     // Under a filter the kernel might answer what that takes by a signal.
-    let may = !filters::may_be_there();
+    let may = !state::is_frozen();
     may && WANTED.get().is_some_and(|wanted| with_changes(|| attach::all(wanted, newcomer)))
 }
 
@@ -132,21 +129,6 @@ pub fn with_changes<T>(action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Fills the pad tables of all libraries anew; on the maintenance task.
-pub fn refill(epoch: u64) {
-    CHANGES.with(|| {
-        for slot in 0..CODE.with(|images| images.slots()) {
-            let tables = CODE.with(|images| {
-                let library = images.library_mut(slot)?;
-                (library.padded && !library.detaching).then(|| (library.tables(), library.seed))
-            });
-            if let Some((tables, seed)) = tables {
-                tables.fill(seed, epoch);
-            }
-        }
-    });
-}
-
 /// What there is to tell. All signals must be blocked.
 pub fn counts() -> LibraryCounts {
     CODE.with(|images| {
@@ -173,6 +155,11 @@ pub fn counts() -> LibraryCounts {
 }
 
 impl Library {
+    /// Its pad tables and their seed, while they are in use.
+    pub fn tables_in_use(&self) -> Option<(Tables<'static>, u64)> {
+        (self.padded && !self.detaching).then(|| (self.tables(), self.seed))
+    }
+
     fn tables(&self) -> Tables<'static> {
         // SAFETY: the library was found, and who uses its tables holds `CHANGES`, which it waits for
         // before it goes.

@@ -1,6 +1,7 @@
 //! Seeds of libraries: each has streams of its own, which depend on the program's seed, the
 //! library's file name, and on how often a library of that name was loaded before, and on nothing
 //! else.
+#![forbid(unsafe_code)]
 
 use crate::rng::{Purpose, Stream};
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
 //! Which files' code is mapped in this process (`/proc/self/maps`, proc(5)).
+#![forbid(unsafe_code)]
 
 use super::{Errno, File, OPEN_READ};
 use szc_abi::text::{parse_decimal, parse_hexadecimal};

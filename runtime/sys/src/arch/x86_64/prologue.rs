@@ -2,6 +2,7 @@
 //!
 //! Sources: Intel SDM, volume 2; what LLVM's and gcc's frame lowering emit (`X86FrameLowering.cpp`,
 //! `i386.cc`).
+#![forbid(unsafe_code)]
 
 /// `endbr64`.
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];

@@ -5,6 +5,7 @@
 //! variable length), or from one that holds no argument and that they have loaded from their frame;
 //! code that switches stacks loads it from somewhere else in memory, or from a register that may
 //! hold an argument. Source: Intel SDM volume 2, 2.1.5 (ModR/M and SIB), 2.2.1 (REX), MOV, XCHG.
+#![forbid(unsafe_code)]
 
 /// Bytes that must be there behind the first one of such an instruction.
 pub const SWITCH_BYTES_BEHIND: usize = 3;

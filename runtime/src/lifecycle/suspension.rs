@@ -6,12 +6,12 @@
 //! comes again behind it, as a child of what the process has become.
 //!
 //! Sources: credentials(7), unshare(2), setns(2), nptl(7).
+#![forbid(unsafe_code)]
 
-use super::spawn;
-use crate::filters;
 use crate::os;
 use crate::os::tasks::{self, Processors};
 use crate::os::{Lock, futex_wait_until, futex_wake};
+use crate::state;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// There is something for the task to do.
@@ -107,12 +107,12 @@ pub fn sleeps_until(deadline_ns: u64) -> bool {
     }
 }
 
-/// Carries a call out while the task is not there.
-pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
+/// Carries a call out while the task is not there. `spawn` makes it again.
+pub fn without_task<T>(call: impl FnOnce() -> T, spawn: impl FnOnce()) -> T {
     let knows =
         STATE.load(Ordering::Relaxed) != 0 && PROCESS.load(Ordering::Relaxed) == os::process_id();
     // Behind a filter nothing is asked of the kernel, and the task has gone.
-    if !knows || filters::may_be_there() {
+    if !knows || state::is_frozen() {
         return call();
     }
     change_calls(|calls| {
@@ -126,7 +126,7 @@ pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
     let result = call();
     change_calls(|calls| {
         if calls == 1 {
-            resume();
+            resume(spawn);
         }
         calls.saturating_sub(1)
     });
@@ -183,15 +183,14 @@ fn has_gone_within(patience_ns: u64) -> bool {
     true
 }
 
-fn resume() {
+fn resume(spawn: impl FnOnce()) {
     let change = |state: u32| {
         let left = state & !(SUSPENDED | RESUMES);
         Some(if state & RESUMES != 0 { left | STARTING } else { left })
     };
     let before = STATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change).unwrap_or(0);
     if before & RESUMES != 0 {
-        // Without it the program keeps its layout.
-        let _ = spawn();
+        spawn();
         PROCESSORS.give(TASK.load(Ordering::Relaxed));
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Sources: clone(2), syscall(2); glibc manual, "Creating a Process".
 
-use super::{announce, go_on_in_child, go_on_in_parent, mark};
+use super::fork::{announce, go_on_in_child, go_on_in_parent, mark};
 use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::variadic::{self, clone_child};
 use crate::next;

@@ -35,24 +35,16 @@
 //! - *`filters::freeze`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
-mod announced;
-
+use super::{children, maintenance};
 use crate::arch;
 use crate::code::images::Images;
 use crate::code::reclaim;
 use crate::errno;
-use crate::filters;
-use crate::library;
-use crate::maintenance;
+use crate::facts;
 use crate::os;
-use crate::report;
 use crate::stack;
-use crate::state::CODE;
+use crate::state::{self, CHANGES, CODE};
 use crate::symbols;
-pub use announced::{
-    announced, announced_clone, announced_syscall, are_wanted, enter_child, is_separate,
-    makes_child, next_clone,
-};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -64,9 +56,6 @@ unsafe extern "C" {
         image: *mut c_void,
     ) -> i32;
 }
-
-/// Forks that have been announced, and whose calls have not returned in this process.
-static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
 
 /// A word that is 0 in a child that has not been taken charge of.
 static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
@@ -81,7 +70,7 @@ pub fn register() {
     unsafe { __register_atfork(prepare, parent, child, os::null()) };
 }
 
-fn mark() -> Option<&'static AtomicU32> {
+pub(super) fn mark() -> Option<&'static AtomicU32> {
     // SAFETY: null or a page that stays mapped.
     unsafe { MARK.load(Ordering::Relaxed).as_ref() }
 }
@@ -102,12 +91,6 @@ pub fn take_over_unannounced_child() {
     if unknown && become_separate() {
         maintenance::restart();
     }
-}
-
-/// Whether a fork that was announced may still make its child.
-pub fn is_under_way() -> bool {
-    // Acquire: pairs with the release in `go_on_in_parent`; the child is there.
-    UNDER_WAY.load(Ordering::Acquire) != 0
 }
 
 extern "C" fn prepare() {
@@ -134,27 +117,26 @@ extern "C" fn child() {
 
 /// Blocks all signals, and lets no epoch begin before the child has its own copies. Returns the
 /// signals that were blocked.
-fn announce() -> u64 {
+pub(super) fn announce() -> u64 {
     let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
     // Under the lock: whoever is beginning an epoch has done so, and others look whether they may.
     CODE.with(|_| {
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        maintenance::expect_child();
+        children::expect_fork();
     });
     before
 }
 
-fn go_on_in_parent(before: u64, has_child: bool) {
+pub(super) fn go_on_in_parent(before: u64, has_child: bool) {
     if !has_child {
-        maintenance::expect_one_less();
+        children::expect_one_less();
     }
-    UNDER_WAY.fetch_sub(1, Ordering::Release);
+    children::fork_returned();
     let _ = os::signal_mask(2, Some(before));
 }
 
-fn go_on_in_child(before: u64) {
+pub(super) fn go_on_in_child(before: u64) {
     if become_separate() {
-        maintenance::child_is_separate();
+        children::child_is_separate();
         CODE.with(|images| images.announce_to_profilers());
         maintenance::restart();
     }
@@ -168,15 +150,15 @@ fn go_on_in_child(before: u64) {
 /// knows of the child.
 fn become_separate() -> bool {
     set_mark();
-    UNDER_WAY.store(0, Ordering::Relaxed);
+    children::forget_forks();
     CODE.lock().reset();
     CODE.with(Images::become_child);
     symbols::become_child();
     reclaim::become_child();
-    library::CHANGES.reset();
-    report::expect_log();
+    CHANGES.reset();
+    facts::expect_log();
     stack::become_child();
     // What nobody writes any more can be shared. A program whose code stays shares nothing with its
     // child. SAFETY: the child has one thread, and the parent begins no epoch until it is told.
-    filters::may_be_there() || CODE.with(|images| unsafe { images.unshare() }).is_ok()
+    state::is_frozen() || CODE.with(|images| unsafe { images.unshare() }).is_ok()
 }

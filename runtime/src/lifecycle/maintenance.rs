@@ -4,30 +4,23 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
-mod children;
-mod round;
-mod suspension;
-
+use super::round::Round;
+pub use super::suspension::leave_for_good;
+use super::{children, suspension};
 use crate::arch;
 use crate::code::reclaim::Reclaimer;
-use crate::filters;
-use crate::library;
+use crate::facts::FACTS;
 use crate::os;
-use crate::report::FACTS;
 use crate::stack;
-use crate::state::CODE;
-pub use children::{child_is_separate, expect_child, expect_one_less};
+use crate::state::{self, CHANGES, CODE};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use round::Round;
-pub use round::over as rounds_over;
-pub use suspension::{leave_for_good, without_task};
 use szc_abi::text::parse_decimal;
 
 const STACK_BYTES: usize = 128 << 10;
 
 /// Time between looks at whether the program is still there, and before a silent child is doubted.
-const LOOK_NS: u64 = 250_000_000;
+pub(super) const LOOK_NS: u64 = 250_000_000;
 
 /// Flags of clone(2).
 const CLONE_VM: usize = 0x100;
@@ -61,6 +54,14 @@ pub fn wake() {
             Ok(())
         };
     }
+}
+
+/// Carries a call out while the task is not there.
+pub fn without_task<T>(call: impl FnOnce() -> T) -> T {
+    suspension::without_task(call, || {
+        // Without it the program keeps its layout.
+        let _ = spawn();
+    })
 }
 
 /// Makes the task, which has been noted as wanted.
@@ -111,7 +112,7 @@ pub fn restart() {
     suspension::become_child();
     children::forget_parent();
     let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
-    if ticks && !filters::may_be_there() {
+    if ticks && !state::is_frozen() {
         // Without it the child keeps its layout.
         let _ = start();
     }
@@ -144,7 +145,7 @@ extern "C" fn run() -> ! {
             deadline
         };
         let suspended = suspension::sleeps_until(next);
-        if suspended || filters::may_be_there() {
+        if suspended || state::is_frozen() {
             drop(reclaimer);
             os::exit_task(0);
         }
@@ -166,12 +167,12 @@ extern "C" fn run() -> ! {
         if let Some(reclaimer) = &mut reclaimer {
             reclaimer.step(|| children::pending() == 0);
         }
-        if !pads && library::CHANGES.with(is_quiescent) {
+        if !pads && CHANGES.with(is_quiescent) {
             drop(reclaimer);
             os::exit_task(0);
         }
         if pads {
-            stack::refill(library::refill);
+            stack::refill(refill_libraries);
         }
     }
 }
@@ -196,6 +197,18 @@ fn exit_code_in(stat: &[u8]) -> Option<i32> {
     // As waitpid(2) gives it; 0 if the kernel does not tell.
     let status = fields.nth(31).unwrap_or(b"0").trim_ascii_end();
     Some((parse_decimal(status).unwrap_or(0) >> 8 & 0xff) as i32)
+}
+
+/// Fills the pad tables of all libraries anew.
+fn refill_libraries(epoch: u64) {
+    CHANGES.with(|| {
+        for slot in 0..CODE.with(|images| images.slots()) {
+            let tables = CODE.with(|images| images.library_mut(slot)?.tables_in_use());
+            if let Some((tables, seed)) = tables {
+                tables.fill(seed, epoch);
+            }
+        }
+    });
 }
 
 /// Whether there is nothing left to do, for good or until a library is attached.

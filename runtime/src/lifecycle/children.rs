@@ -4,7 +4,6 @@
 //! may still be there, and say later that it is separate: so the word has a generation beside the
 //! number, and whoever belongs to an older one is not counted.
 
-use crate::fork;
 use crate::os;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -18,6 +17,31 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 const NUMBER_BITS: u32 = 16;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
+
+/// Forks that have been announced, and whose calls have not returned in this process.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A fork is announced, under the lock of the copies: no epoch begins until its child has its own.
+pub fn expect_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    expect_child();
+}
+
+/// The call of a fork that was announced has returned.
+pub fn fork_returned() {
+    // Release: pairs with the acquire in `is_fork_under_way`; the child is there.
+    FORKS.fetch_sub(1, Ordering::Release);
+}
+
+/// Whether a fork that was announced may still make its child.
+fn is_fork_under_way() -> bool {
+    FORKS.load(Ordering::Acquire) != 0
+}
+
+/// In a child, which has announced none.
+pub fn forget_forks() {
+    FORKS.store(0, Ordering::Relaxed);
+}
 
 /// Counts from now on.
 pub fn start() -> Result<(), os::Errno> {
@@ -44,8 +68,7 @@ pub fn pending() -> u32 {
     word().map_or(0, |word| word.load(Ordering::Acquire) & NUMBER_MASK)
 }
 
-/// Before a fork, under the lock: no epoch begins until the child has its own copies.
-pub fn expect_child() {
+fn expect_child() {
     if let Some(word) = word() {
         word.fetch_add(1, Ordering::Relaxed);
     }
@@ -74,7 +97,7 @@ pub fn doubt() {
     // Under the lock no fork is announced.
     CODE.with(|_| {
         if let Some(word) = word()
-            && !fork::is_under_way()
+            && !is_fork_under_way()
             && os::has_no_child()
         {
             let next = (GENERATION.load(Ordering::Relaxed) + 1) & NUMBER_MASK;

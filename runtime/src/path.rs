@@ -1,4 +1,5 @@
 //! Paths of the files that the runtime writes: absolute, with a number for each process.
+#![forbid(unsafe_code)]
 
 use crate::settings::PATH_BYTES;
 use core::ffi::CStr;

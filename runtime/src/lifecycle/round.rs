@@ -5,12 +5,11 @@
 //! have to wait for that: who ends the program or opens a library needs `CHANGES`. So children are
 //! waited for without that lock.
 
-use super::{LOOK_NS, children};
+use super::children;
+use super::maintenance::LOOK_NS;
 use crate::code::{Plan, Prepared};
-use crate::library;
 use crate::os;
-use crate::state::CODE;
-use core::sync::atomic::{AtomicU64, Ordering};
+use crate::state::{self, CHANGES, CODE};
 
 /// Time between looks whether a child has its own copies, at first. Later it grows with the time
 /// that was waited.
@@ -19,14 +18,6 @@ const RETRY_NS: u64 = 1_000_000;
 /// How long an epoch that has been prepared waits for a child, with all that wait for `CHANGES`:
 /// where forks follow one another closely there would be no epoch otherwise.
 const PATIENCE_NS: u64 = 10 * RETRY_NS;
-
-/// Rounds that are over. A number by itself: no order needed.
-static OVER: AtomicU64 = AtomicU64::new(0);
-
-/// How many rounds are over.
-pub fn over() -> u64 {
-    OVER.load(Ordering::Relaxed)
-}
 
 /// Which images have begun their epochs.
 pub struct Round {
@@ -57,8 +48,7 @@ impl Round {
     pub fn begin(&mut self) -> bool {
         while self.slot < CODE.with(|images| images.slots()) {
             // An image does not go away meanwhile.
-            let begun =
-                children::pending() == 0 && library::CHANGES.with(|| begin_epoch(self.slot));
+            let begun = children::pending() == 0 && CHANGES.with(|| begin_epoch(self.slot));
             if !begun {
                 self.waits_since_ns.get_or_insert_with(os::monotonic_ns);
                 return false;
@@ -67,7 +57,7 @@ impl Round {
             self.slot += 1;
         }
         *self = Self::new();
-        OVER.fetch_add(1, Ordering::Relaxed);
+        state::count_round();
         true
     }
 }

@@ -5,14 +5,14 @@
 //! is needed: all functions are copied, no further layout follows, and the maintenance task goes.
 //! The program runs on in its last layout. Filters that are installed by system calls of the
 //! program's own, without libc, are not seen.
+#![forbid(unsafe_code)]
 
+use super::{announced, maintenance};
 use crate::code::images::Images;
 use crate::exports::variadic;
-use crate::fork;
 use crate::library;
-use crate::maintenance;
 use crate::next;
-use crate::state::CODE;
+use crate::state::{self, CODE};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// `SYS_seccomp`, its operations that install a filter (up to this number), and the older way,
@@ -22,15 +22,8 @@ const SECCOMP_LAST_SETTING: u32 = 1;
 const PRCTL: usize = 157;
 const PR_SET_SECCOMP: u32 = 22;
 
-static FROZEN: AtomicBool = AtomicBool::new(false);
-
 /// The maintenance task has gone as well.
 static ALONE: AtomicBool = AtomicBool::new(false);
-
-/// Whether the program may have installed a filter.
-pub fn may_be_there() -> bool {
-    FROZEN.load(Ordering::Acquire)
-}
 
 /// Where syscall(2) goes on.
 pub fn next_syscall() -> usize {
@@ -39,8 +32,8 @@ pub fn next_syscall() -> usize {
 
 /// Before syscall(2). Where to go on.
 pub extern "C" fn before_syscall(number: usize, first: usize, second: usize) -> usize {
-    if fork::makes_child(number, first, second) {
-        return fork::announced_syscall as *const () as usize;
+    if announced::makes_child(number, first, second) {
+        return announced::announced_syscall as *const () as usize;
     }
     // Both take 32 bits: what callers leave in the others means nothing.
     let first = first as u32;
@@ -73,8 +66,7 @@ fn freeze() {
     // No epoch is being prepared meanwhile.
     library::with_changes(|| {
         CODE.with(Images::settle);
-        // Release: whoever sees this finds all copies made.
-        FROZEN.store(true, Ordering::Release);
+        state::set_frozen();
     });
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the
     // process with it.
