@@ -2,55 +2,50 @@
 //! it).
 //!
 //! That of a call in a copy lies in no file, and is another one in each layout. Programs ask in
-//! order to name their caller, or to compare it: so they are told the address in the original, if
-//! there is a runtime that knows it.
+//! order to name their caller, or to compare it: so the address is translated to that in the
+//! original, if there is a runtime that knows it.
 //!
 //! ```text
-//! head:   address = llvm.returnaddress(…);  if szc_rt_original_address != null
-//! ask:        original = szc_rt_original_address(address)
-//! tail:   phi(address, original)                 what the function uses
+//! head:       address = llvm.returnaddress(…);  if szc_rt_original_address != null
+//! translate:      original = szc_rt_original_address(address)
+//! tail:       phi(address, original)                 what the function uses
 //! ```
 
-use crate::llvm::{Block, Builder, Callee, Function, Instruction, Kind, Module};
-use crate::plan::LIKE_C;
+use crate::llvm::{
+    Attributes, BuilderExt, Call, Callee, Result, block, instructions, pointer, raw,
+};
+use crate::plan::{LIKE_C, functions_without_record};
+use inkwell::AddressSpace;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicValue, FunctionValue};
 use szc_abi::ORIGINAL_SYMBOL;
-use szc_abi::stack::FUNCTIONS_SECTION;
 
 /// The intrinsic, without the `llvm.` of its name.
 const RETURN_ADDRESS: &str = "returnaddress";
 
-/// Intrinsics of unwinders, which look up the rules of a frame by what they ask for: a copy's may
-/// be others than its original's.
+/// Intrinsics of unwinders, which look up the FDE of a frame by what they ask for: a copy's may
+/// differ from its original's.
 const OF_UNWINDERS: [&str; 3] = ["eh.dwarf.cfa", "eh.return", "eh.unwind.init"];
 
-/// Makes the functions of a module ask for originals. Whether there was one that did.
-pub(crate) fn show_originals(module: Module) -> bool {
-    let emitted: Vec<Function> = module
-        .functions()
-        .filter(|function| function.is_emitted() && !function.is_recorded(FUNCTIONS_SECTION))
-        .collect();
-    let asking: Vec<Instruction> = emitted.into_iter().flat_map(asking).collect();
+/// Makes the functions of a module translate the return addresses that they ask for. Whether there
+/// was one that did.
+pub(crate) fn translate_return_addresses(module: &Module<'_>) -> Result<bool> {
+    let asking: Vec<Call> =
+        functions_without_record(module).into_iter().flat_map(return_addresses).collect();
     for &call in &asking {
-        show_original(call);
+        translate(module, call)?;
     }
-    !asking.is_empty()
+    Ok(!asking.is_empty())
 }
 
 /// Where a function asks for a return address; nowhere, if a call could hurt it.
-fn asking(function: Function) -> Vec<Instruction> {
-    let may_call = LIKE_C.contains(&function.calling_convention())
+fn return_addresses<'ctx>(function: FunctionValue<'ctx>) -> Vec<Call<'ctx>> {
+    let may_call = LIKE_C.contains(&function.get_call_conventions())
         && !function.has("naked")
-        && !function.is_collected();
-    let intrinsics = function
-        .blocks()
-        .flat_map(Block::instructions)
-        .filter(|instruction| instruction.kind() == Kind::Call)
-        .filter_map(|call| match call.callee() {
-            Callee::Intrinsic(name) => Some((call, name)),
-            _ => None,
-        });
+        && !raw::is_collected(function);
     let mut asking = Vec::new();
-    for (call, name) in intrinsics {
+    for call in instructions(function).filter_map(Call::of) {
+        let Callee::Intrinsic(name) = call.callee() else { continue };
         if OF_UNWINDERS.iter().any(|known| name.starts_with(known)) {
             return Vec::new();
         }
@@ -61,17 +56,38 @@ fn asking(function: Function) -> Vec<Instruction> {
     if may_call { asking } else { Vec::new() }
 }
 
-fn show_original(call: Instruction) {
-    let Some(next) = call.next() else { return };
-    let build = Builder::new(call.function());
-    let head = call.block();
-    let tail = Block::split(next);
-    let ask = tail.insert_before(c"szc.ask");
-    build.at_end(head);
-    let original = build.weak_function(ORIGINAL_SYMBOL);
-    build.branch(build.is_not_null(original.address()), ask, tail);
-    build.at_end(ask);
-    let told = build.call(&original, call.result());
-    build.jump(tail);
-    build.replace(call, next, [(call.result(), head), (told, ask)]);
+fn translate<'ctx>(module: &Module<'ctx>, call: Call<'ctx>) -> Result<()> {
+    let asked = call.instruction();
+    let Some(next) = asked.get_next_instruction() else { return Ok(()) };
+    let context = module.get_context();
+    let builder = context.create_builder();
+    let head = block(asked);
+    let tail = raw::split_before(next);
+    let translate = context.prepend_basic_block(tail, "szc.ask");
+
+    builder.position_at_end(head);
+    let kind = context.ptr_type(AddressSpace::default());
+    let signature = kind.fn_type(&[kind.into()], false);
+    // Weak: null where no runtime defines it.
+    let runtime = module.get_function(ORIGINAL_SYMBOL).unwrap_or_else(|| {
+        module.add_function(ORIGINAL_SYMBOL, signature, Some(Linkage::ExternalWeak))
+    });
+    let runtime = runtime.as_global_value().as_pointer_value();
+    builder.branch_likely(builder.build_is_not_null(runtime, "")?, translate, tail)?;
+
+    builder.position_at_end(translate);
+    let address = call.result().expect("the intrinsic returns a pointer");
+    let original = builder.build_indirect_call(signature, runtime, &[address.into()], "")?;
+    let original = pointer(original).expect("the function returns a pointer");
+    builder.build_unconditional_branch(tail)?;
+
+    builder.position_before(&next);
+    let phi = builder.build_phi(address.get_type(), "")?;
+    asked.replace_all_uses_with(&phi.as_instruction());
+    phi.add_incoming(&[(&address, head)]);
+    // Its argument is no use to replace.
+    let translated = original.as_instruction_value().expect("a call is an instruction");
+    translated.set_operand(0, address);
+    phi.add_incoming(&[(&original, translate)]);
+    Ok(())
 }

@@ -3,46 +3,50 @@
 //!
 //! It registers one module pass behind all others, where what it sees is what will be emitted. The
 //! pass first makes functions ask for the originals of return addresses (`callers`). It then
-//! decides about every function (`plan`), inserts stack pads (`stack`) and leaves function records
-//! (`records`). Calls that ask the loader about their caller stay calls. It does nothing else to a
-//! module.
+//! decides about every function (`plan`), inserts stack pads (`pads`) or the reserve that copies
+//! take theirs from (`reserve`), and leaves function records (`records`). Calls that ask the loader
+//! about their caller stay calls. It does nothing else to a module.
 //!
-//! The interface is that of `llvm/Plugins/PassPlugin.h`. The entry point has to be Rust's:
-//! a `cdylib` exports no symbol of the C++ shim. LLVM itself is the one in the program that
-//! loads the plugin; the plugin brings no copy of its own, since two cannot share a module.
+//! It is written on inkwell. The entry point has to be Rust's: a `cdylib` exports no symbol of the
+//! C++ shim. LLVM itself is the one in the program that loads the plugin; the plugin brings no copy
+//! of its own, since two cannot share a module.
+
+#![deny(unsafe_code)]
 
 mod callers;
-pub mod llvm;
+mod llvm;
 mod mode;
+mod pads;
 mod plan;
 mod records;
-mod stack;
+mod reserve;
+mod variables;
 
-use llvm::Module;
+use inkwell::module::Module;
 use mode::Mode;
 
 /// The pass: changes a module and says whether it did.
-pub(crate) fn run(module: Module) -> bool {
+pub(crate) fn run(module: &Module<'_>) -> llvm::Result<bool> {
     let mode = Mode::of_this_plugin();
     // First: what calls has a frame.
-    let shows = plan::is_supported(module.target()) && callers::show_originals(module);
-    let Some(plan) = plan::plan(module, mode) else { return false };
-    plan::print(module.name(), &plan);
-    let pads = stack::Pads::new(module, mode);
+    let translates = plan::is_supported(module) && callers::translate_return_addresses(module)?;
+    let Some(plan) = plan::plan(module, mode) else { return Ok(false) };
+    plan::print(module, &plan);
+    let pads = pads::Pads::new(module, mode);
     for function in &plan.functions {
-        for call in &function.asking {
-            call.keep_as_call();
+        for call in &function.caller_sensitive {
+            call.forbid_tail_call();
         }
         if plan.records {
             records::record(function);
         }
         match &function.pad {
             Ok(sites) if function.resizable => {
-                stack::make_resizable(function.function, function.addressed, sites);
+                reserve::insert(module, function.function, function.addressed, sites)?;
             }
-            Ok(sites) => pads.insert(function.function, sites),
+            Ok(sites) => pads.insert(function.function, sites)?,
             Err(_) => {}
         }
     }
-    shows || !plan.functions.is_empty()
+    Ok(translates || !plan.functions.is_empty())
 }

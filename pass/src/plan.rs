@@ -9,15 +9,19 @@ mod flow;
 mod placement;
 mod print;
 mod resizable;
+mod stack_bound;
 mod variables;
 
 pub(crate) use calls::LIKE_C;
 pub(crate) use print::print;
 
-use crate::llvm::{Block, Callee, Function, Instruction, Kind, Module};
+use crate::llvm::{Attributes, Call, Callee, constant, is_emitted, module_flag, raw, terminator};
 use crate::mode::Mode;
 use assembly::Assembly;
-use flow::{Flow, Place};
+use flow::{Flow, ProgramPoint};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionOpcode as Opcode, InstructionValue};
 use std::collections::HashMap;
 use szc_abi::stack::{FUNCTIONS_SECTION, Stay};
 
@@ -36,7 +40,7 @@ const STACK_ALIGNMENT: u32 = 16;
 
 /// These search beside or behind the image of their caller. As a jump, such a call would have the
 /// return address of the caller's caller, and the link step could not tell which function that is.
-const CALLER_ASKING: [&str; 4] = ["dlsym", "dlvsym", "dlmopen", "dlopen"];
+const CALLER_SENSITIVE: [&str; 4] = ["dlsym", "dlvsym", "dlmopen", "dlopen"];
 
 /// Intrinsics that tell the value of the stack pointer, which is kept and compared as addresses of
 /// variables are, and lies below any pad.
@@ -44,19 +48,19 @@ const STACK_READING: [&str; 3] = ["read_register", "read_volatile_register", "st
 
 /// What happens to the functions of a module.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Plan<'ctx> {
     /// Functions for which code will be emitted, and that have no record yet.
-    pub functions: Vec<FunctionPlan>,
+    pub functions: Vec<FunctionPlan<'ctx>>,
     /// Code generation can leave records in the shape that the link step reads.
     pub records: bool,
 }
 
 /// What happens to a function.
 #[derive(Debug)]
-pub(crate) struct FunctionPlan {
-    pub function: Function,
+pub(crate) struct FunctionPlan<'ctx> {
+    pub function: FunctionValue<'ctx>,
     /// Where the frame gets its pad, on different paths, or why it gets none.
-    pub pad: Result<Vec<Site>, Unpadded>,
+    pub pad: Result<Vec<Site<'ctx>>, Unpadded>,
     /// The pad is left to the function's copies.
     pub resizable: bool,
     /// It compares where the stack is with addresses from elsewhere.
@@ -64,20 +68,20 @@ pub(crate) struct FunctionPlan {
     /// Addresses of its variables may be kept, so they must stay where they are in the frame.
     pub addressed: bool,
     /// Why the function must not move, if the compiler knows a reason.
-    pub stay: Option<Stay>,
+    pub pinned: Option<Stay>,
     /// Calls whose return address the loader looks at.
-    pub asking: Vec<Instruction>,
+    pub caller_sensitive: Vec<Call<'ctx>>,
 }
 
 /// Where a pad is taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Site {
+pub(crate) enum Site<'ctx> {
     /// In front of this instruction of the entry block.
-    Entry(Instruction),
+    Entry(InstructionValue<'ctx>),
     /// In front of this instruction of the block of that number.
-    Later(Instruction, usize),
+    Later(InstructionValue<'ctx>, usize),
     /// On the way from one block to another.
-    Edge(Block, Block),
+    Edge(BasicBlock<'ctx>, BasicBlock<'ctx>),
 }
 
 /// Why a frame gets no pad.
@@ -105,14 +109,11 @@ pub(crate) enum Unpadded {
 }
 
 /// Decides about a module; nothing is to be done to one for another machine.
-pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
-    if !is_supported(module.target()) {
+pub(crate) fn plan<'ctx>(module: &Module<'ctx>, mode: Mode) -> Option<Plan<'ctx>> {
+    if !is_supported(module) {
         return None;
     }
-    let emitted: Vec<Function> = module
-        .functions()
-        .filter(|function| function.is_emitted() && !function.is_recorded(FUNCTIONS_SECTION))
-        .collect();
+    let emitted = functions_without_record(module);
     let sanitized = emitted.iter().any(|&function| is_sanitized(function));
     let functions = emitted.into_iter().map(|function| {
         let body = Body::of(function);
@@ -124,47 +125,56 @@ pub(crate) fn plan(module: Module, mode: Mode) -> Option<Plan> {
         };
         let resizable = mode == Mode::PerCopy && pad.is_ok() && body.is_resizable();
         let addressed = resizable && body.variables_escape();
-        let bounds_stack = function.bounds_its_stack();
-        let (stay, asking) = (body.stay(), body.asking());
-        FunctionPlan { function, pad, resizable, bounds_stack, addressed, stay, asking }
+        let bounds_stack = body.bounds_stack();
+        let (pinned, caller_sensitive) = (body.pinned(), body.caller_sensitive());
+        FunctionPlan { function, pad, resizable, bounds_stack, addressed, pinned, caller_sensitive }
     });
     Some(Plan {
         functions: functions.collect(),
-        records: module.flag("Code Model").is_none_or(|model| model < MEDIUM_CODE_MODEL),
+        records: module_flag(module, "Code Model").is_none_or(|model| model < MEDIUM_CODE_MODEL),
     })
 }
 
-/// Whether this is x86-64 Linux with pointers of 8 bytes.
-pub(crate) fn is_supported(target: &str) -> bool {
-    let mut parts = target.split('-');
+/// Functions of a module for which code will be emitted, and that have no record yet.
+pub(crate) fn functions_without_record<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+    let wanted = |&function: &FunctionValue| {
+        is_emitted(function) && !raw::is_recorded(function, FUNCTIONS_SECTION)
+    };
+    module.get_functions().filter(wanted).collect()
+}
+
+/// Whether a module is for x86-64 Linux with pointers of 8 bytes.
+pub(crate) fn is_supported(module: &Module<'_>) -> bool {
+    let triple = module.get_triple();
+    let mut parts = triple.as_str().to_str().unwrap_or("").split('-');
     parts.next() == Some("x86_64")
         && parts.clone().any(|part| part == "linux")
         && !parts.any(|part| part.ends_with("x32"))
 }
 
 /// Sanitizers keep their own account of where on the stack things are.
-fn is_sanitized(function: Function) -> bool {
+fn is_sanitized(function: FunctionValue<'_>) -> bool {
     ["sanitize_address", "sanitize_hwaddress", "sanitize_memory", "sanitize_thread"]
         .into_iter()
         .any(|attribute| function.has(attribute))
 }
 
 /// A function's instructions, as far as the plan depends on them.
-struct Body {
-    function: Function,
-    blocks: Vec<Block>,
+struct Body<'ctx> {
+    function: FunctionValue<'ctx>,
+    blocks: Vec<BasicBlock<'ctx>>,
     /// All its calls.
-    calls: Vec<(Instruction, Callee)>,
+    calls: Vec<(Call<'ctx>, Callee)>,
     assembly: Vec<Assembly>,
 }
 
-impl Body {
-    fn of(function: Function) -> Self {
-        let blocks: Vec<Block> = function.blocks().collect();
-        let calls: Vec<(Instruction, Callee)> = blocks
+impl<'ctx> Body<'ctx> {
+    fn of(function: FunctionValue<'ctx>) -> Self {
+        let blocks: Vec<BasicBlock> = function.get_basic_block_iter().collect();
+        let calls: Vec<(Call, Callee)> = blocks
             .iter()
-            .flat_map(|block| block.instructions())
-            .filter(|instruction| instruction.kind() == Kind::Call)
+            .flat_map(|block| block.get_instructions())
+            .filter_map(Call::of)
             .map(|call| (call, call.callee()))
             .collect();
         let assembly = calls.iter().filter_map(|(_, callee)| match callee {
@@ -174,38 +184,39 @@ impl Body {
         Self { function, assembly: assembly.collect(), calls, blocks }
     }
 
-    fn stay(&self) -> Option<Stay> {
+    fn pinned(&self) -> Option<Stay> {
         /// `X86_INTR` in LLVM.
         const INTERRUPT: u32 = 83;
-        let text = |name| self.function.text_attribute(name);
-        if self.function.has("naked") {
+        let function = self.function;
+        let present = |name| function.text_attribute(name).is_some();
+        let is = |name, value| function.text_attribute_is(name, value);
+        if function.has("naked") {
             return Some(Stay::Naked);
         }
-        if self.function.calling_convention() == INTERRUPT {
+        if function.get_call_conventions() == INTERRUPT {
             return Some(Stay::Interrupt);
         }
-        let patched = text("patchable-function").is_some()
-            || text("patchable-function-entry").is_some()
-            || text("patchable-function-prefix").is_some()
-            || text("function-instrument") == Some("xray-always")
-            || (text("xray-instruction-threshold").is_some()
-                && text("function-instrument") != Some("xray-never"))
-            || (text("fentry-call") == Some("true") && text("mrecord-mcount").is_some());
+        let patched = present("patchable-function")
+            || present("patchable-function-entry")
+            || present("patchable-function-prefix")
+            || is("function-instrument", "xray-always")
+            || (present("xray-instruction-threshold") && !is("function-instrument", "xray-never"))
+            || (is("fentry-call", "true") && present("mrecord-mcount"));
         if patched {
             return Some(Stay::Patched);
         }
         self.assembly.iter().any(|assembly| assembly.leaves_function).then_some(Stay::Assembly)
     }
 
-    fn asking(&self) -> Vec<Instruction> {
-        let asks = |call: &Instruction| {
-            call.callee_name().is_some_and(|name| CALLER_ASKING.contains(&name.as_str()))
+    fn caller_sensitive(&self) -> Vec<Call<'ctx>> {
+        let named = |call: &Call| {
+            call.callee_name().is_some_and(|name| CALLER_SENSITIVE.contains(&name.as_str()))
         };
         let direct = self.calls.iter().filter(|(_, callee)| *callee == Callee::Direct);
-        direct.map(|(call, _)| *call).filter(asks).collect()
+        direct.map(|(call, _)| *call).filter(named).collect()
     }
 
-    fn pad(&self) -> Result<Vec<Site>, Unpadded> {
+    fn pad(&self) -> Result<Vec<Site<'ctx>>, Unpadded> {
         if let Some(reason) = self.refusal() {
             return Err(reason);
         }
@@ -216,10 +227,10 @@ impl Body {
     /// Why a frame pointer or a stack that moves would be wrong here.
     fn refusal(&self) -> Option<Unpadded> {
         let function = self.function;
-        let text = |name| function.text_attribute(name);
-        let convention = function.calling_convention();
+        let present = |name| function.text_attribute(name).is_some();
+        let convention = function.get_call_conventions();
         let conventions = self.calls.iter().all(|(call, _)| {
-            let convention = call.calling_convention();
+            let convention = call.convention();
             CONVENTIONS.contains(&convention) || convention == WIN64
         });
         let intrinsic = |prefixes: &[&str]| {
@@ -228,29 +239,32 @@ impl Body {
                 _ => false,
             })
         };
-        let realigned = text("stackrealign").is_some()
-            || self.allocas().any(|alloca| alloca.alignment() > STACK_ALIGNMENT);
+        let realigned = present("stackrealign")
+            || self.variables().any(|(variable, _)| alignment(variable) > STACK_ALIGNMENT);
         let checks = [
             (function.has("naked"), Unpadded::Naked),
             (function.has("presplitcoroutine") || intrinsic(&["coro."]), Unpadded::Coroutine),
             (self.calls.iter().any(|(call, _)| call.is_musttail()), Unpadded::Musttail),
             (!CONVENTIONS.contains(&convention) || !conventions, Unpadded::Convention),
             (
-                text("no_caller_saved_registers").is_some()
-                    || text("no_callee_saved_registers").is_some(),
+                present("no_caller_saved_registers") || present("no_callee_saved_registers"),
                 Unpadded::Registers,
             ),
             (
-                self.instructions().any(|instruction| instruction.kind() == Kind::Funclet)
+                self.instructions().any(is_funclet)
                     || intrinsic(&["localescape", "localrecover", "eh.recoverfp", "seh."]),
                 Unpadded::Funclets,
             ),
             (
-                function.is_collected() || intrinsic(&["experimental.", "gc", "call.preallocated"]),
+                raw::is_collected(function)
+                    || intrinsic(&["experimental.", "gc", "call.preallocated"]),
                 Unpadded::Collected,
             ),
-            (function.has("safestack") || text("split-stack").is_some(), Unpadded::OtherStack),
-            (text("probe-stack").is_some_and(|probe| probe != "inline-asm"), Unpadded::StackProbe),
+            (function.has("safestack") || present("split-stack"), Unpadded::OtherStack),
+            (
+                present("probe-stack") && !function.text_attribute_is("probe-stack", "inline-asm"),
+                Unpadded::StackProbe,
+            ),
             (intrinsic(&["eh.sjlj"]), Unpadded::Setjmp),
             (self.passes_aligned_arguments(), Unpadded::AlignedArguments),
             (self.moving_variables_escape(), Unpadded::AddressedArray),
@@ -267,7 +281,7 @@ impl Body {
     /// Whether a call may pass something on the stack that is aligned to more than the stack is:
     /// the frame then keeps a larger alignment down to its calls, which a pad would not.
     fn passes_aligned_arguments(&self) -> bool {
-        let passes = |call: Instruction| {
+        let passes = |call: Call| {
             (0..call.arguments()).any(|index| call.argument_alignment(index) > STACK_ALIGNMENT)
         };
         self.calls.iter().any(|(call, callee)| {
@@ -275,75 +289,88 @@ impl Body {
         })
     }
 
-    /// The places of the pads; none if no call needs one.
-    fn sites(&self) -> Vec<Site> {
-        let numbers: HashMap<Block, usize> =
+    /// Where pads are taken; nowhere if no call needs one.
+    fn sites(&self) -> Vec<Site<'ctx>> {
+        let numbers: HashMap<BasicBlock, usize> =
             self.blocks.iter().enumerate().map(|(number, &block)| (block, number)).collect();
         let successors: Vec<Vec<usize>> = self
             .blocks
             .iter()
-            .map(|block| block.successors().iter().map(|to| numbers[to]).collect())
+            .map(|&block| raw::successors(block).iter().map(|to| numbers[to]).collect())
             .collect();
         let flow = Flow::new(successors);
-        let dead_ends: Vec<bool> =
-            self.blocks.iter().map(|block| block.terminator().kind() == Kind::DeadEnd).collect();
+        let last = |block: usize| terminator(self.blocks[block]).get_opcode();
+        let dead_ends: Vec<bool> = (0..self.blocks.len())
+            .map(|block| matches!(last(block), Opcode::Unreachable | Opcode::Resume))
+            .collect();
         let mut doomed = flow.doomed(&dead_ends);
         // On its way to its end a program pays for no pad; unless that is all that it does.
         if doomed[0] {
             doomed.fill(false);
         }
         let calling: Vec<bool> = self.blocks.iter().map(|&block| calls::any_in(block)).collect();
-        let places = placement::places(&flow, &calling, &doomed);
-        let split = |place: &Place| match *place {
-            Place::Block(_) => true,
-            Place::Edge(from, to) => {
-                let ways = flow.successors(from).iter().filter(|&&other| other == to).count();
-                let end = self.blocks[from].terminator().kind();
-                matches!(end, Kind::Branch | Kind::Switch) && ways == 1
+        let points = placement::points(&flow, &calling, &doomed);
+        let can_split = |point: &ProgramPoint| match *point {
+            ProgramPoint::Block(_) => true,
+            ProgramPoint::Edge(from, to) => {
+                let edges = flow.successors(from).iter().filter(|&&other| other == to).count();
+                matches!(last(from), Opcode::Br | Opcode::Switch) && edges == 1
             }
         };
-        if places.iter().all(split) {
-            return places.into_iter().filter_map(|place| self.site(place)).collect();
+        if points.iter().all(can_split) {
+            return points.into_iter().filter_map(|point| self.site(point)).collect();
         }
-        // The ends of some blocks cannot be led elsewhere; in front of everything is right too.
-        self.site(Place::Block(0)).into_iter().collect()
+        // Some terminators cannot be retargeted; in front of everything is right too.
+        self.site(ProgramPoint::Block(0)).into_iter().collect()
     }
 
-    fn site(&self, place: Place) -> Option<Site> {
-        match place {
-            Place::Block(0) => self.first_place(0).map(Site::Entry),
-            Place::Block(block) => self.first_place(block).map(|first| Site::Later(first, block)),
-            Place::Edge(from, to) => Some(Site::Edge(self.blocks[from], self.blocks[to])),
+    fn site(&self, point: ProgramPoint) -> Option<Site<'ctx>> {
+        match point {
+            ProgramPoint::Block(0) => self.first_movable(0).map(Site::Entry),
+            ProgramPoint::Block(block) => {
+                self.first_movable(block).map(|first| Site::Later(first, block))
+            }
+            ProgramPoint::Edge(from, to) => Some(Site::Edge(self.blocks[from], self.blocks[to])),
         }
     }
 
     /// The first instruction of a block that another block may take over: behind what starts a
     /// block, and behind the local variables, which the entry has to hold.
-    fn first_place(&self, block: usize) -> Option<Instruction> {
-        let fixed = |instruction: &Instruction| match instruction.kind() {
-            Kind::Phi | Kind::LandingPad => true,
-            Kind::Alloca => block == 0 && instruction.has_constant_size(),
+    fn first_movable(&self, block: usize) -> Option<InstructionValue<'ctx>> {
+        let fixed = |instruction: &InstructionValue| match instruction.get_opcode() {
+            Opcode::Phi | Opcode::LandingPad => true,
+            Opcode::Alloca => block == 0 && has_constant_size(*instruction),
             _ => false,
         };
-        let last = self.blocks[block].instructions().filter(fixed).last();
+        let last = self.blocks[block].get_instructions().filter(fixed).last();
         match last {
-            Some(last) => last.next(),
-            None => self.blocks[block].instructions().next(),
+            Some(last) => last.get_next_instruction(),
+            None => self.blocks[block].get_first_instruction(),
         }
     }
 
     /// Whether the program may keep addresses of labels, which lead into another copy than the one
     /// that took them.
     fn has_labels(&self) -> bool {
-        let mut ends = self.blocks.iter().map(|block| block.terminator().kind());
-        ends.any(|end| end == Kind::IndirectBranch)
+        self.blocks.iter().any(|&block| terminator(block).get_opcode() == Opcode::IndirectBr)
     }
 
-    fn instructions(&self) -> impl Iterator<Item = Instruction> {
-        self.blocks.iter().flat_map(|block| block.instructions())
+    fn instructions(&self) -> impl Iterator<Item = InstructionValue<'ctx>> {
+        self.blocks.iter().flat_map(|block| block.get_instructions())
     }
+}
 
-    fn allocas(&self) -> impl Iterator<Item = Instruction> {
-        self.instructions().filter(|instruction| instruction.kind() == Kind::Alloca)
-    }
+/// Whether it starts an exception handler that is a function of its own.
+fn is_funclet(instruction: InstructionValue<'_>) -> bool {
+    matches!(instruction.get_opcode(), Opcode::CatchSwitch | Opcode::CatchPad | Opcode::CleanupPad)
+}
+
+/// Whether an alloca always takes the same number of bytes; its operand is the number of elements.
+fn has_constant_size(variable: InstructionValue<'_>) -> bool {
+    constant(raw::operand(&variable, 0)).is_some()
+}
+
+/// Alignment of an alloca, in bytes.
+fn alignment(variable: InstructionValue<'_>) -> u32 {
+    variable.get_alignment().expect("an alloca has an alignment")
 }

@@ -5,11 +5,12 @@
 //! computes. A variable that held the function's address would keep the function, and would look to
 //! later passes as if the program had taken its address.
 
+use crate::llvm::raw;
 use crate::plan::FunctionPlan;
 use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord};
 
 /// Leaves the record of a function.
-pub(crate) fn record(plan: &FunctionPlan) {
+pub(crate) fn record(plan: &FunctionPlan<'_>) {
     let bound = if plan.bounds_stack { FunctionRecord::FLAG_BOUNDS_STACK } else { 0 };
     let flags = match (&plan.pad, plan.resizable) {
         (Err(_), _) => 0,
@@ -17,6 +18,7 @@ pub(crate) fn record(plan: &FunctionPlan) {
         (Ok(_), false) => FunctionRecord::FLAG_PADDED,
     };
     let addressed = if plan.addressed { FunctionRecord::FLAG_ADDRESSED } else { 0 };
-    let stay = plan.stay.map_or(0, |stay| stay as u8);
-    plan.function.record(FUNCTIONS_SECTION, FunctionRecord::word(flags | bound | addressed, stay));
+    let pinned = plan.pinned.map_or(0, |reason| reason as u8);
+    let word = FunctionRecord::word(flags | bound | addressed, pinned);
+    raw::record(plan.function, FUNCTIONS_SECTION, word);
 }

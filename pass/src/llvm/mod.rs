@@ -1,111 +1,58 @@
-//! Where LLVM and Rust meet: the plugin's entry point, the pass it registers, and every raw handle
-//! and raw call. One file for each kind of LLVM object.
+//! Where the pass meets LLVM: the plugin's entry point, what inkwell lacks, and what the pass asks
+//! of inkwell's types beyond their own methods. All `unsafe` of the plugin is here, in `plugin` and
+//! `raw`.
 //!
-//! A handle is good as long as the pass runs over the module that it came from: the pass deletes
-//! nothing that it has a handle on, and LLVM does nothing meanwhile. That is what the SAFETY
-//! comments here mean by *live*.
+//! inkwell's values are handles. A handle is good as long as the pass runs over the module that it
+//! came from: the pass deletes nothing that it has a handle of, and LLVM does nothing meanwhile.
+//! The SAFETY comments here call such handles *live*.
 
-mod block;
+mod attributes;
 mod builder;
-mod caller;
-mod function;
-mod global;
-mod instruction;
-mod metadata;
-mod module;
-mod stack_bound;
+mod call;
+#[allow(unsafe_code)]
+mod plugin;
+#[allow(unsafe_code)]
+pub(crate) mod raw;
 
-pub(crate) use block::Block;
-pub(crate) use builder::{Builder, Integer, RoomShape, Value};
-pub(crate) use function::Function;
-pub(crate) use global::GlobalShape;
-pub(crate) use instruction::{Callee, Instruction, Kind, Width};
-pub(crate) use module::Module;
+pub(crate) use attributes::Attributes;
+pub(crate) use builder::BuilderExt;
+pub(crate) use call::{Call, Callee, Width, constant, pointer};
+pub(crate) use plugin::plugin_path;
 
-use llvm_sys::prelude::LLVMModuleRef;
-use std::ffi::{c_char, c_void};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, InstructionValue};
 
-/// `LLVM_PLUGIN_API_VERSION` of LLVM 22; a program with another one refuses the plugin.
-const PLUGIN_API_VERSION: u32 = 2;
+/// What inkwell answers if it is misused.
+pub(crate) type Result<T> = std::result::Result<T, inkwell::Error>;
 
-/// `llvm::PassBuilder`, known to C++ only.
-#[repr(C)]
-pub struct PassBuilder {
-    opaque: [u8; 0],
-}
-
-/// `llvm::PassPluginLibraryInfo`.
-#[repr(C)]
-pub struct PassPluginLibraryInfo {
-    api_version: u32,
-    plugin_name: *const c_char,
-    plugin_version: *const c_char,
-    register_pass_builder_callbacks: Option<unsafe extern "C" fn(*mut PassBuilder)>,
-    /// Would replace code generation; it takes C++ references, and stays null.
-    pre_code_gen_callback: Option<unsafe extern "C" fn()>,
-}
-
-const _: () = {
-    assert!(size_of::<PassPluginLibraryInfo>() == 40);
-    assert!(std::mem::offset_of!(PassPluginLibraryInfo, plugin_name) == 8);
-    assert!(std::mem::offset_of!(PassPluginLibraryInfo, register_pass_builder_callbacks) == 24);
-};
-
-unsafe extern "C" {
-    /// In `shim/register.cpp`.
-    fn szc_pass_register(builder: *mut PassBuilder);
-}
-
-/// What LLVM calls when it loads the plugin.
-// SAFETY: LLVM reserves the name for plugins and looks it up with this signature, and no
-// other object of the plugin defines it.
-#[unsafe(no_mangle)]
-pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
-    PassPluginLibraryInfo {
-        api_version: PLUGIN_API_VERSION,
-        plugin_name: c"szc".as_ptr(),
-        plugin_version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
-        register_pass_builder_callbacks: Some(szc_pass_register),
-        pre_code_gen_callback: None,
+/// The number that a module flag holds; none if there is no such flag.
+pub(crate) fn module_flag(module: &Module<'_>, name: &str) -> Option<u64> {
+    match module.get_flag(name)?.get_node_values()?.first()? {
+        BasicMetadataValueEnum::IntValue(number) => number.get_zero_extended_constant(),
+        _ => None,
     }
 }
 
-/// The shim's way into the pass.
-// SAFETY: the shim declares this name with this signature, and nothing else defines it.
-#[unsafe(no_mangle)]
-extern "C" fn szc_pass_run(module: LLVMModuleRef) -> bool {
-    // SAFETY: the shim hands over the module that LLVM wants the pass to run over.
-    crate::run(unsafe { Module::new(module) })
+/// Whether code will be emitted for a function.
+pub(crate) fn is_emitted(function: FunctionValue<'_>) -> bool {
+    !function.as_global_value().is_declaration()
+        && function.get_linkage() != Linkage::AvailableExternally
 }
 
-/// The file that this plugin was loaded from, as the program that loaded it named it.
-pub(crate) fn plugin_path() -> Option<String> {
-    let mut info = libc::Dl_info {
-        dli_fname: std::ptr::null(),
-        dli_fbase: std::ptr::null_mut(),
-        dli_sname: std::ptr::null(),
-        dli_saddr: std::ptr::null_mut(),
-    };
-    let own = llvmGetPassPluginInfo as *const c_void;
-    // SAFETY: any address may be asked about, and `info` is there to be written.
-    let found = unsafe { libc::dladdr(own, &raw mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: dladdr(3) gives a string that lives as long as the file is loaded.
-    let path = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
-    path.to_str().ok().map(str::to_owned)
+/// The instructions of a function.
+pub(crate) fn instructions<'ctx>(
+    function: FunctionValue<'ctx>,
+) -> impl Iterator<Item = InstructionValue<'ctx>> {
+    function.get_basic_block_iter().flat_map(BasicBlock::get_instructions)
 }
 
-/// The text that LLVM keeps at `start`; empty if that is null.
-///
-/// # Safety
-/// `start` is null, or `length` bytes can be read there as long as `'a` lasts.
-unsafe fn text<'a>(start: *const c_char, length: usize) -> &'a str {
-    if start.is_null() {
-        return "";
-    }
-    // SAFETY: promised by the caller.
-    let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
-    std::str::from_utf8(bytes).unwrap_or("")
+/// The block of an instruction.
+pub(crate) fn block<'ctx>(instruction: InstructionValue<'ctx>) -> BasicBlock<'ctx> {
+    instruction.get_parent().expect("the pass keeps instructions in their blocks")
+}
+
+/// The instruction that ends a block.
+pub(crate) fn terminator<'ctx>(block: BasicBlock<'ctx>) -> InstructionValue<'ctx> {
+    block.get_terminator().expect("blocks in a module that LLVM runs passes over are complete")
 }

@@ -1,7 +1,10 @@
 //! Which instructions are calls in the machine code too. LLVM calls many things a call that become
 //! an instruction or nothing, and makes calls of some that are none.
 
-use crate::llvm::{Block, Callee, Instruction, Kind, Width};
+use crate::llvm::{Attributes, Call, Callee, Width, constant, raw};
+use inkwell::basic_block::BasicBlock;
+use inkwell::types::AnyTypeEnum;
+use inkwell::values::{InstructionOpcode as Opcode, InstructionValue};
 
 /// Bytes that code generation copies inline, if it knows how many there are: those of 8 vector
 /// registers. It fills twice as many; and half of either when optimizing for size.
@@ -54,16 +57,20 @@ const SILENT: [&str; 5] = ["lifetime", "assume", "dbg", "experimental", "invaria
 pub(crate) const LIKE_C: [u32; 3] = [0, 8, 78];
 
 /// Whether a block makes a call that needs this function's frame.
-pub(super) fn any_in(block: Block) -> bool {
-    block.instructions().any(|instruction| match instruction.kind() {
-        Kind::Call => is_call(instruction) && !is_jump(instruction),
-        Kind::Division => matches!(instruction.width(), Width::Integer(bits) if bits > 64),
-        Kind::FloatRemainder => true,
-        _ => false,
+pub(super) fn any_in(block: BasicBlock<'_>) -> bool {
+    block.get_instructions().any(|instruction| match instruction.get_opcode() {
+        Opcode::UDiv | Opcode::SDiv | Opcode::URem | Opcode::SRem => is_wide(instruction),
+        Opcode::FRem => true,
+        _ => Call::of(instruction).is_some_and(|call| is_call(call) && !is_jump(call)),
     })
 }
 
-fn is_call(call: Instruction) -> bool {
+/// Whether a division is of integers that no instruction divides.
+fn is_wide(division: InstructionValue<'_>) -> bool {
+    matches!(division.get_type(), AnyTypeEnum::IntType(kind) if kind.get_bit_width() > 64)
+}
+
+fn is_call(call: Call<'_>) -> bool {
     match call.callee() {
         Callee::Direct | Callee::Indirect => true,
         // Such a function has no frame worth a pad (`__errno_location`, `__ctype_b_loc`).
@@ -72,10 +79,10 @@ fn is_call(call: Instruction) -> bool {
     }
 }
 
-fn is_library_call(call: Instruction, name: &str) -> bool {
-    let function = call.function();
+fn is_library_call(call: Call<'_>, name: &str) -> bool {
+    let function = call.caller();
     let feature = |feature: &str| {
-        let features = function.text_attribute("target-features").unwrap_or("");
+        let features = function.text_attribute("target-features").unwrap_or_default();
         features.split(',').any(|present| present == feature)
     };
     let first = name.split('.').next().unwrap_or(name);
@@ -85,7 +92,7 @@ fn is_library_call(call: Instruction, name: &str) -> bool {
             let limit = if first == "memset" { 2 * INLINE_BYTES } else { INLINE_BYTES };
             let limit = if small { limit / 2 } else { limit };
             // Destination, source or value, number of bytes.
-            let known = call.constant_argument(2).is_some_and(|bytes| bytes <= limit);
+            let known = constant(call.argument(2)).is_some_and(|bytes| bytes <= limit);
             let inline = name.contains(".inline.");
             !known && !inline
         }
@@ -96,12 +103,12 @@ fn is_library_call(call: Instruction, name: &str) -> bool {
 }
 
 /// Whether code generation makes a jump of a call, behind the end of this function's frame.
-fn is_jump(call: Instruction) -> bool {
-    let function = call.function();
+fn is_jump(call: Call<'_>) -> bool {
+    let function = call.caller();
     call.is_tail()
         && !function.has("optnone")
-        && function.text_attribute("disable-tail-calls") != Some("true")
-        && [call.calling_convention(), function.calling_convention()]
+        && !function.text_attribute_is("disable-tail-calls", "true")
+        && [call.convention(), function.get_call_conventions()]
             .iter()
             .all(|convention| LIKE_C.contains(convention))
         && takes_registers_only(call)
@@ -109,7 +116,7 @@ fn is_jump(call: Instruction) -> bool {
 }
 
 /// Whether all arguments fit into registers.
-fn takes_registers_only(call: Instruction) -> bool {
+fn takes_registers_only(call: Call<'_>) -> bool {
     let in_memory = |argument| call.passes(argument, "byval") || call.passes(argument, "sret");
     !(0..call.arguments()).any(in_memory)
         && fit_registers((0..call.arguments()).map(|argument| call.argument_width(argument)))
@@ -129,31 +136,41 @@ pub(super) fn fit_registers(arguments: impl Iterator<Item = Width>) -> bool {
 }
 
 /// Whether nothing follows but the return of what the call returns.
-fn is_last(call: Instruction) -> bool {
-    let mut next = call.next();
+fn is_last(call: Call<'_>) -> bool {
+    let call = call.instruction();
+    let mut next = call.get_next_instruction();
     while let Some(instruction) = next {
-        match instruction.kind() {
-            Kind::Return => return !instruction.has_operands() || instruction.takes(call),
-            Kind::Branch => return returns_at_once(instruction.block(), call),
-            Kind::Call if is_silent(instruction) => next = instruction.next(),
+        match instruction.get_opcode() {
+            Opcode::Return => return returns(instruction, call),
+            Opcode::Br => {
+                return instruction.get_parent().is_some_and(|block| returns_at_once(block, call));
+            }
+            _ if is_silent(instruction) => next = instruction.get_next_instruction(),
             _ => return false,
         }
     }
     false
 }
 
+/// Whether a return returns nothing, or what an instruction computes.
+fn returns(end: InstructionValue<'_>, value: InstructionValue<'_>) -> bool {
+    end.get_num_operands() == 0 || raw::takes(end, 0, value)
+}
+
 /// Whether the one block behind `block` only returns, and returns what `call` did.
-fn returns_at_once(block: Block, call: Instruction) -> bool {
-    let successors = block.successors();
+fn returns_at_once(block: BasicBlock<'_>, call: InstructionValue<'_>) -> bool {
+    let successors = raw::successors(block);
     let &[to] = successors.as_slice() else { return false };
     let mut phis = Vec::new();
-    for instruction in to.instructions() {
-        match instruction.kind() {
-            Kind::Phi => phis.push(instruction),
-            Kind::Return => {
-                let returned = phis.iter().find(|&&phi| instruction.takes(phi));
-                return !instruction.has_operands()
-                    || returned.is_some_and(|phi| phi.takes_anywhere(call));
+    for instruction in to.get_instructions() {
+        match instruction.get_opcode() {
+            Opcode::Phi => phis.push(instruction),
+            Opcode::Return => {
+                let takes_call = |phi: InstructionValue| {
+                    (0..phi.get_num_operands()).any(|index| raw::takes(phi, index, call))
+                };
+                let returned = phis.into_iter().find(|&phi| raw::takes(instruction, 0, phi));
+                return instruction.get_num_operands() == 0 || returned.is_some_and(takes_call);
             }
             _ => return false,
         }
@@ -161,9 +178,9 @@ fn returns_at_once(block: Block, call: Instruction) -> bool {
     false
 }
 
-fn is_silent(call: Instruction) -> bool {
-    match call.callee() {
-        Callee::Intrinsic(name) => SILENT.contains(&name.split('.').next().unwrap_or("")),
+fn is_silent(instruction: InstructionValue<'_>) -> bool {
+    match Call::of(instruction).map(Call::callee) {
+        Some(Callee::Intrinsic(name)) => SILENT.contains(&name.split('.').next().unwrap_or("")),
         _ => false,
     }
 }

@@ -14,9 +14,9 @@ pub(crate) struct Flow {
     reachable: Vec<usize>,
 }
 
-/// A place in the control flow.
+/// A point of the control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ProgramPoint {
     /// In a block.
     Block(usize),
     /// On the way from one block to another.
@@ -58,9 +58,9 @@ impl Flow {
         doomed
     }
 
-    /// The last place that lies on all paths to each of `wanted` and on no cycle; none if no path
+    /// The last point that lies on all paths to each of `wanted` and on no cycle; none if no path
     /// leads to any of them.
-    pub(crate) fn meeting_point(&self, wanted: &[bool]) -> Option<Place> {
+    pub(crate) fn meeting_point(&self, wanted: &[bool]) -> Option<ProgramPoint> {
         let dominators = self.immediate_dominators();
         let mut meeting = None;
         for &block in self.reachable.iter().filter(|&&block| wanted[block]) {
@@ -70,11 +70,11 @@ impl Flow {
         loop {
             let behind = self.reachable_behind(block);
             if !behind[block] {
-                return Some(Place::Block(block));
+                return Some(ProgramPoint::Block(block));
             }
             // On a cycle, which may have one way in that other paths do not take.
-            if let Some(place) = self.way_in(block, &behind) {
-                return Some(place);
+            if let Some(point) = self.way_in(block, &behind) {
+                return Some(point);
             }
             // So is every dominator that can be reached from here. The entry has no predecessors
             // in LLVM.
@@ -85,7 +85,7 @@ impl Flow {
     }
 
     /// The only edge into the cycles that `block` is on; `behind` is what can be reached from it.
-    fn way_in(&self, block: usize, behind: &[bool]) -> Option<Place> {
+    fn way_in(&self, block: usize, behind: &[bool]) -> Option<ProgramPoint> {
         let ahead = self.reachable_before(block);
         let on_cycle = |other: usize| behind[other] && ahead[other];
         let mut entering =
@@ -98,9 +98,9 @@ impl Flow {
             return None;
         }
         Some(if self.successors[from].len() == 1 {
-            Place::Block(from)
+            ProgramPoint::Block(from)
         } else {
-            Place::Edge(from, to)
+            ProgramPoint::Edge(from, to)
         })
     }
 
@@ -120,13 +120,13 @@ impl Flow {
         const UNSEEN: usize = usize::MAX;
         let count = self.successors.len();
         let (mut index, mut low) = (vec![UNSEEN; count], vec![0; count]);
-        let mut open = vec![false; count];
+        let mut on_stack = vec![false; count];
         let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
         let mut path = vec![(0, 0)];
         while let Some((block, edge)) = path.last_mut() {
             let block = *block;
             if *edge == 0 {
-                (index[block], low[block], open[block]) = (next, next, true);
+                (index[block], low[block], on_stack[block]) = (next, next, true);
                 next += 1;
                 stack.push(block);
             }
@@ -134,7 +134,7 @@ impl Flow {
                 *edge += 1;
                 if index[to] == UNSEEN {
                     path.push((to, 0));
-                } else if open[to] {
+                } else if on_stack[to] {
                     low[block] = low[block].min(index[to]);
                 }
                 continue;
@@ -144,9 +144,9 @@ impl Flow {
                 low[from] = low[from].min(low[block]);
             }
             if low[block] == index[block] {
-                let start = stack.iter().rposition(|&other| other == block).expect("it is open");
+                let start = stack.iter().rposition(|&other| other == block).expect("it is there");
                 let component = stack.split_off(start);
-                component.iter().for_each(|&other| open[other] = false);
+                component.iter().for_each(|&other| on_stack[other] = false);
                 found.push(component);
             }
         }
@@ -234,9 +234,9 @@ fn postorder(successors: &[Vec<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flow, Place};
+    use super::{Flow, ProgramPoint};
 
-    fn meeting_point(successors: &[&[usize]], wanted: &[usize]) -> Option<Place> {
+    fn meeting_point(successors: &[&[usize]], wanted: &[usize]) -> Option<ProgramPoint> {
         let mut marks = vec![false; successors.len()];
         for &block in wanted {
             marks[block] = true;
@@ -247,50 +247,53 @@ mod tests {
     #[test]
     fn a_path_without_calls_gets_no_pad() {
         // 0 returns early through 1, or goes on to 2, where the call is.
-        assert_eq!(meeting_point(&[&[1, 2], &[], &[3], &[]], &[2]), Some(Place::Block(2)));
+        assert_eq!(meeting_point(&[&[1, 2], &[], &[3], &[]], &[2]), Some(ProgramPoint::Block(2)));
     }
 
     #[test]
     fn calls_on_two_branches_share_the_pad_in_front_of_the_branch() {
         let diamond: [&[usize]; 5] = [&[1], &[2, 3], &[4], &[4], &[]];
-        assert_eq!(meeting_point(&diamond, &[2, 3]), Some(Place::Block(1)));
-        assert_eq!(meeting_point(&diamond, &[3]), Some(Place::Block(3)));
+        assert_eq!(meeting_point(&diamond, &[2, 3]), Some(ProgramPoint::Block(1)));
+        assert_eq!(meeting_point(&diamond, &[3]), Some(ProgramPoint::Block(3)));
     }
 
     #[test]
     fn a_call_in_a_loop_is_padded_in_front_of_the_loop() {
         // 1 is in front of the loop of 2 and 3; 4 is a loop of its own in front.
         let loops: [&[usize]; 6] = [&[4], &[2], &[3, 5], &[2], &[4, 1], &[]];
-        assert_eq!(meeting_point(&loops, &[3]), Some(Place::Block(1)));
-        assert_eq!(meeting_point(&loops, &[5]), Some(Place::Block(5)));
-        assert_eq!(meeting_point(&loops, &[4]), Some(Place::Block(0)));
+        assert_eq!(meeting_point(&loops, &[3]), Some(ProgramPoint::Block(1)));
+        assert_eq!(meeting_point(&loops, &[5]), Some(ProgramPoint::Block(5)));
+        assert_eq!(meeting_point(&loops, &[4]), Some(ProgramPoint::Block(0)));
     }
 
     #[test]
     fn a_path_that_does_not_enter_the_loop_gets_no_pad() {
         let skipped: [&[usize]; 4] = [&[1, 3], &[2], &[1, 3], &[]];
-        assert_eq!(meeting_point(&skipped, &[2]), Some(Place::Edge(0, 1)));
-        // With a second way in there is no such place.
+        assert_eq!(meeting_point(&skipped, &[2]), Some(ProgramPoint::Edge(0, 1)));
+        // With a second way in there is no such point.
         let twice: [&[usize]; 5] = [&[1, 4], &[2], &[1, 3], &[], &[1, 3]];
-        assert_eq!(meeting_point(&twice, &[2]), Some(Place::Block(0)));
+        assert_eq!(meeting_point(&twice, &[2]), Some(ProgramPoint::Block(0)));
     }
 
     #[test]
     fn an_inner_loop_is_left_together_with_the_loops_around_it() {
         // 1 to 4 is a loop that holds another, of 2 and 3.
         let nested: [&[usize]; 6] = [&[1, 5], &[2], &[3], &[2, 4], &[1, 5], &[]];
-        assert_eq!(meeting_point(&nested, &[3]), Some(Place::Edge(0, 1)));
+        assert_eq!(meeting_point(&nested, &[3]), Some(ProgramPoint::Edge(0, 1)));
     }
 
     #[test]
     fn a_cycle_with_two_entries_is_left_by_way_of_what_dominates_both() {
-        assert_eq!(meeting_point(&[&[1, 2], &[2], &[1, 3], &[]], &[1]), Some(Place::Block(0)));
+        assert_eq!(
+            meeting_point(&[&[1, 2], &[2], &[1, 3], &[]], &[1]),
+            Some(ProgramPoint::Block(0))
+        );
     }
 
     #[test]
     fn blocks_that_nothing_leads_to_do_not_count() {
         assert_eq!(meeting_point(&[&[], &[0]], &[1]), None);
-        assert_eq!(meeting_point(&[&[2], &[2], &[]], &[1, 2]), Some(Place::Block(2)));
+        assert_eq!(meeting_point(&[&[2], &[2], &[]], &[1, 2]), Some(ProgramPoint::Block(2)));
     }
 
     #[test]

@@ -1,23 +1,23 @@
 //! Where in a function the pad belongs: on every path to a call, on as few others as possible, and
 //! never on a cycle, where each turn would take another pad.
 //!
-//! A pad is *due* where every path that returns makes a call. It is taken at the places where a pad
+//! A pad is *due* where every path that returns makes a call. It is taken at the points where a pad
 //! becomes due, like a computation in lazy code motion (Knoop, Rüthing and Steffen, "Lazy Code
 //! Motion", 1992). A path may so take a second pad, where it joins one that has none. If it would
-//! take more, or there would be many places, then one pad is taken where the paths to all calls
+//! take more, or there would be many points, then one pad is taken where the paths to all calls
 //! part from the others.
 
-use super::flow::{Flow, Place};
+use super::flow::{Flow, ProgramPoint};
 
-/// Places beyond which one pad for all is better: each costs some 50 bytes of code.
-const MOST_PLACES: usize = 4;
+/// Program points beyond which one pad for all is better: each costs some 50 bytes of code.
+const MAX_POINTS: usize = 4;
 
 /// Pads that one path may take. A fast path beside two slow ones, of which the first can lead to
 /// the second (a table's array part, its hash part, its metamethod), is common; sequences of calls
 /// that all can be skipped are better off with one pad.
-const MOST_PADS: u32 = 2;
+const MAX_PADS: u32 = 2;
 
-/// Pads taken on the paths that lead to a place.
+/// Pads taken on the paths that lead to a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Taken {
     least: u32,
@@ -32,19 +32,19 @@ impl Taken {
     }
 }
 
-/// The places of the pads, so that every block of `calling` that is not `doomed` lies behind one;
+/// The points of the pads, so that every block of `calling` that is not `doomed` lies behind one;
 /// none if there is nothing to pad. Blocks from which nothing returns (`doomed`) need none.
-pub(crate) fn places(flow: &Flow, calling: &[bool], doomed: &[bool]) -> Vec<Place> {
+pub(crate) fn points(flow: &Flow, calling: &[bool], doomed: &[bool]) -> Vec<ProgramPoint> {
     let wanted: Vec<bool> =
         calling.iter().zip(doomed).map(|(&calls, &doomed)| calls && !doomed).collect();
-    due_places(flow, &wanted, doomed)
-        .or_else(|| flow.meeting_point(&wanted).map(|place| vec![place]))
+    due_points(flow, &wanted, doomed)
+        .or_else(|| flow.meeting_point(&wanted).map(|point| vec![point]))
         .unwrap_or_default()
 }
 
-/// The places where a pad becomes due; none if some path would meet too many, or there are too
+/// The points where a pad becomes due; none if some path would meet too many, or there are too
 /// many.
-fn due_places(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<Place>> {
+fn due_points(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<ProgramPoint>> {
     // From here on components are numbered, those behind a component before it.
     let components = flow.components();
     let mut component_of = vec![0; wanted.len()];
@@ -68,14 +68,14 @@ fn due_places(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<Place
             || (!leaving[number].is_empty() && leaving[number].iter().all(|&to| due[to]));
     }
 
-    let mut places = Vec::new();
+    let mut points = Vec::new();
     let mut taken = vec![Taken::NONE; components.len()];
     for number in (0..components.len()).rev() {
         let before = |edge: &(usize, usize)| taken[component_of[edge.0]];
         taken[number] = if due[number] {
             let (padded, lacking): (Vec<_>, Vec<_>) =
                 entering[number].iter().partition(|&edge| before(edge).least > 0);
-            places.extend(places_on(flow, &components[number], &entering[number], &lacking));
+            points.extend(points_on(flow, &components[number], &entering[number], &lacking));
             let most = |edges: &[(usize, usize)]| edges.iter().map(|edge| before(edge).most).max();
             let with_new = match entering[number].is_empty() || !lacking.is_empty() {
                 true => most(&lacking).unwrap_or(0) + 1,
@@ -85,32 +85,32 @@ fn due_places(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<Place
         } else {
             entering[number].iter().map(before).reduce(Taken::or).unwrap_or(Taken::NONE)
         };
-        if taken[number].most > MOST_PADS {
+        if taken[number].most > MAX_PADS {
             return None;
         }
     }
-    places.sort_unstable();
-    (places.len() <= MOST_PLACES).then_some(places)
+    points.sort_unstable();
+    (points.len() <= MAX_POINTS).then_some(points)
 }
 
-/// Places that cover the `lacking` ones of the edges that enter a component.
-fn places_on(
+/// Points that cover the `lacking` ones of the edges that enter a component.
+fn points_on(
     flow: &Flow,
     component: &[usize],
     entering: &[(usize, usize)],
     lacking: &[(usize, usize)],
-) -> Vec<Place> {
+) -> Vec<ProgramPoint> {
     match component {
         // None of the ways here has a pad: the entry, or a block that all of them share.
         &[block] if lacking.len() == entering.len() && !flow.successors(block).contains(&block) => {
-            vec![Place::Block(block)]
+            vec![ProgramPoint::Block(block)]
         }
         // The entry has no predecessors in LLVM, so that it is a component of its own.
         _ => lacking
             .iter()
             .map(|&(from, to)| match flow.successors(from) {
-                [_] => Place::Block(from),
-                _ => Place::Edge(from, to),
+                [_] => ProgramPoint::Block(from),
+                _ => ProgramPoint::Edge(from, to),
             })
             .collect(),
     }
@@ -118,66 +118,82 @@ fn places_on(
 
 #[cfg(test)]
 mod tests {
-    use super::places;
-    use crate::plan::flow::{Flow, Place};
+    use super::points;
+    use crate::plan::flow::{Flow, ProgramPoint};
 
-    fn places_of(successors: &[&[usize]], calling: &[usize], doomed: &[usize]) -> Vec<Place> {
+    fn points_of(
+        successors: &[&[usize]],
+        calling: &[usize],
+        doomed: &[usize],
+    ) -> Vec<ProgramPoint> {
         let marks = |blocks: &[usize]| {
             let mut marks = vec![false; successors.len()];
             blocks.iter().for_each(|&block| marks[block] = true);
             marks
         };
         let flow = Flow::new(successors.iter().map(|to| to.to_vec()).collect());
-        places(&flow, &marks(calling), &marks(doomed))
+        points(&flow, &marks(calling), &marks(doomed))
     }
 
     #[test]
     fn a_fast_path_between_two_slow_ones_takes_no_pad() {
         // 0 goes to the slow 1, the fast 2, or by way of 3 to the slow 4.
         let branches: [&[usize]; 6] = [&[1, 2, 3], &[5], &[5], &[2, 4], &[5], &[]];
-        assert_eq!(places_of(&branches, &[1, 4], &[]), [Place::Block(1), Place::Block(4)]);
+        assert_eq!(
+            points_of(&branches, &[1, 4], &[]),
+            [ProgramPoint::Block(1), ProgramPoint::Block(4)]
+        );
     }
 
     #[test]
     fn a_call_that_padded_and_unpadded_paths_share_is_padded_on_the_unpadded_ones() {
         // 1 calls and goes on to 3, which calls too; 2 comes to 3 or returns.
         let shared: [&[usize]; 5] = [&[1, 2], &[3], &[3, 4], &[4], &[]];
-        assert_eq!(places_of(&shared, &[1, 3], &[]), [Place::Block(1), Place::Edge(2, 3)]);
+        assert_eq!(
+            points_of(&shared, &[1, 3], &[]),
+            [ProgramPoint::Block(1), ProgramPoint::Edge(2, 3)]
+        );
     }
 
     #[test]
     fn no_path_takes_three_pads() {
         // Calls behind each other, each of which can be skipped.
         let twice: [&[usize]; 5] = [&[1, 2], &[2], &[3, 4], &[4], &[]];
-        assert_eq!(places_of(&twice, &[1, 3], &[]), [Place::Block(1), Place::Block(3)]);
+        assert_eq!(
+            points_of(&twice, &[1, 3], &[]),
+            [ProgramPoint::Block(1), ProgramPoint::Block(3)]
+        );
         let thrice: [&[usize]; 7] = [&[1, 2], &[2], &[3, 4], &[4], &[5, 6], &[6], &[]];
-        assert_eq!(places_of(&thrice, &[1, 3, 5], &[]), [Place::Block(0)]);
+        assert_eq!(points_of(&thrice, &[1, 3, 5], &[]), [ProgramPoint::Block(0)]);
     }
 
     #[test]
     fn what_never_returns_takes_no_pad_and_hides_none() {
         let checked: [&[usize]; 4] = [&[1, 2], &[], &[3], &[]];
-        assert_eq!(places_of(&checked, &[1], &[1]), []);
-        assert_eq!(places_of(&checked, &[1, 3], &[1]), [Place::Block(0)]);
+        assert_eq!(points_of(&checked, &[1], &[1]), []);
+        assert_eq!(points_of(&checked, &[1, 3], &[1]), [ProgramPoint::Block(0)]);
     }
 
     #[test]
     fn a_loop_is_padded_where_it_is_entered() {
         let entered: [&[usize]; 4] = [&[1, 3], &[1, 2], &[3], &[]];
-        assert_eq!(places_of(&entered, &[1], &[]), [Place::Edge(0, 1)]);
+        assert_eq!(points_of(&entered, &[1], &[]), [ProgramPoint::Edge(0, 1)]);
         let always: [&[usize]; 4] = [&[1], &[1, 2], &[3], &[]];
-        assert_eq!(places_of(&always, &[1], &[]), [Place::Block(0)]);
+        assert_eq!(points_of(&always, &[1], &[]), [ProgramPoint::Block(0)]);
     }
 
     #[test]
-    fn many_places_become_one() {
+    fn many_points_become_one() {
         let many: [&[usize]; 8] = [&[1, 2, 3, 4, 5, 6], &[7], &[7], &[7], &[7], &[7], &[7], &[]];
-        assert_eq!(places_of(&many, &[1, 2, 3, 4, 5], &[]), [Place::Block(0)]);
-        assert_eq!(places_of(&many, &[1, 2], &[]), [Place::Block(1), Place::Block(2)]);
+        assert_eq!(points_of(&many, &[1, 2, 3, 4, 5], &[]), [ProgramPoint::Block(0)]);
+        assert_eq!(
+            points_of(&many, &[1, 2], &[]),
+            [ProgramPoint::Block(1), ProgramPoint::Block(2)]
+        );
     }
 
     #[test]
-    fn a_function_without_calls_has_no_place() {
-        assert_eq!(places_of(&[&[1], &[]], &[], &[]), []);
+    fn a_function_without_calls_has_no_point() {
+        assert_eq!(points_of(&[&[1], &[]], &[], &[]), []);
     }
 }

@@ -1,6 +1,7 @@
 //! The plan as text, for `SZC_PASS_PLAN`: one line a function.
 
 use super::{FunctionPlan, Plan, Site, Unpadded};
+use inkwell::module::Module;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -10,28 +11,29 @@ use szc_abi::stack::Stay;
 const VARIABLE: &str = "SZC_PASS_PLAN";
 
 /// Writes the plan where the user wants to read it, if anywhere.
-pub(crate) fn print(module: &str, plan: &Plan) {
-    let Some(place) = std::env::var_os(VARIABLE).filter(|place| !place.is_empty()) else {
+pub(crate) fn print(module: &Module<'_>, plan: &Plan<'_>) {
+    let Some(destination) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
         return;
     };
+    let module = module.get_name().to_string_lossy();
     let mut text = String::new();
     for function in &plan.functions {
         let _ = writeln!(text, "{module}: {}", line(function));
     }
     // In one piece, since compilers that run side by side write to the same file.
-    let written = if place == "-" {
+    let written = if destination == "-" {
         std::io::stderr().write_all(text.as_bytes())
     } else {
-        let file = OpenOptions::new().append(true).create(true).open(&place);
+        let file = OpenOptions::new().append(true).create(true).open(&destination);
         file.and_then(|mut file| file.write_all(text.as_bytes()))
     };
     if let Err(error) = written {
-        eprintln!("szc: {VARIABLE}: cannot write to {}: {error}", place.display());
+        eprintln!("szc: {VARIABLE}: cannot write to {}: {error}", destination.display());
     }
 }
 
-fn line(plan: &FunctionPlan) -> String {
-    let mut line = format!("{}: ", plan.function.name());
+fn line(plan: &FunctionPlan<'_>) -> String {
+    let mut line = format!("{}: ", plan.function.get_name().to_string_lossy());
     match &plan.pad {
         Ok(sites) => {
             let sites: Vec<String> = sites.iter().map(site_text).collect();
@@ -49,13 +51,13 @@ fn line(plan: &FunctionPlan) -> String {
     if plan.bounds_stack {
         line.push_str("; bounds its stack by addresses");
     }
-    if let Some(stay) = plan.stay {
-        let _ = write!(line, "; stays: {}", stay_text(stay));
+    if let Some(reason) = plan.pinned {
+        let _ = write!(line, "; stays: {}", pinned_text(reason));
     }
     line
 }
 
-fn site_text(site: &Site) -> String {
+fn site_text(site: &Site<'_>) -> String {
     match site {
         Site::Entry(_) => "at entry".to_owned(),
         Site::Later(_, block) => format!("in block {block}"),
@@ -89,8 +91,8 @@ impl Unpadded {
     }
 }
 
-fn stay_text(stay: Stay) -> &'static str {
-    match stay {
+fn pinned_text(reason: Stay) -> &'static str {
+    match reason {
         Stay::Naked => "naked",
         Stay::Patched => "its entry is prepared for patching",
         Stay::Interrupt => "entered by the hardware",
