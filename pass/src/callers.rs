@@ -1,9 +1,9 @@
 //! Return addresses that a function asks for (`__builtin_return_address`, and what counts calls by
 //! it).
 //!
-//! That of a call in a copy lies in no file, and is another one in each layout. Programs ask in
-//! order to name their caller, or to compare it: so the address is translated to that in the
-//! original, if there is a runtime that knows it.
+//! The return address of a call in a copy lies in no file, and differs in each layout. Programs ask
+//! for it to name their caller, or to compare it. So they get its PC translation, the address in
+//! the original, if a runtime is there.
 //!
 //! ```text
 //! head:       address = llvm.returnaddress(…);  if szc_rt_original_address != null

@@ -28,8 +28,8 @@ use szc_abi::stack::{FUNCTIONS_SECTION, Stay};
 /// `CodeModel::Medium` in LLVM; from here on records have another shape.
 const MEDIUM_CODE_MODEL: u64 = 3;
 
-/// Calling conventions (`llvm/IR/CallingConv.h`) in which the frame pointer is nobody's argument
-/// and is kept by the callee: C, fast, cold, `preserve_most`, `preserve_all`, x86-64 System V.
+/// Calling conventions (`llvm/IR/CallingConv.h`) in which the frame pointer passes no argument
+/// and the callee saves it: C, fast, cold, `preserve_most`, `preserve_all`, x86-64 System V.
 const CONVENTIONS: [u32; 6] = [0, 8, 9, 14, 15, 78];
 
 /// As a callee's convention also Microsoft's.
@@ -303,13 +303,13 @@ impl<'ctx> Body<'ctx> {
         let dead_ends: Vec<bool> = (0..self.blocks.len())
             .map(|block| matches!(last(block), Opcode::Unreachable | Opcode::Resume))
             .collect();
-        let mut doomed = flow.doomed(&dead_ends);
+        let mut noreturn = flow.noreturn(&dead_ends);
         // On its way to its end a program pays for no pad; unless that is all that it does.
-        if doomed[0] {
-            doomed.fill(false);
+        if noreturn[0] {
+            noreturn.fill(false);
         }
         let calling: Vec<bool> = self.blocks.iter().map(|&block| calls::any_in(block)).collect();
-        let points = placement::points(&flow, &calling, &doomed);
+        let points = placement::points(&flow, &calling, &noreturn);
         let can_split = |point: &ProgramPoint| match *point {
             ProgramPoint::Block(_) => true,
             ProgramPoint::Edge(from, to) => {

@@ -32,22 +32,22 @@ define available_externally i32 @elsewhere(i32 %x) {
   ret i32 %x
 }
 
-; PLAN: bare: {{.*}}; stays: naked
+; PLAN: bare: {{.*}}; pinned: naked
 ; CHECK: define void @bare() {{.*}} !pcsections ![[NAKED:[0-9]+]]
 define void @bare() naked {
   call void asm sideeffect "ret", ""()
   unreachable
 }
 
-; PLAN: entry: {{.*}}; stays: its entry is prepared for patching
+; PLAN: entry: {{.*}}; pinned: its entry is prepared for patching
 define void @entry() "patchable-function-entry"="2" {
   ret void
 }
-; PLAN: prefix: {{.*}}; stays: its entry is prepared for patching
+; PLAN: prefix: {{.*}}; pinned: its entry is prepared for patching
 define void @prefix() "patchable-function"="prologue-short-redirect" {
   ret void
 }
-; PLAN: xray: {{.*}}; stays: its entry is prepared for patching
+; PLAN: xray: {{.*}}; pinned: its entry is prepared for patching
 define void @xray() "function-instrument"="xray-always" {
   ret void
 }
@@ -55,15 +55,15 @@ define void @xray() "function-instrument"="xray-always" {
 define void @never() "xray-instruction-threshold"="1" "function-instrument"="xray-never" {
   ret void
 }
-; PLAN: counted: {{.*}}; stays: its entry is prepared for patching
+; PLAN: counted: {{.*}}; pinned: its entry is prepared for patching
 define void @counted() "fentry-call"="true" "mrecord-mcount" {
   ret void
 }
-; PLAN: hardware: {{.*}}; stays: entered by the hardware
+; PLAN: hardware: {{.*}}; pinned: entered by the hardware
 define x86_intrcc void @hardware(ptr byval(i64) %frame) {
   ret void
 }
-; PLAN: outward: {{.*}}; stays: inline assembly switches sections or defines symbols
+; PLAN: outward: {{.*}}; pinned: inline assembly switches sections or defines symbols
 define void @outward() {
   call void asm sideeffect ".pushsection .discard\0A.popsection", ""()
   ret void

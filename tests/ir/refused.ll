@@ -8,7 +8,7 @@ declare void @llvm.localescape(...)
 declare void @llvm.eh.sjlj.setup.dispatch()
 declare ptr @llvm.coro.begin(token, ptr)
 
-; PLAN: bare: not padded: naked; stays: naked
+; PLAN: bare: not padded: naked; pinned: naked
 define void @bare() naked {
   call void asm sideeffect "ret", ""()
   unreachable
@@ -56,7 +56,7 @@ define void @escaped() {
   ret void
 }
 
-; PLAN: collected: not padded: its frames are described to somebody
+; PLAN: collected: not padded: a garbage collector knows its frames
 define void @collected() gc "statepoint-example" {
   %b = call i32 @callee(i32 1)
   ret void

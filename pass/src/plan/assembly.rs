@@ -46,7 +46,7 @@ impl Assembly {
     /// Reads the text and the constraints as they stand in LLVM's IR.
     pub(super) fn read(text: &str, constraints: &str) -> Self {
         let names = |registers: &[&str]| {
-            words(text).chain(words(constraints)).any(|word| registers.contains(&word))
+            identifiers(text).chain(identifiers(constraints)).any(|name| registers.contains(&name))
         };
         Self {
             names_stack: names(&["rsp", "esp", "sp", "spl", "rbp", "ebp", "bp", "bpl"]),
@@ -62,8 +62,8 @@ impl Assembly {
     }
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| !name.is_empty())
 }
 
 /// Whether a statement switches sections or defines a symbol that others can see.
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_function_is_told_from_what_does_not() {
+    fn directives_and_labels_that_leave_the_function_are_found() {
         for text in [
             ".pushsection .discard\n.popsection",
             "nop; .globl entry",

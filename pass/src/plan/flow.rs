@@ -40,22 +40,23 @@ impl Flow {
         Self { successors, predecessors, order, reachable }
     }
 
-    /// Blocks from which every path ends in a block that never returns to the caller
-    /// (`dead_ends`). A block on an endless loop is not among them.
-    pub(crate) fn doomed(&self, dead_ends: &[bool]) -> Vec<bool> {
-        let mut doomed = dead_ends.to_vec();
+    /// Blocks from which every path ends in a block without return to the caller (`dead_ends`). A
+    /// block on an endless loop is not among them.
+    pub(crate) fn noreturn(&self, dead_ends: &[bool]) -> Vec<bool> {
+        let mut noreturn = dead_ends.to_vec();
         let mut changed = true;
         while changed {
             changed = false;
             for &block in self.reachable.iter().rev() {
                 let targets = &self.successors[block];
-                if !doomed[block] && !targets.is_empty() && targets.iter().all(|&to| doomed[to]) {
-                    doomed[block] = true;
+                if !noreturn[block] && !targets.is_empty() && targets.iter().all(|&to| noreturn[to])
+                {
+                    noreturn[block] = true;
                     changed = true;
                 }
             }
         }
-        doomed
+        noreturn
     }
 
     /// The last point that lies on all paths to each of `wanted` and on no cycle; none if no path
@@ -297,11 +298,11 @@ mod tests {
     }
 
     #[test]
-    fn only_blocks_whose_every_path_ends_badly_are_doomed() {
+    fn only_blocks_whose_every_path_is_a_dead_end_are_noreturn() {
         let successors: Vec<Vec<usize>> =
             vec![vec![1, 2], vec![3], vec![], vec![4, 5], vec![], vec![], vec![6]];
         let flow = Flow::new(successors);
         let dead_ends = [false, false, false, false, true, true, false];
-        assert_eq!(flow.doomed(&dead_ends), [false, true, false, true, true, true, false]);
+        assert_eq!(flow.noreturn(&dead_ends), [false, true, false, true, true, true, false]);
     }
 }

@@ -32,30 +32,30 @@ impl Taken {
     }
 }
 
-/// The points of the pads, so that every block of `calling` that is not `doomed` lies behind one;
-/// none if there is nothing to pad. Blocks from which nothing returns (`doomed`) need none.
-pub(crate) fn points(flow: &Flow, calling: &[bool], doomed: &[bool]) -> Vec<ProgramPoint> {
+/// The points of the pads, so that every block of `calling` that is not `noreturn` lies behind one;
+/// none if there is nothing to pad.
+pub(crate) fn points(flow: &Flow, calling: &[bool], noreturn: &[bool]) -> Vec<ProgramPoint> {
     let wanted: Vec<bool> =
-        calling.iter().zip(doomed).map(|(&calls, &doomed)| calls && !doomed).collect();
-    due_points(flow, &wanted, doomed)
+        calling.iter().zip(noreturn).map(|(&calls, &noreturn)| calls && !noreturn).collect();
+    due_points(flow, &wanted, noreturn)
         .or_else(|| flow.meeting_point(&wanted).map(|point| vec![point]))
         .unwrap_or_default()
 }
 
 /// The points where a pad becomes due; none if some path would meet too many, or there are too
 /// many.
-fn due_points(flow: &Flow, wanted: &[bool], doomed: &[bool]) -> Option<Vec<ProgramPoint>> {
+fn due_points(flow: &Flow, wanted: &[bool], noreturn: &[bool]) -> Option<Vec<ProgramPoint>> {
     // From here on components are numbered, those behind a component before it.
     let components = flow.components();
     let mut component_of = vec![0; wanted.len()];
     for (number, blocks) in components.iter().enumerate() {
         blocks.iter().for_each(|&block| component_of[block] = number);
     }
-    // Edges between components; what is doomed counts as if it were not there.
+    // Edges between components, without the `noreturn` blocks.
     let mut entering = vec![Vec::new(); components.len()];
     let mut leaving = vec![Vec::new(); components.len()];
-    for &from in flow.reachable().iter().filter(|&&from| !doomed[from]) {
-        for &to in flow.successors(from).iter().filter(|&&to| !doomed[to]) {
+    for &from in flow.reachable().iter().filter(|&&from| !noreturn[from]) {
+        for &to in flow.successors(from).iter().filter(|&&to| !noreturn[to]) {
             if component_of[from] != component_of[to] {
                 entering[component_of[to]].push((from, to));
                 leaving[component_of[from]].push(component_of[to]);
@@ -124,7 +124,7 @@ mod tests {
     fn points_of(
         successors: &[&[usize]],
         calling: &[usize],
-        doomed: &[usize],
+        noreturn: &[usize],
     ) -> Vec<ProgramPoint> {
         let marks = |blocks: &[usize]| {
             let mut marks = vec![false; successors.len()];
@@ -132,7 +132,7 @@ mod tests {
             marks
         };
         let flow = Flow::new(successors.iter().map(|to| to.to_vec()).collect());
-        points(&flow, &marks(calling), &marks(doomed))
+        points(&flow, &marks(calling), &marks(noreturn))
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_returns_takes_no_pad_and_hides_none() {
+    fn noreturn_blocks_take_no_pad_and_hide_none() {
         let checked: [&[usize]; 4] = [&[1, 2], &[], &[3], &[]];
         assert_eq!(points_of(&checked, &[1], &[1]), []);
         assert_eq!(points_of(&checked, &[1, 3], &[1]), [ProgramPoint::Block(0)]);

@@ -52,7 +52,7 @@ fn line(plan: &FunctionPlan<'_>) -> String {
         line.push_str("; bounds its stack by addresses");
     }
     if let Some(reason) = plan.pinned {
-        let _ = write!(line, "; stays: {}", pinned_text(reason));
+        let _ = write!(line, "; pinned: {}", pinned_text(reason));
     }
     line
 }
@@ -78,7 +78,7 @@ impl Unpadded {
             Unpadded::Convention => "a calling convention that may use the frame pointer",
             Unpadded::Registers => "an unusual set of saved registers",
             Unpadded::Funclets => "its exception handlers are functions of their own",
-            Unpadded::Collected => "its frames are described to somebody",
+            Unpadded::Collected => "a garbage collector knows its frames",
             Unpadded::OtherStack => "uses a second or a split stack",
             Unpadded::StackProbe => "probes the stack by a function",
             Unpadded::Setjmp => "uses the compiler's own setjmp",

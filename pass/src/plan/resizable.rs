@@ -12,8 +12,8 @@ use crate::llvm::{Attributes, Callee, Width, raw};
 use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode as Opcode, InstructionValue};
 
-/// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the check in front of a
-/// copy uses one.
+/// `coldcc` (`llvm/IR/CallingConv.h`): the callee keeps all registers, and the stack-room check of
+/// a copy uses one.
 const COLD: u32 = 9;
 
 /// Intrinsics that tell a function where its frame lies, or change the stack pointer.

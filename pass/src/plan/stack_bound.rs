@@ -7,7 +7,7 @@
 //! return __builtin_frame_address(0);   for such a comparison elsewhere
 //! ```
 //!
-//! A guess: from it follow a default, the room for pads of such a program, and what is shown to the
+//! A guess: from it follow a default, the pad reserve of such a program, and a message to the
 //! user. Pointers into a variable that are compared with its end are no such thing, as long as it
 //! can be seen that both are of the frame.
 
