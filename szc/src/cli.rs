@@ -6,9 +6,9 @@ mod completions;
 
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
+use crate::inspect;
 use crate::lab::{baseline, compare, gate, history, import, merge, run as measure_layouts, sweep};
 use crate::lab::{export, report as report_command};
-use crate::table::inspect;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

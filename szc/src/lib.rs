@@ -3,7 +3,7 @@
 pub mod cli;
 pub mod drive;
 pub mod error;
+pub mod inspect;
 pub mod lab;
 pub mod measure;
 pub mod report;
-pub mod table;

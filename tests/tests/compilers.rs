@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use szc::table::inspect;
+use szc::inspect::{FunctionReport, Report};
 use szc_abi::Reason;
 use szc_tests::tools::{Place, succeed, szc};
 
@@ -170,9 +170,9 @@ fn go_stays_and_its_c_moves() {
         let log = runs(&place, &expected);
         assert!(log.contains("\"code\":true,\"stack\":false,\"heap\":true"), "{log}");
         assert!(log.contains("\"relocations\":") && !log.contains("\"relocations\":0,"), "{log}");
-        let report = inspect::inspect(&place.path.join("x")).expect("a table");
+        let report = Report::of_file(&place.path.join("x")).expect("a table");
         let stays = |ending: &str| {
-            let is = |function: &&inspect::FunctionReport| function.name.ends_with(ending);
+            let is = |function: &&FunctionReport| function.name.ends_with(ending);
             report.functions.iter().find(is).expect(ending).pinned
         };
         assert_eq!(stays("_Cfunc_median"), None);

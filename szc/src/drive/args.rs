@@ -1,12 +1,11 @@
 //! Reads a command line the way clang does, without changing it: what goes in, what comes
 //! out, whether it links, and which words are the driver's own.
 
-use super::facts::{Facts, OTHER_UNWINDER};
+use super::facts::{Facts, OTHER_UNWINDER, Strip};
 use super::features::{Request, Word as OwnWord};
 use super::linker_words::{Reader, Verdict};
 use super::options::{Effect, Match, look_up};
 use super::response;
-use crate::table::Strip;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;

@@ -1,7 +1,6 @@
 //! What a command line says about the work to do, and what the libraries that it names say.
 
 use super::image::begins_with;
-use crate::table::Strip;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,15 @@ pub(super) const OTHER_UNWINDER: &str = "libunwind";
 
 /// The archive of that unwinder.
 pub(super) const OTHER_UNWINDER_ARCHIVE: &[u8] = b"libunwind.a";
+
+/// What to strip, as the linker options say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strip {
+    /// `-s`: all symbols that are not needed to load the image.
+    All,
+    /// `-S`: debug information.
+    Debug,
+}
 
 /// What a command line says about the work to do.
 #[derive(Debug, Default)]

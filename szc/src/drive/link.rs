@@ -4,6 +4,7 @@
 use super::args::Invocation;
 use super::attempt::Said;
 use super::compile::command;
+use super::embed::{EmbedOptions, embed};
 use super::features::{Feature, Request};
 use super::image::{Fingerprint, is_elf, remove_unless};
 use super::interrupted;
@@ -13,13 +14,13 @@ use super::parts::{Clang, Language};
 use super::plan::{Plan, link_once, part_for};
 use super::runtime_object::Part;
 use super::unwinder::Unwinder;
-use crate::table::{self, EmbedOptions};
 use anyhow::Context;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
+use szc_table::edits::NothingRetained;
 
 /// Links, and completes the image.
 ///
@@ -88,8 +89,8 @@ fn link_and_complete(
         };
         let options =
             EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
-        let done = table::embed(image, &options);
-        if done.as_ref().is_err_and(anyhow::Error::is::<table::NothingRetained>) {
+        let done = embed(image, &options);
+        if done.as_ref().is_err_and(anyhow::Error::is::<NothingRetained>) {
             return less::without_code(clang, invocation, &Plan { unwinder, ..plan }, image);
         }
         remove_unless(image, done).with_context(|| {

@@ -5,8 +5,7 @@
 //! relocations and stripping exclude each other (lld refuses the pair), so a strip request
 //! is taken out of the link and carried out on the finished image.
 
-use super::facts::Named;
-use crate::table::Strip;
+use super::facts::{Named, Strip};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 

@@ -9,6 +9,7 @@
 pub mod args;
 mod attempt;
 mod compile;
+mod embed;
 mod facts;
 pub mod features;
 mod image;

@@ -4,11 +4,11 @@
 //! is asked, too.
 
 use super::facts::{Facts, OTHER_UNWINDER};
-use crate::table::read::without_version;
 use anyhow::{Context, Result, bail};
 use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::Path;
+use szc_table::read::without_version;
 
 /// What every unwinder defines, whatever the programming language.
 const RAISE: &[u8] = b"_Unwind_RaiseException";

@@ -8,14 +8,15 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use szc::table::decide::decide;
-use szc::table::decision::Decision;
-use szc::table::frame::PreparedFrames;
-use szc::table::pins::Policy;
-use szc::table::read::Image;
-use szc::table::references::References;
-use szc::table::{inspect, write};
+use szc::inspect::Report;
 use szc_abi::{RUNTIME_CRATES, Reason, TABLE_SECTION, Table};
+use szc_table::decide::decide;
+use szc_table::decision::Decision;
+use szc_table::frame::PreparedFrames;
+use szc_table::pins::Policy;
+use szc_table::read::Image;
+use szc_table::references::References;
+use szc_table::write;
 use szc_tests::tools::{Place, szc};
 
 /// How `table/reasons.s` is linked: one section far away, the others where programs lie.
@@ -106,7 +107,7 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
 fn the_runtime_and_the_c_library_stay() {
     let place = Place::new();
     place.run(szc(), &words(&["switches/dense.c"], &["-O2", "-static", "-o", "image"]));
-    let report = inspect::inspect(&place.path.join("image")).expect("a table");
+    let report = Report::of_file(&place.path.join("image")).expect("a table");
     let pinned = |name: &str| {
         let function = report.functions.iter().find(|function| function.name == name);
         function.unwrap_or_else(|| panic!("no function is called {name}")).pinned
@@ -281,7 +282,7 @@ fn build_table(data: &[u8]) {
 }
 
 fn read_table(data: &[u8]) {
-    let _ = inspect::report(Path::new("damaged"), data);
+    let _ = Report::of_image(Path::new("damaged"), data);
 }
 
 #[test]

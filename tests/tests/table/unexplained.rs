@@ -2,9 +2,9 @@
 //! is known otherwise.
 
 use super::{by_name, decided, link_in};
-use szc::table::pins::Policy;
-use szc::table::read::Image;
 use szc_abi::Reason;
+use szc_table::pins::Policy;
+use szc_table::read::Image;
 use szc_tests::tools::Place;
 
 /// What is decided of a function of an image whose linker or a tool has lost relocations.

@@ -1,0 +1,34 @@
+//! The relocation table of an image: read what the linker retained, decide what may move, write it.
+//!
+//! `read → decode → jump_tables → decide (frame) → emit → write`; each phase borrows the one before
+//! it and changes nothing in it. The format is `szc-abi`'s; what the runtime does with a table is
+//! not known here.
+
+#![forbid(unsafe_code)]
+
+mod by_address;
+pub mod compiler;
+pub mod decide;
+pub mod decision;
+pub mod decode;
+mod detour;
+pub mod edits;
+mod emit;
+mod endings;
+pub mod frame;
+mod inner_calls;
+mod jump_tables;
+mod landing_pads;
+mod pc_tables;
+pub mod pins;
+pub mod read;
+pub mod references;
+mod relocation;
+mod section_numbers;
+mod stack_pointer;
+mod stack_switch;
+mod survey;
+mod switch;
+mod tail_calls;
+mod unwind_search;
+pub mod write;
