@@ -1,9 +1,9 @@
 //! Reads a command line the way clang does, without changing it: what goes in, what comes
-//! out, whether it links, and which words are the driver's own.
+//! out, whether it links, and which arguments are the driver's own.
 
 use super::facts::{Facts, OTHER_UNWINDER, Strip};
-use super::features::{Request, Word as OwnWord};
-use super::linker_words::{Reader, Verdict};
+use super::features::{Choice, Request};
+use super::linker_args::{LinkerArg, Reader};
 use super::options::{Effect, Match, look_up};
 use super::response;
 use std::ffi::{OsStr, OsString};
@@ -16,37 +16,37 @@ mod tests;
 /// A command line, read.
 #[derive(Debug)]
 pub struct Invocation {
-    /// The words as the user gave them, `@file` and all.
+    /// The arguments as the user gave them, `@file` and all.
     given: Vec<OsString>,
-    /// The words after expansion of response files.
-    words: Vec<Word>,
+    /// The arguments after expansion of response files.
+    args: Vec<Arg>,
     /// What `-R…` flags asked for.
     pub request: Request,
     /// What the invocation does.
     pub facts: Facts,
 }
 
-/// One word and what becomes of it.
+/// One argument and what it is for.
 #[derive(Debug)]
-struct Word {
+struct Arg {
     text: OsString,
-    /// Which of the words given it came from.
-    origin: usize,
-    fate: Fate,
+    /// Which of the arguments given it came from.
+    given_at: usize,
+    role: Role,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fate {
+enum Role {
     /// For clang.
-    Stays,
+    Clangs,
     /// The driver's own.
     Own,
     /// A strip request of clang's.
     Strips,
     /// It hands these to the linker.
-    Linker(Vec<(OsString, Verdict)>),
-    /// The value of the option before, to which that happens.
-    Value(Vec<Verdict>),
+    Linker(Vec<(OsString, LinkerArg)>),
+    /// The value of the option before, which hands such arguments to the linker.
+    Value(Vec<LinkerArg>),
     /// `--`: what is added to the line must come before it.
     EndsOptions,
 }
@@ -61,21 +61,21 @@ pub struct Without {
 }
 
 impl Without {
-    fn drops(self, verdict: Verdict) -> bool {
-        match verdict {
-            Verdict::Stays => false,
-            Verdict::Leaves => self.strips,
-            Verdict::Script => self.scripts,
+    fn drops(self, kind: LinkerArg) -> bool {
+        match kind {
+            LinkerArg::Plain => false,
+            LinkerArg::Strip => self.strips,
+            LinkerArg::VersionScript => self.scripts,
         }
     }
 
-    fn changes(self, fate: &Fate) -> bool {
-        match fate {
-            Fate::Stays | Fate::EndsOptions => false,
-            Fate::Own => true,
-            Fate::Strips => self.strips,
-            Fate::Linker(words) => words.iter().any(|(_, verdict)| self.drops(*verdict)),
-            Fate::Value(verdicts) => verdicts.iter().any(|verdict| self.drops(*verdict)),
+    fn changes(self, role: &Role) -> bool {
+        match role {
+            Role::Clangs | Role::EndsOptions => false,
+            Role::Own => true,
+            Role::Strips => self.strips,
+            Role::Linker(args) => args.iter().any(|(_, kind)| self.drops(*kind)),
+            Role::Value(kinds) => kinds.iter().any(|kind| self.drops(*kind)),
         }
     }
 }
@@ -83,93 +83,94 @@ impl Without {
 /// Reads a command line (without the program name).
 #[must_use]
 pub fn classify(given: Vec<OsString>) -> Invocation {
-    let words = given
+    let args = given
         .iter()
         .enumerate()
-        .flat_map(|(origin, argument)| {
-            response::expand(argument).into_iter().map(move |text| Word {
+        .flat_map(|(given_at, argument)| {
+            response::expand(argument).into_iter().map(move |text| Arg {
                 text,
-                origin,
-                fate: Fate::Stays,
+                given_at,
+                role: Role::Clangs,
             })
         })
         .collect();
     let mut reading = Reading {
-        words,
+        args,
         request: Request::default(),
         facts: Facts::default(),
         linker: Reader::default(),
         language: None,
     };
     reading.run();
-    let Reading { words, request, mut facts, linker, .. } = reading;
-    facts.strip = linker.strip;
+    let Reading { args, request, mut facts, linker: Reader { facts: linker, .. }, .. } = reading;
     facts.shared |= linker.shared;
     facts.static_libraries |= linker.static_libraries;
     facts.relocatable |= linker.relocatable;
-    facts.hides_symbols |= linker.hides_symbols;
-    facts.version_scripts = linker.version_scripts;
-    facts.no_section_headers = linker.no_section_headers;
-    facts.linker_effort = linker.effort;
     facts.static_support |= linker.named.unwinder_inside;
     facts.static_cxx |= linker.named.cxx_inside;
-    facts.names_cxx = linker.named.cxx_shared;
-    facts.unwinder_archive = linker.named.other_archive;
     if linker.named.other {
         facts.unwinder = Some(OTHER_UNWINDER.to_owned());
     }
-    if let Some(output) = linker.output {
+    if let Some(output) = &linker.output {
         facts.output = Some(output.into());
     }
-    Invocation { given, words, request, facts }
+    facts.linker = linker;
+    Invocation { given, args, request, facts }
+}
+
+/// What a line says whose arguments have no blanks.
+#[cfg(test)]
+pub(super) fn facts(line: &str) -> Facts {
+    classify(line.split_whitespace().map(OsString::from).collect()).facts
 }
 
 impl Invocation {
-    /// The words for clang: as given, without the driver's own, and with `additions` where they are
-    /// still read as options.
+    /// The arguments for clang: as given, without the driver's own, and with `additions` where
+    /// they are still read as options.
     #[must_use]
     pub fn for_clang(&self, additions: &[OsString]) -> Vec<OsString> {
         self.render(Without::default(), additions)
     }
 
-    /// The words for a link that retains relocations: no strip request, and `additions`
+    /// The arguments for a link that retains relocations: no strip request, and `additions`
     /// where they are still read as options.
     #[must_use]
     pub fn for_link(&self, additions: &[OsString]) -> Vec<OsString> {
         self.render(Without { strips: true, scripts: false }, additions)
     }
 
-    /// The words without some of them, and with `additions` where they are still read as options.
+    /// The arguments without some of them, and with `additions` where they are still read as
+    /// options.
     ///
-    /// A response file is passed on as it is unless one of its words changes.
+    /// A response file is passed on as it is unless one of its arguments changes.
     #[must_use]
     pub fn render(&self, without: Without, additions: &[OsString]) -> Vec<OsString> {
         let mut rendered = Vec::with_capacity(self.given.len() + additions.len());
         let mut additions = Some(additions);
-        for (origin, argument) in self.given.iter().enumerate() {
-            let first = self.words.partition_point(|word| word.origin < origin);
-            let beyond = self.words.partition_point(|word| word.origin <= origin);
-            let words = &self.words[first..beyond];
-            let changes = words.iter().any(|word| match &word.fate {
-                Fate::EndsOptions => additions.is_some_and(|words| !words.is_empty()),
-                fate => without.changes(fate),
+        for (given_at, argument) in self.given.iter().enumerate() {
+            let first = self.args.partition_point(|arg| arg.given_at < given_at);
+            let beyond = self.args.partition_point(|arg| arg.given_at <= given_at);
+            let args = &self.args[first..beyond];
+            let changes = args.iter().any(|arg| match &arg.role {
+                Role::EndsOptions => additions.is_some_and(|args| !args.is_empty()),
+                role => without.changes(role),
             });
             if !changes {
                 rendered.push(argument.clone());
                 continue;
             }
-            for word in words {
-                match &word.fate {
-                    Fate::Linker(words) if without.changes(&word.fate) => {
-                        let staying = words.iter().filter(|(_, verdict)| !without.drops(*verdict));
-                        rendered.extend(for_linker(staying.map(|(word, _)| word.as_os_str())));
+            for arg in args {
+                match &arg.role {
+                    Role::Linker(args) if without.changes(&arg.role) => {
+                        let staying = args.iter().filter(|(_, kind)| !without.drops(*kind));
+                        rendered.extend(for_linker(staying.map(|(arg, _)| arg.as_os_str())));
                     }
-                    fate if without.changes(fate) => {}
-                    Fate::EndsOptions => {
+                    role if without.changes(role) => {}
+                    Role::EndsOptions => {
                         rendered.extend_from_slice(additions.take().unwrap_or_default());
-                        rendered.push(word.text.clone());
+                        rendered.push(arg.text.clone());
                     }
-                    _ => rendered.push(word.text.clone()),
+                    _ => rendered.push(arg.text.clone()),
                 }
             }
         }
@@ -180,7 +181,7 @@ impl Invocation {
 
 /// The state of reading a command line from left to right.
 struct Reading {
-    words: Vec<Word>,
+    args: Vec<Arg>,
     request: Request,
     facts: Facts,
     linker: Reader,
@@ -192,8 +193,8 @@ impl Reading {
     fn run(&mut self) {
         let mut at = 0;
         let mut options_ended = false;
-        while at < self.words.len() {
-            let text = self.words[at].text.clone();
+        while at < self.args.len() {
+            let text = self.args[at].text.clone();
             let bytes = text.as_bytes();
             if bytes.is_empty() {
                 // clang takes no notice of it.
@@ -201,9 +202,9 @@ impl Reading {
             } else if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
                 self.input(&text);
                 at += 1;
-            } else if let Some(own) = OwnWord::from_flag(bytes) {
-                self.request.add(own);
-                self.words[at].fate = Fate::Own;
+            } else if let Some(choice) = Choice::from_flag(bytes) {
+                self.request.add(choice);
+                self.args[at].role = Role::Own;
                 at += 1;
             } else {
                 let found = look_up(bytes);
@@ -213,8 +214,8 @@ impl Reading {
             }
         }
         // clang will complain about the missing value, which must not be found in the
-        // words that a link adds.
-        self.facts.only_asks |= at > self.words.len();
+        // arguments that a link adds.
+        self.facts.only_asks |= at > self.args.len();
     }
 
     fn input(&mut self, text: &OsStr) {
@@ -229,12 +230,12 @@ impl Reading {
             None => has_extension(bytes, &OFFLOAD_EXTENSIONS),
         };
         self.facts.headers += usize::from(is_header);
-        self.linker.named.file(bytes);
+        self.linker.facts.named.file(bytes);
         self.facts.offload |= is_offload;
     }
 
-    fn option(&mut self, at: usize, found: Match<'_>, word: &[u8]) {
-        let next = self.words.get(at + 1).map(|word| word.text.clone());
+    fn option(&mut self, at: usize, found: Match<'_>, arg: &[u8]) {
+        let next = self.args.get(at + 1).map(|arg| arg.text.clone());
         let value: OsString = match found.joined {
             Some(joined) => OsString::from_vec(joined.to_vec()),
             None if found.further > 0 => next.unwrap_or_default(),
@@ -271,11 +272,11 @@ impl Reading {
             Effect::Lto(on) => facts.lto = on,
             Effect::StripAll => {
                 self.linker.request_strip(Strip::All);
-                self.words[at].fate = Fate::Strips;
+                self.args[at].role = Role::Strips;
             }
-            Effect::LinkerWords => {
-                facts.has_linker_words = true;
-                self.linker_words(at, found, &value, word);
+            Effect::LinkerArgs => {
+                facts.has_linker_args = true;
+                self.linker_args(at, found, &value, arg);
             }
             Effect::LinkerKeyword => self.linker.keyword(value.as_bytes()),
             Effect::Target => facts.target = Some(text()),
@@ -285,39 +286,39 @@ impl Reading {
             Effect::WorkingDirectory => facts.is_elsewhere = true,
             Effect::DriverMode => facts.driver_mode = Some(text()),
             Effect::Sanitize(on) => facts.sanitize(on, &text()),
-            Effect::EndOfOptions => self.words[at].fate = Fate::EndsOptions,
+            Effect::EndOfOptions => self.args[at].role = Role::EndsOptions,
         }
     }
 
-    /// `-Wl,…` holds several words; `-Xlinker` and `--for-linker` one each, in this word or
+    /// `-Wl,…` holds several arguments; `-Xlinker` and `--for-linker` one each, in this argument or
     /// in the next. Each may name a response file of the linker's.
-    fn linker_words(&mut self, at: usize, found: Match<'_>, value: &OsStr, word: &[u8]) {
-        let all: Vec<OsString> = if word.starts_with(b"-Wl,") {
-            let words = value.as_bytes().split(|byte| *byte == b',');
-            words.map(|word| OsStr::from_bytes(word).to_owned()).collect()
+    fn linker_args(&mut self, at: usize, found: Match<'_>, value: &OsStr, arg: &[u8]) {
+        let all: Vec<OsString> = if arg.starts_with(b"-Wl,") {
+            let args = value.as_bytes().split(|byte| *byte == b',');
+            args.map(|arg| OsStr::from_bytes(arg).to_owned()).collect()
         } else {
             vec![value.to_owned()]
         };
-        let expanded = all.iter().flat_map(|word| response::expand(word));
+        let expanded = all.iter().flat_map(|arg| response::expand(arg));
         let read: Vec<_> = expanded
-            .map(|word| {
-                let verdict = self.linker.read(word.as_bytes());
-                (word, verdict)
+            .map(|arg| {
+                let kind = self.linker.read(arg.as_bytes());
+                (arg, kind)
             })
             .collect();
-        for word in self.words.iter_mut().skip(at + 1).take(found.further) {
-            word.fate = Fate::Value(read.iter().map(|(_, verdict)| *verdict).collect());
+        for arg in self.args.iter_mut().skip(at + 1).take(found.further) {
+            arg.role = Role::Value(read.iter().map(|(_, kind)| *kind).collect());
         }
-        self.words[at].fate = Fate::Linker(read);
+        self.args[at].role = Role::Linker(read);
     }
 }
 
-/// Words that hand these to the linker. Those of a response file may have commas.
-fn for_linker<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<OsString> {
-    let all: Vec<&[u8]> = words.map(OsStr::as_bytes).collect();
-    let text = |word: &[u8]| OsStr::from_bytes(word).to_owned();
-    if all.iter().any(|word| word.contains(&b',')) {
-        return all.iter().flat_map(|word| ["-Xlinker".into(), text(word)]).collect();
+/// Arguments that hand these to the linker. Those of a response file may have commas.
+fn for_linker<'a>(args: impl Iterator<Item = &'a OsStr>) -> Vec<OsString> {
+    let all: Vec<&[u8]> = args.map(OsStr::as_bytes).collect();
+    let text = |arg: &[u8]| OsStr::from_bytes(arg).to_owned();
+    if all.iter().any(|arg| arg.contains(&b',')) {
+        return all.iter().flat_map(|arg| ["-Xlinker".into(), text(arg)]).collect();
     }
     let joined = || OsString::from_vec([&b"-Wl,"[..], &all.join(&b',')].concat());
     (!all.is_empty()).then(joined).into_iter().collect()

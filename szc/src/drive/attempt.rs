@@ -20,26 +20,26 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 pub(super) struct Attempt {
     status: ExitStatus,
     /// What it wrote to stderr, if that is not a terminal.
-    said: Option<Vec<u8>>,
+    messages: Option<Vec<u8>>,
 }
 
 /// Where stderr goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Stderr {
     /// To this process's, at once if that is a terminal, else when told to.
-    Shown,
+    Forwarded,
     /// Nowhere, unless told to.
     Kept,
 }
 
 impl Attempt {
-    /// Runs clang with these words.
+    /// Runs clang with these arguments.
     ///
     /// # Errors
     /// clang cannot be started.
-    pub(super) fn run(clang: &Clang, words: &[OsString], said: Said) -> anyhow::Result<Self> {
-        let mut command = command(clang, words);
-        let kept = (said == Said::Kept || !std::io::stderr().is_terminal())
+    pub(super) fn run(clang: &Clang, args: &[OsString], stderr: Stderr) -> anyhow::Result<Self> {
+        let mut command = command(clang, args);
+        let kept = (stderr == Stderr::Kept || !std::io::stderr().is_terminal())
             .then(tempfile::tempfile)
             .and_then(Result::ok);
         if let Some(file) = kept.as_ref().and_then(|file| file.try_clone().ok()) {
@@ -47,7 +47,7 @@ impl Attempt {
         }
         let status =
             command.status().with_context(|| format!("cannot run {}", clang.program.display()))?;
-        Ok(Self { status, said: kept.map(contents) })
+        Ok(Self { status, messages: kept.map(contents) })
     }
 
     /// clang's exit code, or what a shell makes of a fatal signal.
@@ -59,22 +59,23 @@ impl Attempt {
         self.status.success()
     }
 
-    /// Passes on what was said.
-    pub(super) fn show(&self) {
-        let _ = std::io::stderr().write_all(self.said.as_deref().unwrap_or_default());
+    /// Passes on what it wrote.
+    pub(super) fn forward(&self) {
+        let _ = std::io::stderr().write_all(self.messages.as_deref().unwrap_or_default());
     }
 
     /// Whether clang alone might have succeeded, with its own choice of a linker.
     pub(super) fn may_be_ours(&self, linker: Linker) -> bool {
-        let said = self.said.as_deref();
+        let messages = self.messages.as_deref();
         !self.success()
-            && said.is_none_or(|said| may_be_ours(&String::from_utf8_lossy(said), linker))
+            && messages
+                .is_none_or(|messages| may_be_ours(&String::from_utf8_lossy(messages), linker))
     }
 
     /// The first line that tells what went wrong.
     pub(super) fn first_complaint(&self) -> String {
-        let said = String::from_utf8_lossy(self.said.as_deref().unwrap_or_default());
-        said.lines().find(|line| is_complaint(line)).unwrap_or("see above").trim().to_owned()
+        let messages = String::from_utf8_lossy(self.messages.as_deref().unwrap_or_default());
+        messages.lines().find(|line| is_complaint(line)).unwrap_or("see above").trim().to_owned()
     }
 }
 
@@ -90,12 +91,13 @@ fn contents(mut file: File) -> Vec<u8> {
     bytes
 }
 
-/// Whether the linker failed, and for another reason than one that the user's files and words give
-/// by themselves.
-fn may_be_ours(said: &str, linker: Linker) -> bool {
-    // Without these words nothing was linked: a source does not compile, or a word is unknown to
-    // clang.
-    said.contains("linker command failed") && !said.lines().any(|line| is_the_users(line, linker))
+/// Whether the linker failed, and for another reason than one that the user's files and arguments
+/// give by themselves.
+fn may_be_ours(messages: &str, linker: Linker) -> bool {
+    // Without this text nothing was linked: a source does not compile, or clang does not know an
+    // argument.
+    messages.contains("linker command failed")
+        && !messages.lines().any(|line| is_the_users(line, linker))
 }
 
 /// What linkers say of a name or a library that is not there, of any but szc's.
@@ -109,11 +111,11 @@ const MISSING: [&str; 7] = [
     "unable to find library ",
 ];
 
-/// What they say of words that they do not know.
+/// What they say of arguments that they do not know.
 const UNKNOWN: [&str; 3] =
     ["unrecognized option", "unknown argument", "unknown command line option"];
 
-/// Parts of szc's own names and words.
+/// Parts of szc's own names and arguments.
 const OURS: [&str; 6] =
     ["szc", "emit-relocs", "export-dynamic-symbol", "_Unwind_", "load-pass-plugin", "-defsym"];
 
@@ -142,13 +144,10 @@ mod tests {
     #[test]
     fn a_link_that_clang_would_fail_is_not_tried_again() {
         let failed = "clang-22: error: linker command failed with exit code 1\n";
-        for (said, ours) in [
+        for (messages, ours) in [
             ("x.c:1:1: error: expected identifier\n1 error generated.\n", false),
             ("clang-22: error: unsupported option '-foo'\n", false),
-            (
-                "/usr/bin/ld: x.o: in function `main':\nx.c:(.text+0x7): undefined reference to `f'\n",
-                false,
-            ),
+            ("/usr/bin/ld: x.o: in function `main':\nundefined reference to `f'\n", false),
             ("/usr/bin/ld: cannot find -lnothing: No such file or directory\n", false),
             ("/usr/bin/ld: unrecognized option '--nothing'\n", false),
             ("ld.lld: error: undefined symbol: f\n>>> referenced by x.c\n", false),
@@ -159,9 +158,9 @@ mod tests {
             ("ld.lld: error: -r and --emit-relocs may not be used together\n", true),
             ("clang: error: unable to execute command: Aborted\n", true),
         ] {
-            let linked = !said.contains("x.c:1:1") && !said.contains("unsupported");
-            let text = if linked { format!("{said}{failed}") } else { said.to_owned() };
-            assert_eq!(may_be_ours(&text, Linker::Clangs), ours, "{said}");
+            let linked = !messages.contains("x.c:1:1") && !messages.contains("unsupported");
+            let text = if linked { format!("{messages}{failed}") } else { messages.to_owned() };
+            assert_eq!(may_be_ours(&text, Linker::Clangs), ours, "{messages}");
         }
         let unknown = format!("ld.lld: error: unknown argument '--add-needed'\n{failed}");
         assert!(may_be_ours(&unknown, Linker::Lld) && !may_be_ours(&unknown, Linker::Clangs));

@@ -41,16 +41,16 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
     let table_file = scratch.path().join("table");
     let output = scratch.path().join("image");
     std::fs::write(&table_file, &edits.table).context("cannot write the relocation table")?;
-    let mut words = vec![OsString::from("--add-section"), join(TABLE_SECTION, &table_file)];
+    let mut args = vec![OsString::from("--add-section"), join(TABLE_SECTION, &table_file)];
     if let Some(note) = &edits.note {
         let file = scratch.path().join("note");
         std::fs::write(&file, note).context("cannot write a note")?;
-        words.extend(["--update-section".into(), join(NOTE_SECTION, &file)]);
+        args.extend(["--update-section".into(), join(NOTE_SECTION, &file)]);
     }
-    words.extend(edits.removed.iter().map(|section| format!("--remove-section={section}").into()));
+    args.extend(edits.removed.iter().map(|section| format!("--remove-section={section}").into()));
     match options.strip {
-        Some(Strip::All) => words.push("--strip-all".into()),
-        Some(Strip::Debug) => words.push("--strip-debug".into()),
+        Some(Strip::All) => args.push("--strip-all".into()),
+        Some(Strip::Debug) => args.push("--strip-debug".into()),
         None => {}
     }
     let mut input = image.clone();
@@ -65,20 +65,20 @@ pub fn embed(image: &Path, options: &EmbedOptions) -> Result<()> {
             .and_then(|permissions| std::fs::set_permissions(&input, permissions))
             .context("cannot copy the image's permissions")?;
     }
-    words.extend([input.into(), output.clone().into()]);
+    args.extend([input.into(), output.clone().into()]);
     // llvm-objcopy refuses the static programs of GNU ld ("link field of .rela.plt is not a symbol
     // table"); the objcopy that comes with that linker takes them.
     let objcopy =
         if edits.needs_gnu_objcopy { Path::new("objcopy") } else { options.objcopy.as_path() };
-    edit(objcopy, &words).with_context(|| format!("cannot edit {}", image.display()))?;
+    edit(objcopy, &args).with_context(|| format!("cannot edit {}", image.display()))?;
     std::fs::rename(&output, &image)
         .with_context(|| format!("cannot replace {}", image.display()))?;
     Ok(())
 }
 
-fn edit(objcopy: &Path, words: &[OsString]) -> Result<()> {
+fn edit(objcopy: &Path, args: &[OsString]) -> Result<()> {
     let result = Command::new(objcopy)
-        .args(words)
+        .args(args)
         .output()
         .with_context(|| format!("cannot run {}", objcopy.display()))?;
     if !result.status.success() {

@@ -30,8 +30,8 @@ pub struct Facts {
     pub libraries: usize,
     /// Inputs that are headers, which clang precompiles instead of linking.
     pub headers: usize,
-    /// There are words for the linker alone, which clang counts as inputs of a link.
-    pub has_linker_words: bool,
+    /// There are arguments for the linker alone, which clang counts as inputs of a link.
+    pub has_linker_args: bool,
     /// Names of files are relative to another directory than this process's.
     pub is_elsewhere: bool,
     /// Ends before the link.
@@ -44,10 +44,6 @@ pub struct Facts {
     pub verbose: bool,
     /// The image is a shared library.
     pub shared: bool,
-    /// A file says what the image shows to libraries.
-    pub hides_symbols: bool,
-    /// Those of them that are version scripts.
-    pub version_scripts: Vec<OsString>,
     /// Libraries are linked statically, some at least.
     pub static_libraries: bool,
     /// All libraries are linked statically.
@@ -56,12 +52,8 @@ pub struct Facts {
     pub static_support: bool,
     /// The C++ library is linked statically.
     pub static_cxx: bool,
-    /// The C++ library is named, and may be a shared one.
-    pub names_cxx: bool,
     /// The unwinder, if named: by an option or as a library.
     pub unwinder: Option<String>,
-    /// An archive of another unwinder than the compiler's is named.
-    pub unwinder_archive: bool,
     /// The compiler's support library, if named; the unwinder comes with it.
     pub support_library: Option<String>,
     /// The link makes an object file.
@@ -76,12 +68,6 @@ pub struct Facts {
     pub chosen_linker: Option<OsString>,
     /// The linker generates code.
     pub lto: bool,
-    /// The linker's own `-O`, if given.
-    pub linker_effort: Option<u32>,
-    /// Taken out of the link, to be carried out on the image.
-    pub strip: Option<Strip>,
-    /// The image shall have no section headers.
-    pub no_section_headers: bool,
     /// Where the image goes, if not to `a.out`.
     pub output: Option<PathBuf>,
     /// The target triple, if named.
@@ -96,6 +82,33 @@ pub struct Facts {
     pub driver_mode: Option<String>,
     /// Sanitizers in effect at the end of the line.
     pub sanitizers: BTreeSet<String>,
+    /// What the arguments for the linker alone say.
+    pub linker: LinkerFacts,
+}
+
+/// What the arguments for the linker alone say, and those that clang passes on to it.
+#[derive(Debug, Default)]
+pub struct LinkerFacts {
+    /// Where the image goes, whatever clang's own `-o` says.
+    pub output: Option<OsString>,
+    /// Taken out of the link, to be carried out on the image.
+    pub strip: Option<Strip>,
+    /// The link makes an object file.
+    pub relocatable: bool,
+    /// The image is a shared library.
+    pub shared: bool,
+    /// Libraries are linked statically, some at least.
+    pub static_libraries: bool,
+    /// A file says what the image exports.
+    pub hides_symbols: bool,
+    /// Those of them that are version scripts.
+    pub version_scripts: Vec<OsString>,
+    /// The image shall have no section headers.
+    pub no_section_headers: bool,
+    /// The linker's own `-O`, if given.
+    pub effort: Option<u32>,
+    /// What its libraries say.
+    pub named: NamedLibraries,
 }
 
 impl Facts {
@@ -104,7 +117,7 @@ impl Facts {
     pub fn links(&self) -> bool {
         let inputs = self.files.len() + self.libraries;
         // `-Wl,--version` alone asks the linker that would be used for its name.
-        let only_for_linker = inputs == 0 && self.has_linker_words;
+        let only_for_linker = inputs == 0 && self.has_linker_args;
         !self.stops_early && !self.only_asks && (inputs > self.headers || only_for_linker)
     }
 
@@ -155,22 +168,22 @@ impl Facts {
     }
 }
 
-/// Libraries by their words: what they say about the unwinder and the C++ library.
+/// What the libraries that are named say about the unwinder and the C++ library.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub struct NamedLibraries {
     /// libgcc's unwinder is linked statically.
-    pub(super) unwinder_inside: bool,
+    pub unwinder_inside: bool,
     /// An archive of libunwind is.
-    pub(super) other_archive: bool,
+    pub other_archive: bool,
     /// `-lunwind`.
-    pub(super) other: bool,
+    pub other: bool,
     /// The C++ library is linked statically.
-    pub(super) cxx_inside: bool,
+    pub cxx_inside: bool,
     /// The C++ library is named, and may be a shared one.
-    pub(super) cxx_shared: bool,
+    pub cxx_shared: bool,
 }
 
-impl Named {
+impl NamedLibraries {
     /// The value of `-l`, where only archives count or shared libraries, too.
     pub(super) fn library(&mut self, name: &[u8], only_archives: bool) {
         match name {

@@ -1,11 +1,11 @@
 //! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`, `-Rlink`,
-//! `-Rall`, `-Rnone`, or the same words in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack` by the
-//! scheme of the STABILIZER paper.
+//! `-Rall`, `-Rnone`, or the same without `-R` in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack`
+//! by the scheme of the STABILIZER paper.
 //!
-//! Without any of these words a build randomizes all that this version can. With some, it
-//! randomizes the union of what they name; `-Rnone` cancels the words before it.
-//! `SZC_BUILD` replaces the words on the command line, for build systems that cannot pass
-//! flags. clang's own `-R…` (optimization remarks) are other words and none of these.
+//! Without any of these flags a build randomizes all that this version can. With some, it
+//! randomizes the union of what they name; `-Rnone` cancels those before it. `SZC_BUILD`
+//! replaces the flags on the command line, for build systems that cannot pass any. clang's own
+//! `-R…` (optimization remarks) are other flags.
 
 use anyhow::bail;
 use std::ffi::OsStr;
@@ -36,7 +36,7 @@ impl Feature {
         matches!(self, Feature::Code | Feature::Stack | Feature::Heap)
     }
 
-    const fn word(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Feature::Code => "code",
             Feature::Stack => "stack",
@@ -48,13 +48,13 @@ impl Feature {
 
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 
-/// One word of a request.
+/// One choice of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum Choice {
     /// Randomize this too.
     One(Feature),
     /// Randomize the stack with a pad table for each image, and a pad for each call.
@@ -63,25 +63,25 @@ pub enum Word {
     StackPerFunction,
     /// Randomize all that this version can.
     All,
-    /// Forget the words so far and randomize nothing.
+    /// Forget the choices so far and randomize nothing.
     None,
 }
 
-impl Word {
+impl Choice {
     fn parse(text: &[u8]) -> Option<Self> {
         match text {
-            b"all" => Some(Word::All),
-            b"none" => Some(Word::None),
-            b"stack=per-call" => Some(Word::StackPerCall),
-            b"stack=per-function" => Some(Word::StackPerFunction),
+            b"all" => Some(Choice::All),
+            b"none" => Some(Choice::None),
+            b"stack=per-call" => Some(Choice::StackPerCall),
+            b"stack=per-function" => Some(Choice::StackPerFunction),
             _ => Feature::ALL
                 .into_iter()
-                .find(|feature| feature.word().as_bytes() == text)
-                .map(Word::One),
+                .find(|feature| feature.name().as_bytes() == text)
+                .map(Choice::One),
         }
     }
 
-    /// The meaning of a command-line word, if it is one of the driver's own.
+    /// The meaning of an argument, if it is one of the driver's own.
     #[must_use]
     pub fn from_flag(flag: &[u8]) -> Option<Self> {
         flag.strip_prefix(b"-R").and_then(Self::parse)
@@ -102,73 +102,75 @@ pub enum Pads {
 /// What a build is asked to randomize.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
-    words: Vec<Word>,
+    choices: Vec<Choice>,
 }
 
 impl Request {
     /// The request to randomize nothing.
     #[must_use]
     pub fn nothing() -> Self {
-        Self { words: vec![Word::None] }
+        Self { choices: vec![Choice::None] }
     }
 
-    /// Adds a word; a later [`Word::None`] cancels it.
-    pub fn add(&mut self, word: Word) {
-        if word == Word::None {
-            self.words.clear();
+    /// Adds a choice; a later [`Choice::None`] cancels it.
+    pub fn add(&mut self, choice: Choice) {
+        if choice == Choice::None {
+            self.choices.clear();
         }
-        self.words.push(word);
+        self.choices.push(choice);
     }
 
     /// Reads the value of [`BUILD_VARIABLE`]; an empty value counts as absent.
     ///
     /// # Errors
-    /// A word that is none of the allowed ones.
+    /// A value that is none of the allowed ones.
     pub fn from_environment(value: Option<&OsStr>) -> anyhow::Result<Option<Self>> {
         let Some(value) = value else { return Ok(None) };
         let mut request = Request::default();
-        let words = value
+        let values = value
             .as_bytes()
             .split(|byte| *byte == b',' || byte.is_ascii_whitespace())
-            .filter(|word| !word.is_empty());
-        for text in words {
-            match Word::parse(text) {
-                Some(word) => request.add(word),
+            .filter(|text| !text.is_empty());
+        for text in values {
+            match Choice::parse(text) {
+                Some(choice) => request.add(choice),
                 None => bail!(
-                    "{BUILD_VARIABLE}={}: '{}' is not a word it knows; \
-                     use code, stack, stack=per-call, stack=per-function, heap, link, all or none, separated by commas",
+                    "{BUILD_VARIABLE}={}: '{}' is none of its values; use code, stack, \
+                     stack=per-call, stack=per-function, heap, link, all or none, separated by \
+                     commas",
                     value.display(),
                     String::from_utf8_lossy(text),
                 ),
             }
         }
-        Ok((!request.words.is_empty()).then_some(request))
+        Ok((!request.choices.is_empty()).then_some(request))
     }
 
     /// Whether the build randomizes this.
     #[must_use]
     pub fn includes(&self, feature: Feature) -> bool {
         feature.is_available()
-            && (self.words.is_empty()
-                || self.words.contains(&Word::All)
-                || self.words.contains(&Word::One(feature))
-                || (feature == Feature::Stack && self.stack_word().is_some()))
+            && (self.choices.is_empty()
+                || self.choices.contains(&Choice::All)
+                || self.choices.contains(&Choice::One(feature))
+                || (feature == Feature::Stack && self.stack_choice().is_some()))
     }
 
     /// Where pads come from.
     #[must_use]
     pub fn pads(&self) -> Pads {
-        match self.stack_word() {
-            Some(Word::StackPerFunction) => Pads::PerFunction,
+        match self.stack_choice() {
+            Some(Choice::StackPerFunction) => Pads::PerFunction,
             None if self.includes(Feature::Code) => Pads::PerCopy,
             _ => Pads::PerCall,
         }
     }
 
-    /// The last word that says where pads come from.
-    fn stack_word(&self) -> Option<Word> {
-        let says = |word: &Word| matches!(word, Word::StackPerCall | Word::StackPerFunction);
-        self.words.iter().copied().rfind(says)
+    /// The last choice that says where pads come from.
+    fn stack_choice(&self) -> Option<Choice> {
+        let says =
+            |choice: &Choice| matches!(choice, Choice::StackPerCall | Choice::StackPerFunction);
+        self.choices.iter().copied().rfind(says)
     }
 
     /// Whether nothing is randomized.
@@ -180,24 +182,24 @@ impl Request {
     /// The request without one thing.
     #[must_use]
     pub fn without(&self, excluded: Feature) -> Self {
-        let mut words = vec![Word::None];
-        words.extend(
+        let mut choices = vec![Choice::None];
+        choices.extend(
             Feature::ALL
                 .into_iter()
                 .filter(|&feature| feature != excluded && self.includes(feature))
-                .map(Word::One),
+                .map(Choice::One),
         );
         if excluded != Feature::Stack {
-            words.extend(self.stack_word());
+            choices.extend(self.stack_choice());
         }
-        Self { words }
+        Self { choices }
     }
 
     /// What was asked for by name although this version cannot do it.
     pub fn unavailable(&self) -> impl Iterator<Item = Feature> + '_ {
-        Feature::ALL
-            .into_iter()
-            .filter(|feature| !feature.is_available() && self.words.contains(&Word::One(*feature)))
+        Feature::ALL.into_iter().filter(|feature| {
+            !feature.is_available() && self.choices.contains(&Choice::One(*feature))
+        })
     }
 }
 
@@ -208,7 +210,7 @@ mod tests {
     fn from_flags(flags: &[&str]) -> Request {
         let mut request = Request::default();
         for flag in flags {
-            request.add(Word::from_flag(flag.as_bytes()).expect("an own flag"));
+            request.add(Choice::from_flag(flag.as_bytes()).expect("an own flag"));
         }
         request
     }
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_is_the_union_of_the_words_after_the_last_none() {
+    fn the_request_is_the_union_of_the_flags_after_the_last_none() {
         for (flags, code) in [
             (&[][..], true),
             (&["-Rcode"], true),
@@ -263,10 +265,10 @@ mod tests {
 
     #[test]
     fn taking_one_thing_out_leaves_the_others() {
-        for words in [&[][..], &["-Rall"], &["-Rcode", "-Rheap", "-Rstack=per-function"]] {
-            let rest = from_flags(words).without(Feature::Code);
-            assert!(!rest.includes(Feature::Code), "{words:?}");
-            assert!(rest.includes(Feature::Heap) && rest.includes(Feature::Stack), "{words:?}");
+        for flags in [&[][..], &["-Rall"], &["-Rcode", "-Rheap", "-Rstack=per-function"]] {
+            let rest = from_flags(flags).without(Feature::Code);
+            assert!(!rest.includes(Feature::Code), "{flags:?}");
+            assert!(rest.includes(Feature::Heap) && rest.includes(Feature::Stack), "{flags:?}");
         }
         let nothing = from_flags(&["-Rcode"]).without(Feature::Code);
         assert!(nothing.is_empty());
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn remark_flags_of_clang_are_not_own_words() {
+    fn remark_flags_of_clang_are_not_own_flags() {
         for flag in [
             "-R",
             "-Rpass",
@@ -287,12 +289,12 @@ mod tests {
             "-Rstack=shared",
             "--Rcode",
         ] {
-            assert_eq!(Word::from_flag(flag.as_bytes()), None, "{flag}");
+            assert_eq!(Choice::from_flag(flag.as_bytes()), None, "{flag}");
         }
     }
 
     #[test]
-    fn the_variable_takes_words_separated_by_commas_or_spaces() {
+    fn the_variable_takes_values_separated_by_commas_or_spaces() {
         let request = from_variable("none, code  heap").expect("valid");
         assert_eq!(request, Some(from_flags(&["-Rnone", "-Rcode", "-Rheap"])));
     }
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_variable_is_an_error_that_names_value_word_and_choices() {
+    fn a_malformed_variable_is_an_error_that_names_variable_value_and_choices() {
         let message = from_variable("code,Stack").expect_err("malformed").to_string();
         assert!(message.contains("SZC_BUILD=code,Stack"), "{message}");
         assert!(message.contains("'Stack'"), "{message}");

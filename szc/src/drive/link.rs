@@ -2,13 +2,13 @@
 //! relocations and afterwards the relocation table.
 
 use super::args::Invocation;
-use super::attempt::Said;
+use super::attempt::Stderr;
 use super::compile::command;
 use super::embed::{EmbedOptions, embed};
+use super::fallback::{self, Fallback};
 use super::features::{Feature, Request};
 use super::image::{Fingerprint, is_elf, remove_unless};
 use super::interrupted;
-use super::less::{self, Less};
 use super::linker::Linker;
 use super::parts::{Clang, Language};
 use super::plan::{Plan, link_once, part_for};
@@ -56,15 +56,15 @@ fn link_and_complete(
     let facts = &invocation.facts;
     let mut unwinder = Unwinder::expected(facts);
     let mut plan = Plan { request, unwinder, linker: Linker::of(facts) };
-    let mut attempt = link_once(clang, invocation, &plan, Said::Shown)?;
+    let mut attempt = link_once(clang, invocation, &plan, Stderr::Forwarded)?;
     if attempt.may_be_ours(plan.linker) && interrupted::caught().is_none() && !facts.reads_stdin() {
-        attempt = match less::link(clang, invocation, &plan, &attempt)? {
-            Less::ByClangsLinker(attempt) => attempt,
-            Less::Finished(code) => return Ok(code),
+        attempt = match fallback::link(clang, invocation, &plan, &attempt)? {
+            Fallback::ByClangsLinker(attempt) => attempt,
+            Fallback::Finished(code) => return Ok(code),
         };
         plan.linker = Linker::Clangs;
     }
-    attempt.show();
+    attempt.forward();
     // The linker may have answered a question (-Wl,--version) and left an older file alone.
     let is_new = || Fingerprint::of(image).as_ref() != before && is_elf(image);
     if !request.includes(Feature::Code) || !attempt.success() || !is_new() {
@@ -74,9 +74,9 @@ fn link_and_complete(
     if is_program && unwinder == Unwinder::Shared && interrupted::caught().is_none() {
         unwinder = remove_unless(image, Unwinder::of_image(image))?;
         if unwinder == Unwinder::Own {
-            let attempt = link_once(clang, invocation, &Plan { unwinder, ..plan }, Said::Kept)?;
+            let attempt = link_once(clang, invocation, &Plan { unwinder, ..plan }, Stderr::Kept)?;
             if !attempt.success() {
-                attempt.show();
+                attempt.forward();
                 return Ok(attempt.exit_code());
             }
         }
@@ -87,11 +87,14 @@ fn link_and_complete(
         } else {
             Vec::new()
         };
-        let options =
-            EmbedOptions { objcopy: clang.find_objcopy()?, strip: facts.strip, c_library_archives };
+        let options = EmbedOptions {
+            objcopy: clang.find_objcopy()?,
+            strip: facts.linker.strip,
+            c_library_archives,
+        };
         let done = embed(image, &options);
         if done.as_ref().is_err_and(anyhow::Error::is::<NothingRetained>) {
-            return less::without_code(clang, invocation, &Plan { unwinder, ..plan }, image);
+            return fallback::without_code(clang, invocation, &Plan { unwinder, ..plan }, image);
         }
         remove_unless(image, done).with_context(|| {
             format!("{}: linked, but its relocation table could not be made", image.display())
@@ -108,9 +111,9 @@ fn c_library_archives(clang: &Clang, invocation: &Invocation) -> anyhow::Result<
     let of_c =
         (clang.language == Language::Fortran).then(|| Clang::find(Language::C)).transpose()?;
     for name in ["libc.a", "libgcc.a"] {
-        let mut words = if of_c.is_some() { Vec::new() } else { invocation.for_clang(&[]) };
-        words.insert(0, format!("-print-file-name={name}").into());
-        let answer = command(of_c.as_ref().unwrap_or(clang), &words)
+        let mut args = if of_c.is_some() { Vec::new() } else { invocation.for_clang(&[]) };
+        args.insert(0, format!("-print-file-name={name}").into());
+        let answer = command(of_c.as_ref().unwrap_or(clang), &args)
             .stderr(Stdio::null())
             .output()
             .with_context(|| format!("cannot run {}", clang.program.display()))?;

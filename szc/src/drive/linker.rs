@@ -32,22 +32,22 @@ impl Linker {
         }
     }
 
-    /// Words in front of the user's, which may say otherwise.
+    /// Arguments in front of the user's, which may say otherwise.
     ///
     /// # Errors
     /// There is no lld.
-    pub(super) fn words(self, clang: &Clang) -> anyhow::Result<Vec<OsString>> {
+    pub(super) fn args(self, clang: &Clang) -> anyhow::Result<Vec<OsString>> {
         if self == Self::Clangs {
             return Ok(Vec::new());
         }
         let mut path = OsString::from("--ld-path=");
         path.push(clang.find_lld()?);
         // An invocation may turn out to link nothing (a missing input, say); then clang would
-        // warn of every word here, and -Werror would make that an error.
-        let mut words = vec!["--start-no-unused-arguments".into(), "-fuse-ld=lld".into(), path];
-        words.extend(AS_GNU_LD.iter().map(OsString::from));
-        words.push("--end-no-unused-arguments".into());
-        Ok(words)
+        // warn of every argument here, and -Werror would make that an error.
+        let mut args = vec!["--start-no-unused-arguments".into(), "-fuse-ld=lld".into(), path];
+        args.extend(AS_GNU_LD.iter().map(OsString::from));
+        args.push("--end-no-unused-arguments".into());
+        Ok(args)
     }
 
     /// Whether it is LLVM's, as far as its name says.
@@ -101,9 +101,9 @@ impl Flavor {
         if let Some(flavor) = Self::named(&invocation.facts) {
             return Some(flavor);
         }
-        let mut words = invocation.for_clang(&[]);
-        words.insert(0, "-###".into());
-        let shown = command(clang, &words).stdin(Stdio::null()).output().ok()?;
+        let mut args = invocation.for_clang(&[]);
+        args.insert(0, "-###".into());
+        let shown = command(clang, &args).stdin(Stdio::null()).output().ok()?;
         let path = program_of_last_command(&shown.stderr)?;
         let answer = Command::new(OsStr::from_bytes(path)).arg("--version").output().ok()?;
         Self::from_version(&answer.stdout)
@@ -134,12 +134,8 @@ fn program_of_last_command(shown: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::args::classify;
+    use super::super::args::facts;
     use super::*;
-
-    fn facts(line: &str) -> Facts {
-        classify(line.split_whitespace().map(OsString::from).collect()).facts
-    }
 
     #[test]
     fn szc_chooses_a_linker_only_where_it_generates_code() {

@@ -10,15 +10,16 @@ pub mod args;
 mod attempt;
 mod compile;
 mod embed;
+mod exports;
 mod facts;
+mod fallback;
 pub mod features;
 mod image;
 #[allow(unsafe_code)]
 mod interrupted;
-mod less;
 mod link;
 mod linker;
-mod linker_words;
+mod linker_args;
 mod options;
 pub mod parts;
 mod plain;
@@ -26,9 +27,9 @@ mod plan;
 mod plugin;
 mod response;
 mod runtime_object;
-mod shown;
 mod unwinder;
 mod version_script;
+mod warning;
 
 pub use parts::Language;
 
@@ -43,7 +44,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use unwinder::Unwinder;
 
-/// Acts as the compiler driver of a language on these words (without the program name).
+/// Acts as the compiler driver of a language on these arguments (without the program name).
 ///
 /// Returns only after a link; every other invocation becomes clang.
 ///
@@ -51,19 +52,18 @@ use unwinder::Unwinder;
 /// `SZC_BUILD` is malformed, a part is missing, a program cannot be started, or the
 /// relocation table of the image cannot be made. clang's own failures are no errors here
 /// but its exit code.
-pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCode> {
+pub fn drive(language: Language, args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     let by_environment = Request::from_environment(std::env::var_os(BUILD_VARIABLE).as_deref())?;
-    let invocation = args::classify(words);
+    let invocation = args::classify(args);
     let clang = Clang::find(language)?;
     if invocation.facts.only_asks || invocation.facts.lacks_a_file() {
         return pass_through(&clang, &invocation, &Request::nothing());
     }
     let request = by_environment.as_ref().unwrap_or(&invocation.request);
     for feature in request.unavailable() {
-        eprintln!(
-            "szc: warning: {feature} randomization is not available in this version; \
-             built without it"
-        );
+        warning::warn(format_args!(
+            "{feature} randomization is not available in this version; built without it"
+        ));
     }
     if let Some(plain) = Plain::reason(&invocation.facts) {
         if !request.is_empty() {
@@ -79,38 +79,38 @@ pub fn drive(language: Language, words: Vec<OsString>) -> anyhow::Result<ExitCod
         let facts = &invocation.facts;
         let linker = Linker::of(facts);
         let plan = Plan { request: &request, unwinder: Unwinder::expected(facts), linker };
-        let mut words = linker.words(&clang)?;
-        words.extend(invocation.for_link(&plan::additions(facts, &plan, None)?));
-        match compile::become_clang(&clang, &words)? {}
+        let mut args = linker.args(&clang)?;
+        args.extend(invocation.for_link(&plan::additions(facts, &plan, None)?));
+        match compile::become_clang(&clang, &args)? {}
     }
     link::link(&clang, &invocation, &request)
 }
 
 /// What of a request this link can have.
 fn possible(language: Language, facts: &Facts, request: &Request) -> Request {
-    let links_code = facts.links() && request.includes(Feature::Code);
-    if links_code && !facts.shared && unwinder::is_another_inside(facts) {
-        eprintln!(
-            "szc: warning: code randomization is off: a libunwind that is linked statically cannot pass moved \
-             functions; a shared one can, and libgcc's unwinder: --unwindlib=libgcc"
+    let moves = facts.links() && request.includes(Feature::Code);
+    let Some(reason) = moves.then(|| obstacle(language, facts)).flatten() else {
+        return request.clone();
+    };
+    warning::code_is_off(reason);
+    request.without(Feature::Code)
+}
+
+/// Why the code of a link cannot move, and what to do about it.
+fn obstacle(language: Language, facts: &Facts) -> Option<&'static str> {
+    if !facts.shared && unwinder::links_libunwind(facts) {
+        return Some(
+            "a libunwind that is linked statically cannot pass moved functions; a shared one can, \
+             and libgcc's unwinder: --unwindlib=libgcc",
         );
-        return request.without(Feature::Code);
     }
-    if (language == Language::Cxx || facts.names_cxx)
-        && links_code
-        && let Some(reason) = unwinder::that_knows_no_copies(facts)
-    {
-        eprintln!("szc: warning: code randomization is off: {reason}");
-        return request.without(Feature::Code);
-    }
-    if links_code && facts.no_section_headers {
-        eprintln!(
-            "szc: warning: code randomization is off: -z nosectionheader leaves no place for the relocation table; \
-             leave it out, and strip the program instead (-s)"
-        );
-        return request.without(Feature::Code);
-    }
-    request.clone()
+    let is_cxx = language == Language::Cxx || facts.linker.named.cxx_shared;
+    is_cxx.then(|| unwinder::obstacle(facts)).flatten().or_else(|| {
+        facts.linker.no_section_headers.then_some(
+            "-z nosectionheader leaves no place for the relocation table; \
+             leave it out, and strip the program instead (-s)",
+        )
+    })
 }
 
 /// Becomes clang; what it compiles is compiled for the request.
@@ -120,6 +120,6 @@ fn pass_through(
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
     let compiles = !invocation.facts.files.is_empty();
-    let additions = if compiles { plugin::compile_words(request)? } else { Vec::new() };
+    let additions = if compiles { plugin::compile_args(request)? } else { Vec::new() };
     match compile::become_clang(clang, &invocation.for_clang(&additions))? {}
 }

@@ -3,7 +3,7 @@
 //! Passing everything through needs no knowledge at all; what needs it is to find out what
 //! an invocation does. So the table holds every option of clang 22 that takes a separate
 //! argument (otherwise that argument would look like an input file) and every option that
-//! changes whether, what, and how this invocation links. Any other word that starts with
+//! changes whether, what, and how this invocation links. Any other argument that starts with
 //! a dash is a flag without consequences for the driver.
 //!
 //! Source: clang's `Options.td`; `tests/tests/driver.rs` compares the table with the
@@ -14,17 +14,17 @@
 pub(super) enum Kind {
     /// The spelling alone.
     Flag,
-    /// The value follows in the same word: `-fuse-ld=lld`.
+    /// The value follows in the same argument: `-fuse-ld=lld`.
     Joined,
-    /// The value is the next word: `-MF deps`.
+    /// The value is the next argument: `-MF deps`.
     Separate,
     /// Either of the two: `-oprog`, `-o prog`.
     JoinedOrSeparate,
-    /// One value in the same word and one in the next: `-Xarch_host -O1`.
+    /// One value in the same argument and one in the next: `-Xarch_host -O1`.
     JoinedAndSeparate,
-    /// The values follow in the same word, between commas: `-Wl,-s,-O1`.
+    /// The values follow in the same argument, between commas: `-Wl,-s,-O1`.
     CommaJoined,
-    /// The values are this many further words.
+    /// The values are this many further arguments.
     Several(usize),
 }
 
@@ -71,8 +71,8 @@ pub(super) enum Effect {
     Lto(bool),
     /// Strip the result of symbols and debug information.
     StripAll,
-    /// Values are words for the linker.
-    LinkerWords,
+    /// Values are arguments for the linker.
+    LinkerArgs,
     /// The value is a keyword of the linker's (`-z`).
     LinkerKeyword,
     /// The value is a target triple.
@@ -89,7 +89,7 @@ pub(super) enum Effect {
     WorkingDirectory,
     /// The value names another compiler driver to imitate.
     DriverMode,
-    /// Everything after this word is an input file.
+    /// Everything after this argument is an input file.
     EndOfOptions,
 }
 
@@ -106,8 +106,8 @@ const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
 }
 
 use Effect::{
-    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerKeyword,
-    LinkerWords, Lto, NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable,
+    ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerArgs,
+    LinkerKeyword, Lto, NoDefaultLibs, NoStartFiles, Offload, Output, Pass, Query, Relocatable,
     Sanitize, Shared, Static, StaticCxx, StaticSupport, StopsEarly, StripAll, SupportLibrary,
     Target, Unwinder, Verbose, Wide, WorkingDirectory,
 };
@@ -150,7 +150,7 @@ static MEANINGFUL: &[Row] = &[
     row("-rewrite-objc", Flag, StopsEarly),
     row("-rewrite-legacy-objc", Flag, StopsEarly),
     row("-verify-pch", Flag, StopsEarly),
-    // Questions. The first word -cc1 hands over to another tool altogether.
+    // Questions. The first argument -cc1 hands over to another tool altogether.
     row("-cc1", Flag, Query),
     row("-cc1as", Flag, Query),
     row("-cc1gen-reproducer", Flag, Query),
@@ -196,10 +196,10 @@ static MEANINGFUL: &[Row] = &[
     row("-flto=", Joined, Lto(true)),
     row("-fno-lto", Flag, Lto(false)),
     row("-s", Flag, StripAll),
-    row("-Wl,", CommaJoined, LinkerWords),
-    row("-Xlinker", Separate, LinkerWords),
-    row("--for-linker", Separate, LinkerWords),
-    row("--for-linker=", Joined, LinkerWords),
+    row("-Wl,", CommaJoined, LinkerArgs),
+    row("-Xlinker", Separate, LinkerArgs),
+    row("--for-linker", Separate, LinkerArgs),
+    row("--for-linker=", Joined, LinkerArgs),
     row("-z", Separate, LinkerKeyword),
     row("-l", JoinedOrSeparate, Library),
     // The target.
@@ -222,7 +222,7 @@ static MEANINGFUL: &[Row] = &[
     row("--driver-mode=", Joined, DriverMode),
     row("-working-directory", Separate, WorkingDirectory),
     row("-working-directory=", Joined, WorkingDirectory),
-    // More than the next word belongs to these, or it does in another way.
+    // More than the next argument belongs to these, or it does in another way.
     row("-Xarch_", JoinedAndSeparate, Pass),
     row("-Xopenmp-target=", JoinedAndSeparate, Pass),
     row("-sectobjectsymbols", Several(2), Pass),
@@ -234,7 +234,7 @@ static MEANINGFUL: &[Row] = &[
     row("-segprot", Several(3), Pass),
 ];
 
-/// Options that matter only because the next word belongs to them.
+/// Options that matter only because the next argument belongs to them.
 const WITH_SEPARATE_VALUE: &str = "\
     --CLASSPATH --analyzer-output --assert --bootclasspath --classpath --config \
     --define-macro --dyld-prefix --encoding --extdirs --force-link --imacros --include \
@@ -252,8 +252,8 @@ const WITH_SEPARATE_VALUE: &str = "\
     -cxx-isystem -darwin-target-variant -darwin-target-variant-triple -dependency-dot \
     -dependency-file -dsym-dir -dumpdir -dylib_file -dylinker_install_name -e \
     -exported_symbols_list -fdebug-compilation-dir -fexperimental-openacc-macro-override \
-    -filelist -fintrinsic-modules-path -fmodule-implementation-of -fmodules-user-build-path -fnew-alignment \
-    -force_load -framework -ftrapv-handler -gen-cdb-fragment-path -hlsl-entry \
+    -filelist -fintrinsic-modules-path -fmodule-implementation-of -fmodules-user-build-path \
+    -fnew-alignment -force_load -framework -ftrapv-handler -gen-cdb-fragment-path -hlsl-entry \
     -iapinotes-modules -idirafter -iframework -iframeworkwithsysroot -imacros -image_base \
     -imultilib -include -include-pch -init -install_name -interface-stub-version= -iprefix \
     -iquote -isysroot -isystem -isystem-after -ivfsoverlay -iwithprefix -iwithprefixbefore \
@@ -266,40 +266,36 @@ const WITH_SEPARATE_VALUE: &str = "\
     -vfsoverlay -weak_framework -weak_library -weak_reference_mismatches \
 ";
 
-/// A word that starts with a dash, split along the table.
+/// A argument that starts with a dash, split along the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Match<'w> {
     pub(super) effect: Effect,
-    /// What stands in the word itself behind the spelling.
+    /// What stands in the argument itself behind the spelling.
     pub(super) joined: Option<&'w [u8]>,
-    /// How many further words belong to it.
+    /// How many further arguments belong to it.
     pub(super) further: usize,
 }
 
-/// Looks a word up; the longest spelling wins, and one that is the whole word before one
+/// Looks an argument up; the longest spelling wins, and one that is the whole argument before one
 /// that is only its beginning.
-pub(super) fn look_up(word: &[u8]) -> Match<'_> {
+pub(super) fn look_up(arg: &[u8]) -> Match<'_> {
     let best = MEANINGFUL
         .iter()
-        .filter(|row| row.kind.accepts(row.spelling, word))
+        .filter(|row| row.kind.accepts(row.spelling, arg))
         .max_by_key(|row| row.spelling.len());
     let Some(row) = best else {
-        return Match {
-            effect: Pass,
-            joined: None,
-            further: usize::from(has_separate_value(word)),
-        };
+        return Match { effect: Pass, joined: None, further: usize::from(has_separate_value(arg)) };
     };
-    let rest = &word[row.spelling.len()..];
+    let rest = &arg[row.spelling.len()..];
     let (joined, further) = match row.kind {
         Flag => (None, 0),
         Separate => (None, 1),
-        Several(words) => (None, words),
+        Several(args) => (None, args),
         JoinedAndSeparate => (Some(rest), 1),
         Joined | CommaJoined => (Some(rest), 0),
         JoinedOrSeparate if rest.is_empty() => (None, 1),
         // `-object-file-name`, `-lazy_library`: longer names that only look joined.
-        JoinedOrSeparate if has_separate_value(word) => {
+        JoinedOrSeparate if has_separate_value(arg) => {
             return Match { effect: Pass, joined: None, further: 1 };
         }
         JoinedOrSeparate => (Some(rest), 0),
@@ -308,18 +304,18 @@ pub(super) fn look_up(word: &[u8]) -> Match<'_> {
 }
 
 impl Kind {
-    fn accepts(self, spelling: &str, word: &[u8]) -> bool {
+    fn accepts(self, spelling: &str, arg: &[u8]) -> bool {
         match self {
-            Flag | Separate | Several(_) => word == spelling.as_bytes(),
+            Flag | Separate | Several(_) => arg == spelling.as_bytes(),
             Joined | JoinedOrSeparate | JoinedAndSeparate | CommaJoined => {
-                word.starts_with(spelling.as_bytes())
+                arg.starts_with(spelling.as_bytes())
             }
         }
     }
 }
 
-fn has_separate_value(word: &[u8]) -> bool {
-    WITH_SEPARATE_VALUE.split_ascii_whitespace().any(|spelling| spelling.as_bytes() == word)
+fn has_separate_value(arg: &[u8]) -> bool {
+    WITH_SEPARATE_VALUE.split_ascii_whitespace().any(|spelling| spelling.as_bytes() == arg)
 }
 
 #[cfg(test)]
@@ -341,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_longer_name_is_not_taken_for_a_short_option_with_a_joined_value() {
-        for (word, effect, further) in [
+        for (arg, effect, further) in [
             ("-object", Pass, 0),
             ("-lazy_library", Pass, 1),
             ("-MMD", Pass, 0),
@@ -358,14 +354,14 @@ mod tests {
             ("-Jmodules", Pass, 0),
             ("-fintrinsic-modules-path", Pass, 1),
         ] {
-            let found = look_up(word.as_bytes());
-            assert_eq!((found.effect, found.further), (effect, further), "{word}");
+            let found = look_up(arg.as_bytes());
+            assert_eq!((found.effect, found.further), (effect, further), "{arg}");
         }
     }
 
     #[test]
-    fn a_value_is_found_behind_the_spelling_or_in_the_next_word() {
-        for (word, joined, further) in [
+    fn a_value_is_found_behind_the_spelling_or_in_the_next_argument() {
+        for (arg, joined, further) in [
             ("-oprog", Some("prog"), 0),
             ("-o", None, 1),
             ("-Wl,-s,-O1", Some("-s,-O1"), 0),
@@ -375,9 +371,9 @@ mod tests {
             ("-I", None, 1),
             ("-Idir", None, 0),
         ] {
-            let found = look_up(word.as_bytes());
-            assert_eq!(found.joined, joined.map(str::as_bytes), "{word}");
-            assert_eq!(found.further, further, "{word}");
+            let found = look_up(arg.as_bytes());
+            assert_eq!(found.joined, joined.map(str::as_bytes), "{arg}");
+            assert_eq!(found.further, further, "{arg}");
         }
     }
 }

@@ -47,13 +47,13 @@ impl Language {
     }
 }
 
-/// clang, and the words that must come before the user's.
+/// clang, and the arguments that must come before the user's.
 #[derive(Debug, Clone)]
 pub struct Clang {
     /// The program to run. Its own name is that in its messages.
     pub program: PathBuf,
     /// Makes a clang named by [`CLANG_VARIABLE`] behave as the language asks.
-    pub first_words: Vec<OsString>,
+    pub first_args: Vec<OsString>,
     /// Whose driver it is.
     pub language: Language,
 }
@@ -71,12 +71,12 @@ impl Clang {
                     named.display()
                 );
             };
-            let first_words = match language {
+            let first_args = match language {
                 Language::C => Vec::new(),
                 Language::Cxx => vec![OsString::from("--driver-mode=g++")],
                 Language::Fortran => vec![OsString::from("--driver-mode=flang")],
             };
-            return Ok(Clang { program, first_words, language });
+            return Ok(Clang { program, first_args, language });
         }
         let (in_path, in_llvm) = language.names();
         let program = program_named(OsStr::new(in_path))
@@ -87,7 +87,7 @@ impl Clang {
                      install it (Debian: clang-22, flang-22), or name one with {CLANG_VARIABLE}"
                 )
             })?;
-        Ok(Clang { program, first_words: Vec::new(), language })
+        Ok(Clang { program, first_args: Vec::new(), language })
     }
 
     /// Finds the linker that belongs to this clang.

@@ -1,6 +1,7 @@
 //! Invocations whose result would not be randomized: clang does them alone.
 
 use super::facts::Facts;
+use super::warning::warn;
 use std::path::Path;
 
 /// Why clang does its work alone: nothing that it makes would be randomized.
@@ -51,7 +52,7 @@ impl Plain {
     pub(super) fn say(&self, facts: &Facts) {
         match self {
             Plain::Sanitizers(names) if facts.links() => {
-                eprintln!("szc: warning: randomization is off in a build with -fsanitize={names}");
+                warn(format_args!("randomization is off in a build with -fsanitize={names}"));
             }
             Plain::OtherKind(reason) if facts.links() && facts.verbose => {
                 eprintln!("szc: note: randomization is off: {reason}");
@@ -92,13 +93,8 @@ fn is_supported(triple: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::args::classify;
+    use super::super::args::facts;
     use super::*;
-    use std::ffi::OsString;
-
-    fn facts(line: &str) -> Facts {
-        classify(line.split_whitespace().map(OsString::from).collect()).facts
-    }
 
     #[test]
     fn only_images_for_linux_on_x86_64_are_touched() {

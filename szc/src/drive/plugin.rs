@@ -26,37 +26,37 @@ fn path(request: &Request) -> anyhow::Result<Option<PathBuf>> {
     name(request).map(find_own).transpose()
 }
 
-/// The words that a compilation gets.
+/// The arguments that a compilation gets.
 ///
 /// # Errors
 /// The plugin is missing.
-pub(super) fn compile_words(request: &Request) -> anyhow::Result<Vec<OsString>> {
+pub(super) fn compile_args(request: &Request) -> anyhow::Result<Vec<OsString>> {
     let Some(path) = path(request)? else { return Ok(Vec::new()) };
-    let mut word = OsString::from("-fpass-plugin=");
-    word.push(path);
+    let mut arg = OsString::from("-fpass-plugin=");
+    arg.push(path);
     // There may be nothing to compile, or assembly only.
-    Ok(vec!["--start-no-unused-arguments".into(), word, "--end-no-unused-arguments".into()])
+    Ok(vec!["--start-no-unused-arguments".into(), arg, "--end-no-unused-arguments".into()])
 }
 
-/// The words that a link by lld gets: link-time optimization compiles there.
+/// The arguments that a link by lld gets: link-time optimization compiles there.
 ///
 /// # Errors
 /// The plugin is missing.
-pub(super) fn link_words(request: &Request) -> anyhow::Result<Vec<OsString>> {
+pub(super) fn link_args(request: &Request) -> anyhow::Result<Vec<OsString>> {
     let Some(path) = path(request)? else { return Ok(Vec::new()) };
-    let mut word = OsString::from("--load-pass-plugin=");
-    word.push(path);
-    Ok(vec!["-Xlinker".into(), word])
+    let mut arg = OsString::from("--load-pass-plugin=");
+    arg.push(path);
+    Ok(vec!["-Xlinker".into(), arg])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::features::Word;
+    use super::super::features::Choice;
     use super::*;
 
     #[test]
     fn the_name_says_what_the_pass_is_to_do() {
-        for (words, expected) in [
+        for (args, expected) in [
             (&[][..], Some(PLUGIN_PER_COPY)),
             (&["-Rall"], Some(PLUGIN_PER_COPY)),
             (&["-Rall", "-Rstack=per-call"], Some(PLUGIN)),
@@ -69,10 +69,10 @@ mod tests {
             (&["-Rall", "-Rstack=per-function"], Some(PLUGIN_PER_FUNCTION)),
         ] {
             let mut request = Request::default();
-            for word in words {
-                request.add(Word::from_flag(word.as_bytes()).expect("an own word"));
+            for arg in args {
+                request.add(Choice::from_flag(arg.as_bytes()).expect("an own flag"));
             }
-            assert_eq!(name(&request), expected, "{words:?}");
+            assert_eq!(name(&request), expected, "{args:?}");
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Response files: `@file` stands for the words in that file.
+//! Response files: `@file` stands for the arguments in that file.
 //!
 //! They are read only to learn what an invocation does; clang gets the `@file` itself
-//! unless a word inside it is the driver's own. The splitting is that of LLVM's
-//! `TokenizeGNUCommandLine`.
+//! unless an argument inside it is the driver's own. The splitting is that of LLVM's
+//! `TokenizeGNUCommandLine`, which is no shell's (as of crate `shlex`): a backslash counts inside
+//! single quotes, too, and `#` begins no comment.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -12,15 +13,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 /// reached by what clang will reject.
 const MAX_DEPTH: usize = 32;
 
-/// The words that `argument` stands for: its own if it is no response file that can be
+/// The arguments that `argument` stands for: its own if it is no response file that can be
 /// read, in which case clang takes it for the name of an input and says so.
 pub(super) fn expand(argument: &OsStr) -> Vec<OsString> {
-    let mut words = Vec::new();
-    expand_into(argument, 0, &mut words);
-    words
+    let mut args = Vec::new();
+    expand_into(argument, 0, &mut args);
+    args
 }
 
-fn expand_into(argument: &OsStr, depth: usize, words: &mut Vec<OsString>) {
+fn expand_into(argument: &OsStr, depth: usize, args: &mut Vec<OsString>) {
     let text = argument
         .as_bytes()
         .strip_prefix(b"@")
@@ -28,11 +29,11 @@ fn expand_into(argument: &OsStr, depth: usize, words: &mut Vec<OsString>) {
         .and_then(|path| fs::read(OsStr::from_bytes(path)).ok());
     match text {
         Some(text) => {
-            for word in split(&text) {
-                expand_into(&word, depth + 1, words);
+            for arg in split(&text) {
+                expand_into(&arg, depth + 1, args);
             }
         }
-        None => words.push(argument.to_owned()),
+        None => args.push(argument.to_owned()),
     }
 }
 
@@ -40,28 +41,28 @@ fn expand_into(argument: &OsStr, depth: usize, words: &mut Vec<OsString>) {
 /// quotes of either kind too.
 fn split(text: &[u8]) -> Vec<OsString> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let mut words = Vec::new();
-    let mut word = Vec::new();
+    let mut args = Vec::new();
+    let mut arg = Vec::new();
     let mut quote = None;
     let mut bytes = text.iter().copied();
     while let Some(byte) = bytes.next() {
         match (byte, quote) {
-            (b'\\', _) => word.push(bytes.next().unwrap_or(byte)),
+            (b'\\', _) => arg.push(bytes.next().unwrap_or(byte)),
             (_, Some(open)) if byte == open => quote = None,
-            (_, Some(_)) => word.push(byte),
+            (_, Some(_)) => arg.push(byte),
             (b'"' | b'\'', None) => quote = Some(byte),
             (b' ' | b'\t' | b'\n' | b'\r' | b'\0', None) => {
-                if !word.is_empty() {
-                    words.push(OsString::from_vec(std::mem::take(&mut word)));
+                if !arg.is_empty() {
+                    args.push(OsString::from_vec(std::mem::take(&mut arg)));
                 }
             }
-            (_, None) => word.push(byte),
+            (_, None) => arg.push(byte),
         }
     }
-    if !word.is_empty() {
-        words.push(OsString::from_vec(word));
+    if !arg.is_empty() {
+        args.push(OsString::from_vec(arg));
     }
-    words
+    args
 }
 
 #[cfg(test)]
@@ -78,8 +79,8 @@ mod tests {
 
     #[test]
     fn quotes_and_backslashes_protect_white_space() {
-        let words = split(b"-c 'a b.c'\t\"c \\\" d.c\"\n-o x\\ y.o -DS='q w'e '' end");
-        assert_eq!(words, ["-c", "a b.c", "c \" d.c", "-o", "x y.o", "-DS=q we", "end"]);
+        let args = split(b"-c 'a b.c'\t\"c \\\" d.c\"\n-o x\\ y.o -DS='q w'e '' end");
+        assert_eq!(args, ["-c", "a b.c", "c \" d.c", "-o", "x y.o", "-DS=q we", "end"]);
     }
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_stays_a_word() {
+    fn what_cannot_be_read_stays_an_argument() {
         assert_eq!(expand(OsStr::new("@no/such/file")), ["@no/such/file"]);
         assert_eq!(expand(OsStr::new("plain.c")), ["plain.c"]);
     }

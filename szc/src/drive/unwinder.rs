@@ -36,9 +36,9 @@ impl Unwinder {
         }
     }
 
-    /// Words of the link that put the runtime's search for unwind information before the
+    /// Arguments of the link that put the runtime's search for unwind information before the
     /// unwinder's.
-    pub(super) fn words(self) -> &'static [&'static str] {
+    pub(super) fn args(self) -> &'static [&'static str] {
         match self {
             // A shared one finds the symbol in the program.
             Self::Shared => &[
@@ -75,8 +75,8 @@ impl Unwinder {
         }
         if defines(&STEPS) {
             bail!(
-                "{}: has a libunwind inside, which cannot pass moved functions; link a shared one, or \
-                 libgcc's (--unwindlib=libgcc), or build without -Rcode (-Rheap)",
+                "{}: has a libunwind inside, which cannot pass moved functions; link a shared one, \
+                 or libgcc's (--unwindlib=libgcc), or build without -Rcode (-Rheap)",
                 image.display()
             );
         }
@@ -89,17 +89,18 @@ impl Unwinder {
 /// A static unwinder makes its symbols local to the image. In a program it hides the shared one,
 /// which the shared C++ library brings along; in a library it would have to find the program's
 /// runtime.
-pub(super) fn that_knows_no_copies(facts: &Facts) -> Option<&'static str> {
+pub(super) fn obstacle(facts: &Facts) -> Option<&'static str> {
     if !facts.static_support || facts.fully_static {
         None
     } else if facts.shared {
         Some(
-            "with -static-libgcc a library's exceptions could not pass moved functions; leave it out",
+            "with -static-libgcc a library's exceptions could not pass moved functions; \
+             leave it out",
         )
     } else if !facts.static_cxx {
         Some(
-            "with -static-libgcc and a shared C++ library exceptions could not pass moved functions; \
-             add -static-libstdc++",
+            "with -static-libgcc and a shared C++ library exceptions could not pass moved \
+             functions; add -static-libstdc++",
         )
     } else {
         None
@@ -107,11 +108,11 @@ pub(super) fn that_knows_no_copies(facts: &Facts) -> Option<&'static str> {
 }
 
 /// Whether a libunwind is linked into the image, where nothing leads its questions to the runtime.
-pub(super) fn is_another_inside(facts: &Facts) -> bool {
+pub(super) fn links_libunwind(facts: &Facts) -> bool {
     let is_named = match facts.unwinder.as_deref() {
         Some(name) => name == OTHER_UNWINDER,
         None => facts.support_library.as_deref() == Some("compiler-rt"),
     };
     let links_archives = facts.static_libraries || facts.static_support;
-    facts.unwinder_archive || is_named && links_archives
+    facts.linker.named.other_archive || is_named && links_archives
 }

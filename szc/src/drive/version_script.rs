@@ -1,8 +1,8 @@
-//! Version scripts that show names: one beside the user's, or the user's with the names in it.
+//! Version scripts that export names: one beside the user's, or the user's with the names in it.
 //!
 //! A library finds a program's `malloc` only without a version there, whatever version it asks for
-//! itself. With scripts that give versions, GNU ld gives one to each name that it shows; so the
-//! names get one of szc's, which the finished image then loses (`take_back`): the entry of
+//! itself. With scripts that give versions, GNU ld gives one to each name that it exports; so
+//! the names get one of szc's, which the finished image then loses (`remove_version`): the entry of
 //! `.gnu.version` says "global" again. Source: the ELF symbol versioning specification (U.
 //! Drepper), GNU ld's manual, "VERSION Command".
 
@@ -16,17 +16,17 @@ use std::path::Path;
 /// The version of names in an image of GNU ld, for the time of its link.
 const NODE: &str = "SZC_SHOWN";
 
-/// A script that shows names without a version.
+/// A script that exports names without a version.
 pub(super) fn anonymous(names: &[String]) -> String {
     format!("{{ global: {}; }};\n", names.join("; "))
 }
 
-/// A script that shows names with [`NODE`] as their version.
+/// A script that exports names with [`NODE`] as their version.
 pub(super) fn versioned(names: &[String]) -> String {
     format!("{NODE} {{ global: {}; }};\n", names.join("; "))
 }
 
-/// A script without versions that shows these names, too; nothing if it gives versions.
+/// A script without versions that exports these names, too; none if it gives versions.
 pub(super) fn with(script: &str, names: &[String]) -> Option<String> {
     let rest = behind_blank(script).strip_prefix('{')?;
     let list: String = names.iter().map(|name| format!(" {name};")).collect();
@@ -66,7 +66,7 @@ fn behind_blank(text: &str) -> &str {
 ///
 /// # Errors
 /// The image cannot be read or written.
-pub(super) fn take_back(image: &Path) -> Result<()> {
+pub(super) fn remove_version(image: &Path) -> Result<()> {
     let data = fs::read(image).with_context(|| format!("cannot read {}", image.display()))?;
     let places = places_of_version(&data).unwrap_or_default();
     if places.is_empty() {

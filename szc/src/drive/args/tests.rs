@@ -6,18 +6,18 @@ fn read(line: &[&str]) -> Invocation {
     classify(line.iter().map(OsString::from).collect())
 }
 
-fn words(line: &str) -> Invocation {
+fn args(line: &str) -> Invocation {
     read(&line.split_whitespace().collect::<Vec<_>>())
 }
 
-fn joined(words: &[OsString]) -> String {
-    words.join(OsStr::new(" ")).into_string().expect("UTF-8")
+fn joined(args: &[OsString]) -> String {
+    args.join(OsStr::new(" ")).into_string().expect("UTF-8")
 }
 
-/// Words of a response file in a directory that lives as long as the answer.
+/// Arguments of a response file in a directory that lives as long as the answer.
 fn response_file(text: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let path = dir.path().join("words");
+    let path = dir.path().join("args");
     std::fs::write(&path, text).expect("writable");
     let argument = format!("@{}", path.display());
     (dir, argument)
@@ -60,7 +60,7 @@ fn an_invocation_links_unless_an_option_ends_it_earlier() {
         ("-v", false),
         ("-O2 -Wall", false),
     ] {
-        assert_eq!(words(line).facts.links(), links, "{line}");
+        assert_eq!(args(line).facts.links(), links, "{line}");
     }
 }
 
@@ -78,9 +78,9 @@ fn the_value_of_an_option_is_no_input() {
         "-sectcreate a b c",
         "-aux-info=x",
     ] {
-        assert_eq!(words(line).facts.files.len(), 0, "{line}");
+        assert_eq!(args(line).facts.files.len(), 0, "{line}");
     }
-    let facts = words("-o x a.c -I d - -lz libc.a").facts;
+    let facts = args("-o x a.c -I d - -lz libc.a").facts;
     assert_eq!(facts.files, ["a.c", "-", "libc.a"].map(PathBuf::from));
     assert_eq!(facts.libraries, 1);
 }
@@ -110,7 +110,7 @@ fn headers_alone_are_precompiled_and_not_linked() {
         ("-x c x.h", true),
         ("-x c-header x.inc -x none y.o", true),
     ] {
-        assert_eq!(words(line).facts.links(), links, "{line}");
+        assert_eq!(args(line).facts.links(), links, "{line}");
     }
 }
 
@@ -127,20 +127,20 @@ fn the_output_is_the_last_one_named_by_any_spelling() {
         ("x.c -MF -o", None),
     ] {
         let expected = output.map(PathBuf::from);
-        assert_eq!(words(line).facts.output, expected, "{line}");
+        assert_eq!(args(line).facts.output, expected, "{line}");
     }
 }
 
 #[test]
 fn a_line_whose_last_option_lacks_its_value_is_left_alone() {
     for line in ["x.c -o", "x.c -Xlinker", "x.c -I", "x.c -sectcreate a b"] {
-        assert!(!words(line).facts.links(), "{line}");
+        assert!(!args(line).facts.links(), "{line}");
     }
 }
 
 #[test]
-fn own_words_are_removed_and_all_others_stay_in_place() {
-    let invocation = words("-Rnone -O2 -Rpass=inline x.c -Rcode -Xclang -Rcode -Rpass-missed=l");
+fn own_flags_are_removed_and_all_others_stay_in_place() {
+    let invocation = args("-Rnone -O2 -Rpass=inline x.c -Rcode -Xclang -Rcode -Rpass-missed=l");
     assert_eq!(
         joined(&invocation.for_clang(&[])),
         "-O2 -Rpass=inline x.c -Xclang -Rcode -Rpass-missed=l"
@@ -162,9 +162,9 @@ fn strip_requests_leave_a_link_and_only_a_link() {
         ("-Wl,-rpath -Wl,-s x.c", "-Wl,-rpath -Wl,-s x.c", None),
         ("-Wl,-x -Wl,-O1 x.c", "-Wl,-x -Wl,-O1 x.c", None),
     ] {
-        let invocation = words(line);
+        let invocation = args(line);
         assert_eq!(joined(&invocation.for_link(&[])), link, "{line}");
-        assert_eq!(invocation.facts.strip, strip, "{line}");
+        assert_eq!(invocation.facts.linker.strip, strip, "{line}");
         assert_eq!(joined(&invocation.for_clang(&[])), line);
     }
 }
@@ -173,15 +173,15 @@ fn strip_requests_leave_a_link_and_only_a_link() {
 fn additions_come_last_but_before_the_end_of_options() {
     let additions = [OsString::from("-added")];
     for (line, link) in [("-O2 x.c", "-O2 x.c -added"), ("-O2 -- x.c -s", "-O2 -added -- x.c -s")] {
-        assert_eq!(joined(&words(line).for_link(&additions)), link);
+        assert_eq!(joined(&args(line).for_link(&additions)), link);
     }
 }
 
 #[test]
 fn words_behind_the_end_of_options_are_inputs() {
-    let invocation = words("-- -c -Rnone -s");
+    let invocation = args("-- -c -Rnone -s");
     assert_eq!(invocation.facts.files.len(), 3);
-    assert_eq!(invocation.facts.strip, None);
+    assert_eq!(invocation.facts.linker.strip, None);
     assert!(invocation.facts.links());
     assert_eq!(joined(&invocation.for_clang(&[])), "-- -c -Rnone -s");
 }
@@ -195,7 +195,7 @@ fn a_response_file_is_read_and_passed_on_as_it_is() {
 }
 
 #[test]
-fn a_response_file_with_words_of_the_driver_is_replaced_by_what_remains() {
+fn a_response_file_with_args_of_the_driver_is_replaced_by_what_remains() {
     let (_dir, argument) = response_file("-Rcode 'x y.c' -s");
     let invocation = read(&["-O2", &argument, "-g"]);
     assert_eq!(invocation.for_clang(&[]), ["-O2", "x y.c", "-s", "-g"]);
@@ -219,7 +219,7 @@ fn names_that_are_not_unicode_pass_through() {
 }
 
 #[test]
-fn an_empty_word_is_nothing() {
+fn an_empty_arg_is_nothing() {
     let invocation = read(&["-O2", "x.c", "", "-o", "x"]);
     assert_eq!(invocation.facts.files, [PathBuf::from("x.c")]);
     assert!(invocation.facts.makes_image());
@@ -228,21 +228,21 @@ fn an_empty_word_is_nothing() {
 #[test]
 fn a_strip_request_in_a_response_file_of_the_linker_leaves_the_link() {
     let (_dir, argument) = response_file("-s --defsym=a,b=1 -Bsymbolic");
-    let invocation = words(&format!("x.o -Wl,-O1,{argument} -lm"));
-    assert_eq!(invocation.facts.strip, Some(Strip::All));
+    let invocation = args(&format!("x.o -Wl,-O1,{argument} -lm"));
+    assert_eq!(invocation.facts.linker.strip, Some(Strip::All));
     assert_eq!(
         joined(&invocation.for_link(&[])),
         "x.o -Xlinker -O1 -Xlinker --defsym=a,b=1 -Xlinker -Bsymbolic -lm"
     );
     assert!(joined(&invocation.for_clang(&[])).contains(&argument));
     let (_dir, argument) = response_file("-soname -s");
-    assert_eq!(words(&format!("x.o -Wl,{argument}")).facts.strip, None);
+    assert_eq!(args(&format!("x.o -Wl,{argument}")).facts.linker.strip, None);
 }
 
 #[test]
 fn flangs_own_compiler_is_left_alone_and_its_directories_are_no_inputs() {
-    assert!(words("-fc1 -emit-obj x.f90").facts.only_asks);
+    assert!(args("-fc1 -emit-obj x.f90").facts.only_asks);
     for line in ["-module-dir m x.f90", "-J m x.f90", "-fintrinsic-modules-path m x.f90"] {
-        assert_eq!(words(line).facts.files, [PathBuf::from("x.f90")], "{line}");
+        assert_eq!(args(line).facts.files, [PathBuf::from("x.f90")], "{line}");
     }
 }

@@ -1,13 +1,9 @@
 //! Which links are touched, and what they get.
 
-use super::super::args::classify;
-use super::super::features::Word;
+use super::super::args::facts;
+use super::super::features::Choice;
 use super::super::unwinder;
 use super::*;
-
-fn facts(line: &str) -> Facts {
-    classify(line.split_whitespace().map(OsString::from).collect()).facts
-}
 
 #[test]
 fn the_runtime_goes_into_programs_that_the_c_library_starts_and_a_note_into_libraries() {
@@ -27,7 +23,7 @@ fn the_runtime_goes_into_programs_that_the_c_library_starts_and_a_note_into_libr
         assert_eq!(part_for(&facts(line), &Request::default()), part, "{line}");
     }
     let mut heap = Request::default();
-    heap.add(Word::from_flag(b"-Rheap").expect("an own word"));
+    heap.add(Choice::from_flag(b"-Rheap").expect("an own flag"));
     assert_eq!(part_for(&facts("-shared x.c"), &heap), None);
 }
 
@@ -40,14 +36,14 @@ fn a_static_unwinder_is_no_obstacle_only_where_it_is_the_only_one() {
         ("-static-libgcc -static-libstdc++ -shared x.cc", true),
         ("-shared x.cc", false),
     ] {
-        assert_eq!(unwinder::that_knows_no_copies(&facts(line)).is_some(), refused, "{line}");
+        assert_eq!(unwinder::obstacle(&facts(line)).is_some(), refused, "{line}");
     }
 }
 
 #[test]
 fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
     let mut request = Request::default();
-    request.add(Word::from_flag(b"-Rstack").expect("an own word"));
+    request.add(Choice::from_flag(b"-Rstack").expect("an own flag"));
     for (line, expected) in [
         ("x.o", true),
         ("-pie x.o", true),
@@ -55,7 +51,7 @@ fn what_goes_on_in_libc_is_exported_only_where_libc_is_shared() {
         ("-static x.o", false),
         ("-static-pie x.o", false),
     ] {
-        let exported = exports(&facts(line), &request, Unwinder::expected(&facts(line)));
+        let exported = export_prefixes(&facts(line), &request, Unwinder::expected(&facts(line)));
         assert!(exported.contains(&STACK_EXPORT_PREFIX), "{line}");
         assert_eq!(exported.contains(&SHARED_STACK_EXPORT_PREFIX), expected, "{line}");
     }
@@ -100,7 +96,7 @@ fn another_unwinder_inside_the_image_is_noticed() {
         ("--rtlib compiler-rt -unwindlib=libunwind -static-libgcc x.o", true),
         ("-rtlib=libgcc -static x.o", false),
     ] {
-        assert_eq!(unwinder::is_another_inside(&facts(line)), inside, "{line}");
+        assert_eq!(unwinder::links_libunwind(&facts(line)), inside, "{line}");
     }
 }
 
@@ -115,7 +111,7 @@ fn unwinders_inside_libraries_are_answered_wherever_there_is_a_loader_and_code_m
     ] {
         let request = Request::default();
         let request = if code { request } else { request.without(Feature::Code) };
-        let exported = exports(&facts(line), &request, Unwinder::expected(&facts(line)));
+        let exported = export_prefixes(&facts(line), &request, Unwinder::expected(&facts(line)));
         assert_eq!(exported.contains(&SHARED_OBJECTS_EXPORT_PREFIX), expected, "{line}");
     }
 }

@@ -1,18 +1,18 @@
-//! Words meant for the linker, as far as the driver has to understand them.
+//! Arguments meant for the linker, as far as the driver has to understand them.
 //!
 //! They arrive through `-Wl,a,b`, `-Xlinker a` and `--for-linker`, and one option may be
 //! spread over several of these, so a [`Reader`] follows the whole stream. Retained
 //! relocations and stripping exclude each other (lld refuses the pair), so a strip request
 //! is taken out of the link and carried out on the finished image.
 
-use super::facts::{Named, Strip};
-use std::ffi::{OsStr, OsString};
+use super::facts::{LinkerFacts, Strip};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// What a linker option means to the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing, except that the next word is its value.
+    /// Nothing, except that the next argument is its value.
     TakesNext,
     Output,
     Strip(Strip),
@@ -24,7 +24,7 @@ enum Effect {
     Library,
     /// Names one of many keywords.
     Keyword,
-    /// Takes a file that says what the image shows to libraries.
+    /// Takes a file that says what the image exports.
     Hides,
     /// Takes such a file, which may give versions.
     Script,
@@ -114,117 +114,111 @@ static TABLE: &[(&str, Effect)] = &[
     ("z", Keyword),
 ];
 
-/// Follows the words for the linker and keeps what they amount to.
+/// Follows the arguments for the linker and keeps what they amount to.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// The option whose value the next word is.
+    /// The option whose value the next argument is.
     expects_value: Option<Effect>,
-    pub(super) output: Option<OsString>,
-    pub(super) strip: Option<Strip>,
-    pub(super) relocatable: bool,
-    pub(super) shared: bool,
-    pub(super) static_libraries: bool,
-    pub(super) hides_symbols: bool,
-    pub(super) version_scripts: Vec<OsString>,
-    pub(super) no_section_headers: bool,
-    pub(super) effort: Option<u32>,
-    /// What the libraries so far say.
-    pub(super) named: Named,
     /// Libraries that follow must be archives.
     only_archives: bool,
+    pub(super) facts: LinkerFacts,
 }
 
-/// What a word is for the driver's links.
+/// What an argument is for the driver's links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Stays,
+pub(super) enum LinkerArg {
+    /// Nothing that concerns the driver.
+    Plain,
     /// A strip request, to be carried out afterwards.
-    Leaves,
+    Strip,
     /// A version script or its option; another may stand for it.
-    Script,
+    VersionScript,
 }
 
-impl Verdict {
+impl LinkerArg {
     const fn of(effect: Effect) -> Self {
         match effect {
-            Script => Self::Script,
-            _ => Self::Stays,
+            Script => Self::VersionScript,
+            _ => Self::Plain,
         }
     }
 }
 
 impl Reader {
-    /// Takes the next word.
-    pub(super) fn read(&mut self, word: &[u8]) -> Verdict {
+    /// Takes the next argument.
+    pub(super) fn read(&mut self, arg: &[u8]) -> LinkerArg {
         if let Some(effect) = self.expects_value.take() {
-            self.take_value(effect, word);
-            return Verdict::of(effect);
+            self.take_value(effect, arg);
+            return LinkerArg::of(effect);
         }
-        if word.first() != Some(&b'-') {
-            self.named.file(word);
+        if arg.first() != Some(&b'-') {
+            self.facts.named.file(arg);
         }
-        match effect_of(word) {
+        match effect_of(arg) {
             None => {}
             Some((Effect::Strip(strip), _)) => {
                 self.request_strip(strip);
-                return Verdict::Leaves;
+                return LinkerArg::Strip;
             }
-            Some((Relocatable, _)) => self.relocatable = true,
-            Some((Shared, _)) => self.shared = true,
+            Some((Relocatable, _)) => self.facts.relocatable = true,
+            Some((Shared, _)) => self.facts.shared = true,
             Some((Archives(only), _)) => {
-                self.static_libraries |= only;
+                self.facts.static_libraries |= only;
                 self.only_archives = only;
             }
             Some((effect, None)) => {
                 self.expects_value = Some(effect);
-                self.hides_symbols |= matches!(effect, Hides | Script);
-                return Verdict::of(effect);
+                self.facts.hides_symbols |= matches!(effect, Hides | Script);
+                return LinkerArg::of(effect);
             }
             Some((effect, Some(value))) => {
                 self.take_value(effect, value);
-                self.hides_symbols |= matches!(effect, Hides | Script);
-                return Verdict::of(effect);
+                self.facts.hides_symbols |= matches!(effect, Hides | Script);
+                return LinkerArg::of(effect);
             }
         }
-        Verdict::Stays
+        LinkerArg::Plain
     }
 
     fn take_value(&mut self, effect: Effect, value: &[u8]) {
         match effect {
-            Output => self.output = Some(OsStr::from_bytes(value).to_owned()),
+            Output => self.facts.output = Some(OsStr::from_bytes(value).to_owned()),
             Library => self.library(value),
-            Script => self.version_scripts.push(OsStr::from_bytes(value).to_owned()),
+            Script => self.facts.version_scripts.push(OsStr::from_bytes(value).to_owned()),
             Keyword => self.keyword(value),
-            Effort => self.effort = str::from_utf8(value).ok().and_then(|value| value.parse().ok()),
+            Effort => {
+                let number = str::from_utf8(value).ok();
+                self.facts.effort = number.and_then(|value| value.parse().ok());
+            }
             _ => {}
         }
     }
 
     /// Takes the value of `-l`, also of the compiler's.
     pub(super) fn library(&mut self, name: &[u8]) {
-        self.named.library(name, self.only_archives);
+        self.facts.named.library(name, self.only_archives);
     }
 
     /// Takes the value of `-z`, also of the compiler's.
     pub(super) fn keyword(&mut self, keyword: &[u8]) {
         match keyword {
-            b"nosectionheader" => self.no_section_headers = true,
-            b"sectionheader" => self.no_section_headers = false,
+            b"nosectionheader" => self.facts.no_section_headers = true,
+            b"sectionheader" => self.facts.no_section_headers = false,
             _ => {}
         }
     }
 
     /// Adds a strip request; the stronger one wins, as in the linkers.
     pub(super) fn request_strip(&mut self, strip: Strip) {
-        if !matches!(self.strip, Some(Strip::All)) {
-            self.strip = Some(strip);
+        if !matches!(self.facts.strip, Some(Strip::All)) {
+            self.facts.strip = Some(strip);
         }
     }
 }
 
-/// What a word means, and its value if that stands in the same word.
-fn effect_of(word: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
-    let name = word.strip_prefix(b"-")?;
+/// What an argument means, and its value if that stands in the same argument.
+fn effect_of(arg: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
+    let name = arg.strip_prefix(b"-")?;
     let (name, is_long) = match name.strip_prefix(b"-") {
         Some(long) if long.len() > 1 => (long, true),
         Some(_) => return None,
@@ -259,16 +253,17 @@ fn effect_of(word: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
 
-    fn read(words: &[&str]) -> (Reader, Vec<Verdict>) {
+    fn read(args: &[&str]) -> (Reader, Vec<LinkerArg>) {
         let mut reader = Reader::default();
-        let verdicts = words.iter().map(|word| reader.read(word.as_bytes())).collect();
-        (reader, verdicts)
+        let kinds = args.iter().map(|arg| reader.read(arg.as_bytes())).collect();
+        (reader, kinds)
     }
 
     #[test]
     fn every_spelling_of_a_strip_request_leaves_the_link() {
-        for (word, strip) in [
+        for (arg, strip) in [
             ("-s", Strip::All),
             ("--strip-all", Strip::All),
             ("-strip-all", Strip::All),
@@ -276,55 +271,58 @@ mod tests {
             ("--strip-debug", Strip::Debug),
             ("-strip-debug", Strip::Debug),
         ] {
-            let (reader, verdicts) = read(&[word]);
-            assert_eq!(reader.strip, Some(strip), "{word}");
-            assert_eq!(verdicts, [Verdict::Leaves], "{word}");
+            let (reader, kinds) = read(&[arg]);
+            assert_eq!(reader.facts.strip, Some(strip), "{arg}");
+            assert_eq!(kinds, [LinkerArg::Strip], "{arg}");
         }
     }
 
     #[test]
     fn the_stronger_of_two_strip_requests_wins() {
-        assert_eq!(read(&["-s", "-S"]).0.strip, Some(Strip::All));
-        assert_eq!(read(&["-S", "--strip-all"]).0.strip, Some(Strip::All));
+        assert_eq!(read(&["-s", "-S"]).0.facts.strip, Some(Strip::All));
+        assert_eq!(read(&["-S", "--strip-all"]).0.facts.strip, Some(Strip::All));
     }
 
     #[test]
     fn the_value_of_an_option_is_not_read_as_an_option() {
-        let (reader, verdicts) = read(&["-soname", "-s", "-rpath", "-r", "--wrap", "-shared"]);
-        assert_eq!(reader.strip, None);
-        assert!(!reader.relocatable && !reader.shared);
-        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Stays));
+        let (reader, kinds) = read(&["-soname", "-s", "-rpath", "-r", "--wrap", "-shared"]);
+        assert_eq!(reader.facts.strip, None);
+        assert!(!reader.facts.relocatable && !reader.facts.shared);
+        assert!(kinds.iter().all(|kind| *kind == LinkerArg::Plain));
     }
 
     #[test]
     fn output_shared_and_relocatable_are_noticed() {
-        assert_eq!(read(&["-o", "x"]).0.output, Some(OsString::from("x")));
-        for words in [&["--output=x"][..], &["-ox"], &["--output", "x"]] {
-            assert_eq!(read(words).0.output, Some(OsString::from("x")), "{words:?}");
+        assert_eq!(read(&["-o", "x"]).0.facts.output, Some(OsString::from("x")));
+        for args in [&["--output=x"][..], &["-ox"], &["--output", "x"]] {
+            assert_eq!(read(args).0.facts.output, Some(OsString::from("x")), "{args:?}");
         }
-        assert!(read(&["-shared"]).0.shared);
-        assert!(read(&["--relocatable"]).0.relocatable);
+        assert!(read(&["-shared"]).0.facts.shared);
+        assert!(read(&["--relocatable"]).0.facts.relocatable);
     }
 
     #[test]
     fn files_that_hide_symbols_are_noticed_in_each_spelling() {
-        for words in [
+        for args in [
             &["--version-script=x.map"][..],
             &["-version-script", "x.map", "-shared"],
             &["--retain-symbols-file", "-r", "-shared"],
         ] {
-            let (reader, _) = read(words);
-            assert!(reader.hides_symbols && !reader.relocatable, "{words:?}");
-            assert_eq!(reader.shared, words.contains(&"-shared"), "{words:?}");
+            let (reader, _) = read(args);
+            assert!(reader.facts.hides_symbols && !reader.facts.relocatable, "{args:?}");
+            assert_eq!(reader.facts.shared, args.contains(&"-shared"), "{args:?}");
         }
         assert!(
-            !read(&["--defsym=version-script=1", "-o=x", "--version-scripts=x"]).0.hides_symbols
+            !read(&["--defsym=version-script=1", "-o=x", "--version-scripts=x"])
+                .0
+                .facts
+                .hides_symbols
         );
     }
 
     #[test]
     fn a_library_is_an_archive_where_only_those_count_or_its_name_says_so() {
-        for (words, inside) in [
+        for (args, inside) in [
             (&["-lstdc++"][..], false),
             (&["-Bstatic", "-lstdc++", "-Bdynamic"], true),
             (&["-Bstatic", "-Bdynamic", "-l", "stdc++"], false),
@@ -333,42 +331,42 @@ mod tests {
             (&["/usr/lib/libstdc++.a"], true),
             (&["-soname", "libstdc++.a"], false),
         ] {
-            assert_eq!(read(words).0.named.cxx_inside, inside, "{words:?}");
+            assert_eq!(read(args).0.facts.named.cxx_inside, inside, "{args:?}");
         }
-        assert!(read(&["-lgcc_eh"]).0.named.unwinder_inside);
+        assert!(read(&["-lgcc_eh"]).0.facts.named.unwinder_inside);
     }
 
     #[test]
-    fn the_last_word_about_section_headers_counts() {
-        for (words, none) in [
+    fn the_last_arg_about_section_headers_counts() {
+        for (args, none) in [
             (&["-z", "nosectionheader"][..], true),
             (&["-znosectionheader", "-z", "now"], true),
             (&["-z", "nosectionheader", "-z", "sectionheader"], false),
             (&["-soname", "-znosectionheader"], false),
         ] {
-            assert_eq!(read(words).0.no_section_headers, none, "{words:?}");
+            assert_eq!(read(args).0.facts.no_section_headers, none, "{args:?}");
         }
     }
 
     #[test]
     fn the_linkers_effort_is_noticed_in_each_spelling() {
-        for (words, effort) in [
+        for (args, effort) in [
             (&["-O2"][..], Some(2)),
             (&["-O", "3"], Some(3)),
             (&["-O2", "-O1"], Some(1)),
             (&["-soname", "-O2"], None),
             (&["--Output"], None),
         ] {
-            assert_eq!(read(words).0.effort, effort, "{words:?}");
+            assert_eq!(read(args).0.facts.effort, effort, "{args:?}");
         }
     }
 
     #[test]
-    fn unknown_words_and_files_stay() {
-        for word in ["--as-needed", "libx.a", "-", "--", "--s", "-O1", "-x"] {
-            let (reader, verdicts) = read(&[word]);
-            assert_eq!(verdicts, [Verdict::Stays], "{word}");
-            assert_eq!(reader.strip, None, "{word}");
+    fn unknown_flags_and_files_stay() {
+        for arg in ["--as-needed", "libx.a", "-", "--", "--s", "-O1", "-x"] {
+            let (reader, kinds) = read(&[arg]);
+            assert_eq!(kinds, [LinkerArg::Plain], "{arg}");
+            assert_eq!(reader.facts.strip, None, "{arg}");
         }
     }
 }
