@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use szc_abi::stack::FUNCTIONS_SECTION;
 use szc_abi::{FieldKind, FixedFrame, Header, Movable, Reason, TABLE_SECTION, Table};
-use szc_table::compiler::{self, Known};
 use szc_table::read::Image;
+use szc_table::records::{self, Record};
 
 /// What a table says.
 #[derive(Clone, Debug, Serialize)]
@@ -84,9 +84,8 @@ pub struct FunctionReport {
 impl Report {
     /// Reads the table of a file.
     ///
-    /// # Errors
-    /// When the file cannot be read, is not an image, or has no valid table; the message says what it
-    /// is and how to build one with a table.
+    /// # Errors When the file cannot be read, is not an image, or has no valid table; the message
+    /// says what it is and how to build one with a table.
     pub fn of_file(path: &Path) -> Result<Self> {
         let data =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -139,11 +138,11 @@ fn was_built_for_one(file: &object::File<'_>) -> bool {
 }
 
 /// Offsets in the image of the functions that the compiler knows something about.
-fn offsets_of(data: &[u8], is_meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
+fn offsets_of(data: &[u8], is_meant: impl Fn(&Record) -> bool) -> HashSet<u64> {
     Image::parse(data).map_or_else(
         |_| HashSet::new(),
         |image| {
-            compiler::records(&image)
+            records::all(&image)
                 .filter(is_meant)
                 .map(|known| known.entry.wrapping_sub(image.link_base))
                 .collect()

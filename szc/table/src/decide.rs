@@ -25,22 +25,22 @@ pub fn decide<'data>(
     frames: PreparedFrames,
     policy: &Policy,
 ) -> Decision {
-    let References { survey, found, covered } = references;
+    let References { survey, jump_tables, covered } = references;
     let mut pins = Pins::new(survey);
     pins.by_policy(image, survey, policy);
     pins.by_runtime(survey);
     if let Some(covered) = covered {
         pins.by_pc_tables(image, survey, covered);
     }
-    for &(index, reason) in &found.pinned {
+    for &(index, reason) in &jump_tables.pinned {
         pins.pin(index, reason);
     }
-    for index in tail_calls::callers_that_matter(image, survey) {
+    for index in tail_calls::caller_sensitive(image, survey) {
         pins.pin(index, Reason::CallerMatters);
     }
-    let dependencies = pins.by_references(survey, &found.tables);
-    pins.settle(&dependencies);
-    let (tables, pins) = (&found.tables, &pins.reasons);
+    let dependencies = pins.by_references(survey, &jump_tables.tables);
+    pins.propagate(&dependencies);
+    let (tables, pins) = (&jump_tables.tables, &pins.reasons);
     let switches = stack_switch::find(image, survey, |index| {
         let has_name = |is: fn(&[u8]) -> bool| survey.functions[index].has_name(is);
         match pins[index] {

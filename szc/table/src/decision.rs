@@ -1,22 +1,22 @@
-//! What was decided about an image: the functions that may move, with what their copies must patch,
-//! and those that stay.
+//! What was decided about an image: the movable functions, with the fields that their copies must
+//! patch, and the pinned ones.
 
 use crate::frame::Resizable;
 use szc_abi::{Field, FixedFrame, Reason, TableTarget};
 
-/// What may move in an image and what stays.
+/// What may move in an image and what is pinned.
 #[derive(Debug)]
 pub struct Decision {
     /// Functions that may move, by address.
     pub movable: Vec<MovableFunction>,
-    /// Functions that stay, by address.
+    /// Pinned functions, by address.
     pub pinned: Vec<PinnedFunction>,
-    /// Code that stays switches stacks.
+    /// Pinned code switches stacks.
     pub switches_in_place: bool,
 }
 
 /// A function that may move. Offsets in the image are from its link base.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MovableFunction {
     /// Name as in the symbol table.
     pub name: Vec<u8>,
@@ -40,8 +40,8 @@ pub struct MovableFunction {
     pub leaves_stack: bool,
     /// Its copies have an inner entry.
     pub inner_entry: bool,
-    /// Pushes in front of the instruction at which copies may be left by a detour, if they may.
-    pub detour: Option<u32>,
+    /// Pushes in front of the hot-patch point, if copies have one: an undo trampoline undoes them.
+    pub hot_patch_pushes: Option<u32>,
 }
 
 /// A jump table as its function's copies hold it.
@@ -53,7 +53,7 @@ pub struct CopiedTable {
     pub targets: Vec<TableTarget>,
 }
 
-/// A function that stays.
+/// A pinned function.
 #[derive(Debug)]
 pub struct PinnedFunction {
     /// Name as in the symbol table.

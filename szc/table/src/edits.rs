@@ -5,7 +5,7 @@ use crate::frame::{self, Change, Fitted, NewBytes};
 use crate::pins::Policy;
 use crate::read::Image;
 use crate::references::References;
-use crate::{section_numbers, unwind_search, write};
+use crate::{eh_frame_hdr, section_numbers, write};
 use anyhow::{Context, Result};
 use szc_abi::library::{NOTE_DESCRIPTOR_AT, NOTE_SECTION};
 use szc_abi::unwind::Frames;
@@ -22,7 +22,7 @@ pub struct Edits {
     pub table: Vec<u8>,
     /// Names of the sections to be removed: the retained relocations.
     pub removed: Vec<String>,
-    /// Bytes to be replaced, by offset in the file: what takes the room out of frames that the
+    /// Bytes to be replaced, by offset in the file: what takes the slack out of frames that the
     /// compiler pass has added, what unwinders search, and what names sections by number.
     pub replaced: Vec<(usize, NewBytes)>,
     /// A library's note, with the digest of the table: contents of [`NOTE_SECTION`].
@@ -45,7 +45,7 @@ pub fn edits_of(data: &[u8], image: &Image<'_>, policy: &Policy) -> Result<Edits
     let unwind = Frames::parse(data);
     let Fitted { mut changes, frames } = frame::fit(image, &references, unwind.as_ref());
     changes.extend(
-        unwind.as_ref().map(|unwind| unwind_search::mended(image, unwind)).into_iter().flatten(),
+        unwind.as_ref().map(|unwind| eh_frame_hdr::repairs(image, unwind)).into_iter().flatten(),
     );
     let decision = decide(image, &references, frames, policy);
     let table = write::encode(&decision, image.link_base)?;

@@ -3,10 +3,10 @@
 
 use crate::decision::{CopiedTable, Decision, MovableFunction, PinnedFunction};
 use crate::decode::OperandKind;
-use crate::detour;
 use crate::frame::PreparedFrames;
+use crate::hot_patch;
 use crate::inner_calls;
-use crate::jump_tables::Table;
+use crate::jump_tables::JumpTable;
 use crate::pins::Dependency;
 use crate::read::Image;
 use crate::stack_switch::Switches;
@@ -18,8 +18,8 @@ use szc_abi::{Field, FieldKind, FixedFrame, Reason, TableTarget};
 pub(crate) struct Emitter<'a, 'data> {
     pub(crate) image: &'a Image<'data>,
     pub(crate) survey: &'a Survey<'data>,
-    pub(crate) tables: &'a [Table],
-    /// Why each function of the survey stays, if it does.
+    pub(crate) tables: &'a [JumpTable],
+    /// Why each function of the survey is pinned, if it is.
     pub(crate) pins: &'a [Option<Reason>],
     pub(crate) switches: &'a Switches,
 }
@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        let targets = detour::Targets::of(self.survey, self.tables);
+        let targets = hot_patch::Targets::of(self.survey, self.tables);
         let units = units(self.survey.functions.len(), dependencies, &indices);
         let mut decision = Decision {
             movable: Vec::new(),
@@ -77,12 +77,9 @@ impl Emitter<'_, '_> {
                     frame
                 }
             });
-            let bytes = self
-                .image
-                .section_at(function.start)
-                .and_then(|section| section.bytes(function.start, function.end - function.start));
-            movable.detour =
-                bytes.and_then(|bytes| detour::pushes(function, bytes, &movable, &targets));
+            let bytes = self.image.bytes(function.start, function.end - function.start);
+            movable.hot_patch_pushes = bytes
+                .and_then(|bytes| hot_patch::pushes_in_front(function, bytes, &movable, &targets));
             decision.movable.push(movable);
         }
         inner_calls::mark(&mut decision.movable);
@@ -102,7 +99,6 @@ impl Emitter<'_, '_> {
             start: self.image_offset(function.start),
             size: self.image_offset(function.end) - self.image_offset(function.start),
             labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
-            switches_stacks: false,
             unit_next,
             fields: self.fields(index, function, own_tables, indices),
             tables: own_tables
@@ -116,10 +112,7 @@ impl Emitter<'_, '_> {
                         .collect(),
                 })
                 .collect(),
-            frame: None,
-            leaves_stack: false,
-            inner_entry: false,
-            detour: None,
+            ..MovableFunction::default()
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which calls need no check for room on the stack.
+//! Which calls need no stack-room check.
 //!
 //! A frame gets a pad only where the runtime has made room, which the entry of each copy with a pad
 //! checks. Where one such function calls another, the check of the first has shown where the stack
@@ -105,18 +105,9 @@ mod tests {
             kind: FieldKind::Function { function, offset: 0 },
         };
         MovableFunction {
-            name: Vec::new(),
-            start: 0,
-            size: 100,
-            labels_escape: false,
-            switches_stacks: false,
-            unit_next: 0,
             fields: callees.iter().enumerate().map(field).collect(),
-            tables: Vec::new(),
-            frame: Some(Ok(Resizable { sites: Vec::new(), rules: None })),
-            leaves_stack: false,
-            inner_entry: false,
-            detour: None,
+            frame: Some(Ok(Resizable { sites: Vec::new(), fde: None })),
+            ..MovableFunction::default()
         }
     }
 

@@ -17,7 +17,7 @@ use szc_abi::Reason;
 
 /// A table that every user may copy.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct JumpTable {
     /// The instructions that refer to it.
     pub users: Vec<CodeReference>,
     /// Addresses its entries lead to, in order.
@@ -30,11 +30,11 @@ pub struct Table {
     pub jumps: Vec<u64>,
 }
 
-/// The tables found, and what must stay because of the words that are not tables.
+/// The tables found, and what is pinned because of the words that are not tables.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct JumpTables {
     /// Tables that may be copied.
-    pub tables: Vec<Table>,
+    pub tables: Vec<JumpTable>,
     /// Functions to pin, by index.
     pub pinned: Vec<(usize, Reason)>,
     /// Functions, by index, that may jump by words that are no such table.
@@ -43,14 +43,14 @@ pub struct Found {
 
 /// A data word that holds or measures an address of code.
 #[derive(Clone, Copy, Debug)]
-struct Word {
+struct DataWord {
     place: u64,
     absolute: bool,
     /// Absolute: the address. Relative: the address if the word's own place were the table's start.
     target: u64,
 }
 
-impl Word {
+impl DataWord {
     fn bytes(self) -> u64 {
         if self.absolute { 8 } else { 4 }
     }
@@ -63,8 +63,8 @@ impl Word {
 
 /// Searches the data of an image.
 #[must_use]
-pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
-    let mut found = Found::default();
+pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> JumpTables {
+    let mut found = JumpTables::default();
     let mut words = Vec::new();
     let mut data_pointers = Vec::new();
     for relocation in &image.relocations {
@@ -103,8 +103,8 @@ pub fn find(image: &Image<'_>, survey: &Survey<'_>) -> Found {
     found
 }
 
-fn word(relocation: &Relocation, absolute: bool) -> Word {
-    Word { place: relocation.place, absolute, target: relocation.target }
+fn word(relocation: &Relocation, absolute: bool) -> DataWord {
+    DataWord { place: relocation.place, absolute, target: relocation.target }
 }
 
 /// What a function that uses an array of addresses jumps to, if it does nothing else with it.
@@ -124,8 +124,8 @@ struct Context<'a, 'data> {
 
 impl Context<'_, '_> {
     /// Splits adjacent words where code takes an address, and judges each part.
-    fn take_run(&self, run: &[Word], found: &mut Found) {
-        let is_start = |word: &Word| !self.survey.references_to(word.place).is_empty();
+    fn take_run(&self, run: &[DataWord], found: &mut JumpTables) {
+        let is_start = |word: &DataWord| !self.survey.references_to(word.place).is_empty();
         let mut rest = run;
         while !rest.is_empty() {
             let length = 1 + rest[1..].iter().take_while(|word| !is_start(word)).count();
@@ -145,7 +145,7 @@ impl Context<'_, '_> {
         }
     }
 
-    fn leads_to_a_middle(&self, part: &[Word]) -> bool {
+    fn leads_to_a_middle(&self, part: &[DataWord]) -> bool {
         let base = part[0].place;
         let known = part[0].absolute || !self.survey.references_to(base).is_empty();
         !known || part.iter().any(|word| self.survey.middle_of(word.target_from(base)).is_some())
@@ -153,7 +153,7 @@ impl Context<'_, '_> {
 
     /// The functions that may use the words as a jump table. Distances are nothing else; addresses
     /// may be of functions.
-    fn may_jump_by(&self, part: &[Word]) -> impl Iterator<Item = usize> {
+    fn may_jump_by(&self, part: &[DataWord]) -> impl Iterator<Item = usize> {
         let absolute = part[0].absolute;
         let users = self.survey.references_to(part[0].place).iter();
         users
@@ -163,7 +163,7 @@ impl Context<'_, '_> {
 
     /// Finds jumps by distances that no relocation tells of, because a tool or the linker has
     /// dropped it.
-    fn refuse_unexplained(&self, words: &[Word], found: &mut Found) {
+    fn refuse_unexplained(&self, words: &[DataWord], found: &mut JumpTables) {
         for user in &self.survey.references {
             let OperandKind::IpRelative { takes_address: true, .. } = user.operand.kind else {
                 continue;
@@ -190,7 +190,7 @@ impl Context<'_, '_> {
         })
     }
 
-    fn accept(&self, part: &[Word]) -> Option<Table> {
+    fn accept(&self, part: &[DataWord]) -> Option<JumpTable> {
         let base = part[0].place;
         let absolute = part[0].absolute;
         let users = self.survey.references_to(base);
@@ -248,7 +248,7 @@ impl Context<'_, '_> {
         let frozen = !self.image.is_mutable(base) && !self.image.is_mutable(end - 1);
         let private = !self.is_pointed_to(base, end);
         let users = users.to_vec();
-        (frozen && private).then_some(Table { users, targets, absolute, readable, jumps })
+        (frozen && private).then_some(JumpTable { users, targets, absolute, readable, jumps })
     }
 
     /// The jump by an address that is one of an array's elements.
@@ -269,10 +269,7 @@ impl Context<'_, '_> {
     /// table's address, too.)
     fn jumps_through(&self, function: usize, user: &CodeReference) -> Vec<u64> {
         let function = &self.survey.functions[function];
-        let bytes = self
-            .image
-            .section_at(function.start)
-            .and_then(|section| section.bytes(function.start, function.end - function.start));
+        let bytes = self.image.bytes(function.start, function.end - function.start);
         bytes.map_or_else(Vec::new, |bytes| {
             switch::jumps_through(function.start, bytes, &function.decoded, user.operand.place)
         })
@@ -308,7 +305,12 @@ impl Context<'_, '_> {
     }
 
     /// Without the table's start an entry may lead to any of several places: pin them all.
-    fn pin_whatever_it_may_mean(&self, run: &[Word], part: &[Word], found: &mut Found) {
+    fn pin_whatever_it_may_mean(
+        &self,
+        run: &[DataWord],
+        part: &[DataWord],
+        found: &mut JumpTables,
+    ) {
         for word in part {
             for start in run.iter().take_while(|start| start.place <= word.place) {
                 let target = word.target_from(start.place);

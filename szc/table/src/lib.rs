@@ -7,21 +7,23 @@
 #![forbid(unsafe_code)]
 
 mod by_address;
-pub mod compiler;
 pub mod decide;
 pub mod decision;
 pub mod decode;
-mod detour;
 pub mod edits;
+mod eh_frame_hdr;
 mod emit;
-mod endings;
 pub mod frame;
+mod hot_patch;
 mod inner_calls;
+mod instructions;
 mod jump_tables;
 mod landing_pads;
+mod noreturn;
 mod pc_tables;
 pub mod pins;
 pub mod read;
+pub mod records;
 pub mod references;
 mod relocation;
 mod section_numbers;
@@ -30,5 +32,4 @@ mod stack_switch;
 mod survey;
 mod switch;
 mod tail_calls;
-mod unwind_search;
 pub mod write;

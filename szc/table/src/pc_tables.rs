@@ -3,8 +3,9 @@
 //! Go finds out from a return address which function it belongs to, how large its frame is and
 //! where pointers lie in it, whenever it grows a stack, collects garbage or unwinds a panic. It
 //! asks no unwinder, and takes an address that the table does not cover for damage. So what the
-//! table covers stays. Other runtimes keep such addresses one by one, as pointers into the middle
-//! of functions (OCaml's frame table, the info tables of GHC): those stay without being known here.
+//! table covers is pinned. Other runtimes keep such addresses one by one, as pointers into the
+//! middle of functions (OCaml's frame table, the info tables of GHC): those are pinned without
+//! being known here.
 //!
 //! Sources: Go's `src/runtime/symtab.go` (`pcHeader`, `moduledata`), `src/debug/gosym/pclntab.go`
 //! and `src/cmd/link/internal/ld/pcln.go`, versions 1.2 to 1.24.
@@ -32,7 +33,7 @@ pub enum Covered {
 pub fn covered(image: &Image<'_>) -> Option<Covered> {
     let mut ranges = Vec::new();
     let mut is_go = image.sections.iter().any(|section| SECTIONS.contains(&section.name));
-    is_go |= !image.marks.is_empty();
+    is_go |= !image.go_symbols.is_empty();
     for section in image.sections.iter().filter(|section| !section.executable) {
         ranges.extend(headers(section).filter_map(|at| range_of_table(image, section, at)));
     }
@@ -130,7 +131,7 @@ fn address_at(image: &Image<'_>, section: &Section<'_>, place: u64) -> Option<u6
 
 /// From the start of Go's code to its end, as the symbols have it.
 fn range_of_marks(image: &Image<'_>) -> Option<(u64, u64)> {
-    let all = |name| image.marks.iter().filter(move |mark| mark.name == name);
+    let all = |name| image.go_symbols.iter().filter(move |mark| mark.name == name);
     let from = all(GO_TEXT).map(|mark| mark.address).min()?;
     let to = all(GO_TEXT_END).map(|mark| mark.address).max()?;
     is_code(image, from, to).then_some((from, to))

@@ -1,12 +1,12 @@
-//! The functions that stay, and why.
+//! The pinned functions, and why they are.
 //!
 //! Fails closed: a function moves only if every reference it makes and every reference to its
 //! middle is understood. Pinning one function can pin others, so pins spread to a fixed point.
 
-use crate::compiler;
-use crate::jump_tables::Table;
+use crate::jump_tables::JumpTable;
 use crate::pc_tables::Covered;
 use crate::read::{Image, Kind};
+use crate::records;
 use crate::survey::{Function, Survey};
 use anyhow::Result;
 use object::read::archive::ArchiveFile;
@@ -48,7 +48,7 @@ const START_UP_SECTIONS: &[&str] = &[".init", ".fini", ".plt", ".plt.got", ".plt
 const ALLOCATOR: &[&[u8]] =
     &[b"malloc", b"free", b"calloc", b"realloc", b"memalign", b"aligned_alloc", b"posix_memalign"];
 
-/// If the user of this pair stays, the target must stay: its middle is entered from there.
+/// If the user of this pair is pinned, so is the target: its middle is entered from there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dependency {
     pub(crate) user: usize,
@@ -75,8 +75,9 @@ impl Pins {
                 self.pin(index, reason);
             }
         }
-        for known in compiler::records(image) {
-            if let (Some(reason), Some((index, _))) = (known.stays, survey.function_at(known.entry))
+        for known in records::all(image) {
+            if let (Some(reason), Some((index, _))) =
+                (known.pinned, survey.function_at(known.entry))
             {
                 self.pin(index, reason);
             }
@@ -137,7 +138,7 @@ impl Pins {
         survey: &Survey<'_>,
         covered: &Covered,
     ) {
-        let recorded: HashSet<u64> = compiler::records(image).map(|known| known.entry).collect();
+        let recorded: HashSet<u64> = records::all(image).map(|known| known.entry).collect();
         let is_covered = |function: &Function<'_>| match covered {
             Covered::Ranges(ranges) => {
                 ranges.iter().any(|&(from, to)| function.start < to && from < function.end)
@@ -156,7 +157,7 @@ impl Pins {
     pub(crate) fn by_references(
         &mut self,
         survey: &Survey<'_>,
-        tables: &[Table],
+        tables: &[JumpTable],
     ) -> Vec<Dependency> {
         let mut dependencies = Vec::new();
         for branch in &survey.branches {
@@ -169,7 +170,7 @@ impl Pins {
             }
         }
         // Data inside a function would be taken for instructions and patched, and label addresses
-        // taken one by one may be stored for later: such functions stay as well.
+        // taken one by one may be stored for later: such functions are pinned as well.
         for reference in &survey.references {
             if let Some((target, _)) = survey.middle_of(reference.target) {
                 self.pin(target, Reason::InteriorReferenced);
@@ -194,7 +195,7 @@ impl Pins {
         dependencies
     }
 
-    pub(crate) fn settle(&mut self, dependencies: &[Dependency]) {
+    pub(crate) fn propagate(&mut self, dependencies: &[Dependency]) {
         loop {
             let mut changed = false;
             for dependency in dependencies {

@@ -16,7 +16,7 @@ pub(crate) const GO_TEXT_END: &[u8] = b"runtime.etext";
 pub(crate) const GO_TABLE: &[u8] = b"runtime.pclntab";
 
 /// A linked ELF image.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Image<'data> {
     /// Executable or shared library.
     pub kind: Kind,
@@ -33,7 +33,7 @@ pub struct Image<'data> {
     /// Data objects with a size, by address.
     pub objects: Vec<Symbol<'data>>,
     /// The symbols that say where Go has its code and its table, with or without a size.
-    pub marks: Vec<Symbol<'data>>,
+    pub go_symbols: Vec<Symbol<'data>>,
     /// Addresses that other images can reach by name.
     pub exported: Vec<u64>,
     /// Retained relocations of loaded sections, and addresses that none of them tells of, by place.
@@ -41,9 +41,9 @@ pub struct Image<'data> {
     /// Names of the retained relocation sections, which are not loaded.
     pub retained_sections: Vec<String>,
     /// Places that refer to functions of libc which look at their caller's address, ascending.
-    pub caller_asking: Vec<u64>,
+    pub caller_sensitive_calls: Vec<u64>,
     /// Places that refer to functions of libraries which never return, ascending.
-    pub never_returning: Vec<u64>,
+    pub noreturn_calls: Vec<u64>,
     /// A loaded relocation section refers to the symbol table that is not loaded, as GNU ld makes
     /// it in static programs.
     pub loaded_uses_symtab: bool,
@@ -52,26 +52,15 @@ pub struct Image<'data> {
 }
 
 /// Kind of image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Linked at a fixed address.
     FixedExecutable,
     /// Position-independent executable.
+    #[default]
     PieExecutable,
     /// Shared library.
     SharedLibrary,
-}
-
-impl Kind {
-    /// What a person reads.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::FixedExecutable => "executable (fixed address)",
-            Self::PieExecutable => "executable (PIE)",
-            Self::SharedLibrary => "shared library",
-        }
-    }
 }
 
 /// A loaded section.
@@ -170,17 +159,8 @@ impl<'data> Image<'data> {
             link_base,
             entry: header.e_entry(endian),
             dynamic: has(elf::PT_INTERP) || kind == Kind::SharedLibrary,
-            sections: Vec::new(),
-            functions: Vec::new(),
-            objects: Vec::new(),
-            marks: Vec::new(),
-            exported: Vec::new(),
-            relocations: Vec::new(),
-            retained_sections: Vec::new(),
-            caller_asking: Vec::new(),
-            never_returning: Vec::new(),
-            loaded_uses_symtab: false,
             relro,
+            ..Self::default()
         };
         image.read_sections(&file, data)?;
         image.read_symbols(&file)?;
@@ -196,10 +176,16 @@ impl<'data> Image<'data> {
         self.sections[..behind].iter().rev().find(|section| address < section.end())
     }
 
+    /// The bytes at `address`, if one section holds `length` of them in the file.
+    #[must_use]
+    pub fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        self.section_at(address)?.bytes(address, length)
+    }
+
     /// Where so many loaded bytes lie in the file, whose bytes are `data`.
     #[must_use]
     pub fn file_offset(&self, data: &[u8], address: u64, length: usize) -> Option<usize> {
-        let bytes = self.section_at(address)?.bytes(address, length as u64)?;
+        let bytes = self.bytes(address, length as u64)?;
         // Sections are parts of the file's bytes.
         let offset = (bytes.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
         (offset + length <= data.len()).then_some(offset)
@@ -274,7 +260,7 @@ impl<'data> Image<'data> {
                 ifunc: kind == elf::STT_GNU_IFUNC,
             };
             if [GO_TEXT, GO_TEXT_END, GO_TABLE].contains(&entry.name) {
-                self.marks.push(entry.clone());
+                self.go_symbols.push(entry.clone());
             }
             if entry.size == 0 {
                 continue;

@@ -1,17 +1,18 @@
-//! Who refers to what in an image: the first half of the work, which decides nothing yet.
+//! The references between the functions and data of an image: the first half of the work, which
+//! decides nothing yet.
 
-use crate::endings;
-use crate::jump_tables::{self, Found};
+use crate::jump_tables::{self, JumpTables};
+use crate::noreturn;
 use crate::pc_tables::{self, Covered};
 use crate::read::Image;
 use crate::survey::Survey;
 use szc_abi::Reason;
 
-/// Who refers to what in an image.
+/// References between functions and data of an image.
 #[derive(Debug)]
 pub struct References<'data> {
     pub(crate) survey: Survey<'data>,
-    pub(crate) found: Found,
+    pub(crate) jump_tables: JumpTables,
     /// What a table of return addresses covers, if there is one.
     pub(crate) covered: Option<Covered>,
 }
@@ -21,10 +22,10 @@ impl<'data> References<'data> {
     #[must_use]
     pub fn of(image: &Image<'data>) -> Self {
         let mut survey = Survey::new(image);
-        for index in endings::run_on(image, &survey) {
+        for index in noreturn::falling_through(image, &survey) {
             survey.functions[index].pinned.get_or_insert(Reason::FallsThrough);
         }
-        let found = jump_tables::find(image, &survey);
-        Self { survey, found, covered: pc_tables::covered(image) }
+        let jump_tables = jump_tables::find(image, &survey);
+        Self { survey, jump_tables, covered: pc_tables::covered(image) }
     }
 }

@@ -4,7 +4,7 @@
 
 use object::elf::{self, RelocationType};
 
-/// What a relocation tells the table builder.
+/// What a relocation means for the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Nothing that depends on where code lies.

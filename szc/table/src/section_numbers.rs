@@ -3,8 +3,8 @@
 //!
 //! GNU ld puts the relocations that it retains beside the sections that they are for. objcopy does
 //! not look into what is loaded, so it leaves those numbers as they were. Loaders do not ask for
-//! them; but who links against the library is told "unresolvable relocation" of a variable that
-//! seems to lie in a section which is not loaded.
+//! them; but linkers that link against the library report an "unresolvable relocation" of a
+//! variable that seems to lie in a section which is not loaded.
 //!
 //! Source: generic ABI, "Symbol Table" (`st_shndx`).
 

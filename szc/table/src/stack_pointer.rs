@@ -1,11 +1,12 @@
-//! What instructions do to the stack pointer, by a quick look at each, which leaves few functions to
-//! be followed.
+//! What instructions do to the stack pointer, by a quick look at each, which leaves few functions
+//! to be followed.
 
+use crate::instructions::is_constant;
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 /// What was seen so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quick {
+pub struct StackPointerUse {
     /// Set it to something new, perhaps.
     sets: bool,
     /// Set the frame pointer to something new, or use that register for something else.
@@ -14,7 +15,7 @@ pub struct Quick {
     sets_from_frame: bool,
 }
 
-impl Quick {
+impl StackPointerUse {
     /// Takes an instruction into account.
     pub fn add(&mut self, instruction: &Instruction) {
         let is = |register: Register, full: Register| register.full_register() == full;
@@ -58,16 +59,4 @@ impl Quick {
     pub fn may_switch(self) -> bool {
         self.sets || self.sets_frame && self.sets_from_frame
     }
-}
-
-/// Whether an operand is a number in the instruction.
-pub(crate) fn is_constant(kind: OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Immediate8
-            | OpKind::Immediate8to64
-            | OpKind::Immediate32to64
-            | OpKind::Immediate8to32
-            | OpKind::Immediate32
-    )
 }

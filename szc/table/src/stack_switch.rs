@@ -11,13 +11,10 @@
 //! `jump_x86_64_sysv_elf_gas.S`; libco, `amd64.c`; LLVM, `X86FrameLowering.cpp`; gcc, `i386.cc`,
 //! `ix86_expand_epilogue`.
 
+use crate::instructions::{CALLEE_SAVED, decoder, is_call, is_constant, is_write};
 use crate::read::Image;
-use crate::stack_pointer::is_constant;
 use crate::survey::Survey;
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register,
-};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
 use std::collections::{HashMap, HashSet};
 
 /// Where an image switches stacks.
@@ -32,7 +29,7 @@ pub struct Switches {
 /// Looks at all code of an image but that of the functions which `is_known` names.
 #[must_use]
 pub fn find(image: &Image<'_>, survey: &Survey<'_>, is_known: impl Fn(usize) -> bool) -> Switches {
-    let bytes = |start, end| image.section_at(start)?.bytes(start, end - start);
+    let bytes = |start, end| image.bytes(start, end - start);
     let is_candidate = |index: &usize| {
         survey.functions[*index].decoded.stack_pointer.may_switch() && !is_known(*index)
     };
@@ -75,15 +72,11 @@ fn bit(register: Register) -> Own {
     if full.is_gpr64() { 1 << (full as u32 - Register::RAX as u32) } else { 0 }
 }
 
-/// Registers that calls keep, without the stack pointer.
-const KEPT: [Register; 6] =
-    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
-
 /// A word of a frame: the register that it is addressed by, and the distance.
 type FrameSlot = (Register, i64);
 
 fn switches(start: u64, code: &[u8], extent: Extent) -> bool {
-    let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
+    let decoder = decoder(start, code);
     let instructions: Vec<_> = decoder.into_iter().collect();
     let mut flow = Flow { instructions, slots: HashSet::new() };
     // Without slots first: what is stored in them must not come out of them.
@@ -173,7 +166,7 @@ impl Flow {
                 }
             }
         }
-        let kept: Own = KEPT.into_iter().map(bit).sum();
+        let kept: Own = CALLEE_SAVED.into_iter().map(bit).sum();
         set & !otherwise & kept
     }
 
@@ -246,8 +239,8 @@ impl Flow {
         if instruction.mnemonic() == Mnemonic::Leave || is_return_from_interrupt(instruction) {
             switches |= !is_own;
         }
-        if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
-            after &= KEPT.into_iter().map(bit).sum::<Own>() | bit(Register::RSP);
+        if is_call(instruction) {
+            after &= CALLEE_SAVED.into_iter().map(bit).sum::<Own>() | bit(Register::RSP);
         }
         (after, switches)
     }
@@ -269,21 +262,15 @@ fn slot(instruction: &Instruction, own: Own) -> Option<FrameSlot> {
 /// pointer as pushes, pops and calls move it.
 fn written(instruction: &Instruction, info: &mut InstructionInfoFactory) -> Vec<Register> {
     let info = info.info(instruction);
-    let writes = |access: OpAccess| {
-        matches!(
-            access,
-            OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite
-        )
-    };
     let named = (0..instruction.op_count())
         .filter(|&operand| {
-            instruction.op_kind(operand) == OpKind::Register && writes(info.op_access(operand))
+            instruction.op_kind(operand) == OpKind::Register && is_write(info.op_access(operand))
         })
         .map(|operand| instruction.op_register(operand).full_register());
     let implied = info
         .used_registers()
         .iter()
-        .filter(|used| writes(used.access()))
+        .filter(|used| is_write(used.access()))
         .map(|used| used.register().full_register())
         .filter(|&register| register != Register::RSP);
     let mut all: Vec<_> = named.chain(implied).filter(|register| register.is_gpr64()).collect();

@@ -1,4 +1,4 @@
-//! Everything that the code of an image refers to: the functions, decoded, and who refers to what.
+//! Everything that the code of an image refers to: the functions, decoded, and their references.
 
 use crate::by_address::ByAddress;
 use crate::decode::{Decoded, Operand, OperandKind, decode_function};
@@ -9,7 +9,7 @@ use szc_abi::Reason;
 /// A function of the image.
 #[derive(Debug)]
 pub struct Function<'data> {
-    /// The names of the function; the first one is shown.
+    /// The names of the function; the table has the first one.
     pub names: Vec<&'data [u8]>,
     /// First address.
     pub start: u64,
@@ -21,7 +21,7 @@ pub struct Function<'data> {
     pub ifunc: bool,
     /// Its instructions.
     pub decoded: Decoded,
-    /// Why it stays, as far as its own symbols, bytes and relocations tell.
+    /// Why it is pinned, as far as its own symbols, bytes and relocations tell.
     pub pinned: Option<Reason>,
 }
 
@@ -115,7 +115,7 @@ impl<'data> Survey<'data> {
         self.function_at(address).filter(|(_, function)| function.start != address)
     }
 
-    /// Records that the function in whose middle `address` lies must stay.
+    /// Records that the function in whose middle `address` lies is pinned.
     pub fn pin_middle(&self, address: u64, reason: Reason, pinned: &mut Vec<(usize, Reason)>) {
         if let Some((index, _)) = self.middle_of(address) {
             pinned.push((index, reason));
@@ -132,15 +132,15 @@ impl<'data> Survey<'data> {
 
     fn survey_function(&mut self, image: &Image<'data>, index: usize) {
         let (start, end) = (self.functions[index].start, self.functions[index].end);
-        let Some(bytes) = image.section_at(start).and_then(|s| s.bytes(start, end - start)) else {
+        let Some(bytes) = image.bytes(start, end - start) else {
             self.functions[index].pinned = Some(Reason::Undecodable);
             return;
         };
         let mut decoded = decode_function(start, bytes);
         self.collect_operands(&decoded.operands, Some(index), (start, end));
         let reason = self.check_relocations(image, &decoded, Some(index), (start, end));
-        let first = image.caller_asking.partition_point(|&place| place < start);
-        let asks = image.caller_asking.get(first).is_some_and(|&place| place < end);
+        let first = image.caller_sensitive_calls.partition_point(|&place| place < start);
+        let asks = image.caller_sensitive_calls.get(first).is_some_and(|&place| place < end);
         let reason = reason.or(asks.then_some(Reason::CallerMatters));
         let function = &mut self.functions[index];
         function.pinned = function.pinned.or(decoded.pinned.take()).or(reason);
@@ -256,7 +256,7 @@ impl<'data> Survey<'data> {
     }
 }
 
-/// One function for each start address; what overlaps stays.
+/// One function for each start address; what overlaps is pinned.
 fn collect_functions<'data>(image: &Image<'data>) -> Vec<Function<'data>> {
     let mut functions: Vec<Function<'data>> = Vec::new();
     for symbol in &image.functions {

@@ -5,24 +5,17 @@
 //! followed along the function's control flow for as long as its register keeps the address.
 
 use crate::decode::Decoded;
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
-    OpKind, Register,
-};
+use crate::instructions::{CALLEE_SAVED, decoder, is_call, is_write};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
 
 /// Most instructions from the load of a distance to the jump.
 const MAX_DISPATCH_INSTRUCTIONS: usize = 48;
-
-/// Registers that a call leaves as they were (System V ABI, figure 3.4).
-const KEPT_BY_CALLS: [Register; 6] =
-    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The addresses of the jumps of the function, which lies at `start` and has these bytes, through
 /// the table whose address is taken by the `lea` whose displacement stands at `place`.
 #[must_use]
 pub fn jumps_through(start: u64, bytes: &[u8], decoded: &Decoded, place: u64) -> Vec<u64> {
-    let code: Vec<Instruction> =
-        Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).iter().collect();
+    let code: Vec<Instruction> = decoder(start, bytes).iter().collect();
     // A function whose bytes do not all decode has other boundaries, and is pinned anyway.
     if code.len() != decoded.boundaries.len() {
         return Vec::new();
@@ -122,18 +115,13 @@ impl Search<'_> {
 
     fn overwrites(&mut self, at: usize, register: Register) -> bool {
         let step = &self.code[at];
-        let is_call = matches!(step.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
-        (is_call && !KEPT_BY_CALLS.contains(&register))
-            || self.info.info(step).used_registers().iter().any(|used| {
-                used.register().full_register() == register
-                    && matches!(
-                        used.access(),
-                        OpAccess::Write
-                            | OpAccess::CondWrite
-                            | OpAccess::ReadWrite
-                            | OpAccess::ReadCondWrite
-                    )
-            })
+        (is_call(step) && !CALLEE_SAVED.contains(&register))
+            || self
+                .info
+                .info(step)
+                .used_registers()
+                .iter()
+                .any(|used| used.register().full_register() == register && is_write(used.access()))
     }
 }
 

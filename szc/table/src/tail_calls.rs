@@ -1,21 +1,22 @@
-//! Who asks the loader by a jump: `jmp dlsym` at the end of a function, as compilers make of
-//! `return dlsym(…)`. The return address, at which the loader looks, is then in whoever called that
-//! function, and that one must stay.
+//! Caller-sensitive tail calls: `jmp dlsym` at the end of a function, as compilers make of `return
+//! dlsym(…)`. The return address, at which the loader looks, then lies in the caller of that
+//! function, which is pinned.
 //!
 //! The compiler pass leaves such calls as they are (`pass/src/plan.rs`); this is for objects of
 //! other compilers.
 
+use crate::instructions::decoder;
 use crate::read::Image;
 use crate::survey::{Function, Survey};
-use iced_x86::{Decoder, DecoderOptions, FlowControl};
+use iced_x86::FlowControl;
 use std::collections::BTreeSet;
 
 /// The functions whose address the loader may look at because something that they call ends in such
-/// a jump. Who calls it through a pointer in data is not known.
-pub fn callers_that_matter(image: &Image<'_>, survey: &Survey<'_>) -> BTreeSet<usize> {
+/// a jump. Callers through a pointer in data are not known.
+pub fn caller_sensitive(image: &Image<'_>, survey: &Survey<'_>) -> BTreeSet<usize> {
     let jumps_at = |index: usize, place| jumps(image, &survey.functions[index], place);
     let mut open: Vec<usize> = Vec::new();
-    for &place in &image.caller_asking {
+    for &place in &image.caller_sensitive_calls {
         if let Some((index, _)) = survey.function_at(place)
             && jumps_at(index, place)
         {
@@ -50,8 +51,8 @@ pub fn callers_that_matter(image: &Image<'_>, survey: &Survey<'_>) -> BTreeSet<u
 fn jumps(image: &Image<'_>, function: &Function<'_>, place: u64) -> bool {
     let decode = || {
         let start = function.instruction_at(place)?;
-        let bytes = image.section_at(start)?.bytes(start, function.end - start)?;
-        Some(Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).decode())
+        let bytes = image.bytes(start, function.end - start)?;
+        Some(decoder(start, bytes).decode())
     };
     decode().is_some_and(|instruction| {
         matches!(

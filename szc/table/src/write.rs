@@ -37,7 +37,7 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
     for function in &decision.pinned {
         let record = Pinned {
             // A function beyond the range of a table is pinned for that reason; its place is not
-            // needed by anyone who moves functions.
+            // needed where functions are moved.
             start: u32::try_from(function.start).unwrap_or(u32::MAX),
             size: u32::try_from(function.size).unwrap_or(u32::MAX),
             name_at: push_name(&mut names, &function.name)?,
@@ -100,31 +100,32 @@ fn flags(function: &MovableFunction) -> u32 {
     };
     let switches = if function.switches_stacks { Movable::FLAG_SWITCHES_STACKS } else { 0 };
     let inner = if function.inner_entry { Movable::FLAG_INNER_ENTRY } else { 0 };
-    let detour = function.detour.map_or(0, Movable::detour_flags);
-    labels | frame | switches | inner | detour
+    let hot_patch = function.hot_patch_pushes.map_or(0, Movable::detour_flags);
+    labels | frame | switches | inner | hot_patch
 }
 
 fn rules_bytes(function: &MovableFunction) -> Result<u32> {
-    let rules = function.frame.as_ref().and_then(|frame| frame.as_ref().ok()?.rules.as_ref());
-    rules.map_or(Ok(0), |rules| word(rules.bytes.len()))
+    let fde = function.frame.as_ref().and_then(|frame| frame.as_ref().ok()?.fde.as_ref());
+    fde.map_or(Ok(0), |fde| word(fde.bytes.len()))
 }
 
 fn push_frame(out: &mut Vec<u8>, frame: &Resizable, link_base: u64) -> Result<()> {
     push_numbers(out, &frame.sites)?;
-    let Some(rules) = &frame.rules else { return Ok(()) };
+    let Some(fde) = &frame.fde else { return Ok(()) };
     let offset = |address: u64| {
-        u32::try_from(address.wrapping_sub(link_base)).context("unwind rules lie outside the image")
+        u32::try_from(address.wrapping_sub(link_base))
+            .context("an FDE refers to something outside the image")
     };
-    push_varint(out, offset(rules.common)?);
-    match rules.handlers {
+    push_varint(out, offset(fde.cie)?);
+    match fde.lsda {
         Some((at, address)) => {
             push_varint(out, at);
             push_varint(out, offset(address)?);
         }
         None => push_varint(out, 0),
     }
-    push_numbers(out, &rules.offsets)?;
-    out.extend_from_slice(&rules.bytes);
+    push_numbers(out, &fde.offsets)?;
+    out.extend_from_slice(&fde.bytes);
     Ok(())
 }
 

@@ -1,23 +1,24 @@
 //! What is to be known of the frames that the compiler pass has prepared, and what has to change in
-//! the linked image: there they are as large as without szc, in functions that move and in those
-//! that stay.
+//! the linked image: there they are as large as without szc, in movable functions and in pinned
+//! ones.
 
-use super::closed::Closed;
+use super::fde::FdeRewrite;
 use super::flow::StackFlow;
 use super::growth;
 use super::marker::is_marker;
 use super::resizable::{PreparedFrames, Resizable};
-use super::rules::Rewrite;
-use crate::compiler;
+use super::self_contained::SelfContained;
+use crate::instructions::decoder;
 use crate::read::Image;
+use crate::records;
 use crate::references::References;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
+use iced_x86::{FlowControl, Mnemonic, Register};
 use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;
 use szc_abi::stack::{FunctionRecord, Growth};
 use szc_abi::unwind::Frames;
 
-/// What one change puts in place: a constant, an offset in unwind rules, or an instruction. There
+/// What one change puts in place: a constant, an offset in an FDE, or an instruction. There
 /// are several of them for each frame, so that a place of their own in memory for each would cost
 /// more than finding them.
 pub type NewBytes = SmallVec<[u8; MAX_INSTRUCTION_BYTES + 1]>;
@@ -34,11 +35,11 @@ pub struct Change {
 /// The prepared frames of an image.
 #[derive(Debug, Default)]
 pub struct Fitted {
-    /// What takes the added room out of the image. Frames that cannot be resized, or do not end
-    /// with the room, keep it; the records of functions say which, so that the runtime can make up
+    /// What takes the slack out of the image. Frames that cannot be resized, or do not end
+    /// with it, keep it; the records of functions say which, so that the runtime can make up
     /// for it.
     pub changes: Vec<Change>,
-    /// The frames with the room taken out.
+    /// The frames with the slack taken out.
     pub frames: PreparedFrames,
 }
 
@@ -51,17 +52,16 @@ pub fn fit<'data>(
 ) -> Fitted {
     let mut fitted = Fitted::default();
     let without_pads = references.covered.is_some();
-    let closed = Closed::new(image, references, unwind);
-    for known in compiler::records(image).filter(|known| known.resizable || known.padded) {
+    let self_contained = SelfContained::new(image, references, unwind);
+    for known in records::all(image).filter(|known| known.resizable || known.padded) {
         let first = image.functions.partition_point(|symbol| symbol.address < known.entry);
         let Some(function) = image.functions.get(first).filter(|f| f.address == known.entry) else {
             continue;
         };
-        let section = image.section_at(function.address);
-        let Some(bytes) = section.and_then(|s| s.bytes(function.address, function.size)) else {
+        let Some(bytes) = image.bytes(function.address, function.size) else {
             continue;
         };
-        let mut has_room = known.resizable;
+        let mut has_slack = known.resizable;
         if known.resizable {
             let code = Code {
                 start: function.address,
@@ -69,16 +69,16 @@ pub fn fit<'data>(
                 compiled_bytes: known.size,
                 addressed: known.addressed,
             };
-            let frame = of_function(code, &closed, unwind).map(|fit| {
+            let frame = of_function(code, &self_contained, unwind).map(|fit| {
                 fitted.changes.extend(fit.changes);
-                has_room &= !fit.is_exact;
+                has_slack &= !fit.is_exact;
                 fit.frame
             });
             let frame = if without_pads { Err(FixedFrame::StackBounds) } else { frame };
             fitted.frames.insert(function.address, frame);
         }
-        let growth = if has_room {
-            growth::with_room(bytes)
+        let growth = if has_slack {
+            growth::with_slack(bytes)
         } else if known.padded || known.addressed {
             growth::with_frame_pointer(bytes)
         } else {
@@ -120,16 +120,16 @@ struct Code<'a> {
 
 fn of_function(
     code: Code<'_>,
-    closed: &Closed<'_, '_>,
+    self_contained: &SelfContained<'_, '_>,
     unwind: Option<&Frames<'_>>,
 ) -> Result<Fit, FixedFrame> {
     let flow = StackFlow::of(code.start, code.bytes)?;
-    closed.check(code.start, &flow)?;
-    of_closed(code, flow, unwind)
+    self_contained.check(code.start, &flow)?;
+    of_self_contained(code, flow, unwind)
 }
 
 /// The same for a function that holds all code which runs with its frame.
-fn of_closed(
+fn of_self_contained(
     code: Code<'_>,
     flow: StackFlow,
     unwind: Option<&Frames<'_>>,
@@ -143,15 +143,14 @@ fn of_closed(
         return Err(FixedFrame::Addressed);
     }
     let unwind = unwind.ok_or(FixedFrame::Unwinding)?;
-    let frame = Rewrite::only_frame(start, code.len() as u64, unwind)?;
-    let rewrite = frame.as_ref().map(|frame| Rewrite::of(frame, &flow)).transpose()?;
+    let frame = FdeRewrite::only_frame(start, code.len() as u64, unwind)?;
+    let rewrite = frame.as_ref().map(|frame| FdeRewrite::of(frame, &flow)).transpose()?;
     let (changes, slack) = match changes(start, code, &flow, rewrite.as_ref()) {
         Some(changes) => (changes, flow.slack),
         None => (Vec::new(), 0),
     };
-    let rules = rewrite.filter(Rewrite::depends_on_size).map(|rewrite| rewrite.finish(slack));
-    let rules = rules.transpose()?;
-    let frame = Resizable { sites: flow.sites, rules };
+    let fde = rewrite.filter(FdeRewrite::depends_on_size).map(|rewrite| rewrite.finish(slack));
+    let frame = Resizable { sites: flow.sites, fde: fde.transpose()? };
     Ok(Fit { changes, frame, is_exact: slack > 0 })
 }
 
@@ -159,7 +158,7 @@ fn changes(
     start: u64,
     code: &[u8],
     flow: &StackFlow,
-    rewrite: Option<&Rewrite<'_>>,
+    rewrite: Option<&FdeRewrite<'_>>,
 ) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     for &(at, length) in &flow.markers {
@@ -181,7 +180,7 @@ fn changes(
         let bytes = NewBytes::from_slice(&distance.checked_add(shift.by)?.to_le_bytes());
         changes.push(Change { address: start + u64::from(shift.at), bytes });
     }
-    for &(address, length, offset) in rewrite.map_or(&[][..], Rewrite::originals) {
+    for &(address, length, offset) in rewrite.map_or(&[][..], FdeRewrite::originals) {
         let smaller = offset.checked_sub(flow.slack.into())?;
         changes.push(Change { address, bytes: leb128(smaller, length)? });
     }
@@ -208,7 +207,7 @@ fn instead_of_marker(
 ) -> Option<NewBytes> {
     let behind = at as usize + length;
     let address = start + behind as u64;
-    let next = Decoder::with_ip(64, code.get(behind..)?, address, DecoderOptions::NONE).decode();
+    let next = decoder(address, code.get(behind..)?).decode();
     let takes_prefixes = matches!(
         next.flow_control(),
         FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall
@@ -302,7 +301,7 @@ mod tests {
             let compiled_bytes = bytes.len() as u64;
             let code = Code { start: START, bytes: &bytes, compiled_bytes, addressed };
             let flow = StackFlow::of(START, &bytes).unwrap();
-            assert_eq!(of_closed(code, flow, None).err(), Some(expected));
+            assert_eq!(of_self_contained(code, flow, None).err(), Some(expected));
         }
     }
 }

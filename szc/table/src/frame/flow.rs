@@ -16,16 +16,17 @@
 
 mod moves;
 mod point;
-mod room;
+mod slack;
 #[cfg(test)]
 mod tests;
 mod uses;
 mod walk;
 
+use crate::instructions::is_call;
 use iced_x86::{FlowControl, Instruction, OpKind};
 use point::Point;
-pub use room::Shift;
-use room::without_room;
+pub use slack::Shift;
+use slack::without_slack;
 use szc_abi::FixedFrame;
 use szc_abi::stack::RESIZABLE_BYTES;
 use walk::{Step, Walk};
@@ -72,14 +73,12 @@ impl StackFlow {
         {
             return Err(FixedFrame::Ambiguous);
         }
-        let removal =
-            walk.facts.room.and_then(|room| without_room(&walk.accesses, &walk.facts, part, room));
+        let removal = walk
+            .facts
+            .slack
+            .and_then(|slack| without_slack(&walk.accesses, &walk.facts, part, slack));
         walk.sites.sort_unstable();
         walk.sites.dedup();
-        let is_call = |step: &Step| {
-            let flow = step.instruction.flow_control();
-            matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
-        };
         let known = |step: &Step| Some((step.instruction.ip(), step.point?));
         let jumps = walk.steps.iter().filter(|step| {
             step.instruction.flow_control() == FlowControl::IndirectBranch
@@ -99,7 +98,12 @@ impl StackFlow {
             slack: if removal.is_some() { RESIZABLE_BYTES } else { 0 },
             shifts: removal.unwrap_or_default(),
             markers: walk.markers,
-            calls: walk.steps.iter().filter(|step| is_call(step)).filter_map(known).collect(),
+            calls: walk
+                .steps
+                .iter()
+                .filter(|step| is_call(&step.instruction))
+                .filter_map(known)
+                .collect(),
             points: walk.steps.iter().filter_map(known).collect(),
         })
     }

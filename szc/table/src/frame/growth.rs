@@ -3,19 +3,20 @@
 //! too little a recursion.
 
 use super::marker::is_marker;
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, Register};
+use crate::instructions::decoder;
+use iced_x86::{Code, FlowControl, Instruction, Mnemonic, Register};
 use szc_abi::stack::{FunctionRecord, Growth, RESIZABLE_BYTES};
 
 /// Bytes of a return address or a register.
 const WORD: u64 = 8;
 
-/// Alignment that room or a frame pointer may cost.
+/// Alignment that slack or a frame pointer may cost.
 const ALIGNMENT: u64 = 8;
 
-/// The growth of a frame in which the room is that the compiler pass has added.
-pub(super) fn with_room(code: &[u8]) -> Growth {
+/// The growth of a frame that has the slack which the compiler pass has added.
+pub(super) fn with_slack(code: &[u8]) -> Growth {
     if !instructions(code).any(|instruction| is_marker(&instruction)) {
-        // What it was made for is in code that is not there any more, and so is the room.
+        // What it was made for is in code that is not there any more, and so is the slack.
         return Growth::Half;
     }
     beyond(frame_bytes(code), u64::from(RESIZABLE_BYTES) + ALIGNMENT)
@@ -49,7 +50,7 @@ fn beyond(bytes: u64, added: u64) -> Growth {
 }
 
 fn instructions(code: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
-    Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter()
+    decoder(0, code).into_iter()
 }
 
 /// Bytes of a frame, at least: the return address, and what the first instructions take that take
@@ -104,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn room_that_is_left_matters_least_in_large_frames() {
+    fn slack_that_is_left_matters_least_in_large_frames() {
         let marker = [0x0f, 0x18, 0x54, 0x24, 0x08]; // prefetcht1 8(%rsp)
-        let of = |bytes| with_room(&[&take(bytes)[..], &marker, CALL].concat());
+        let of = |bytes| with_slack(&[&take(bytes)[..], &marker, CALL].concat());
         let (small, medium, large) = (of(152), of(312), of(600));
         assert_eq!((small, medium, large), (Growth::Tenfold, Growth::Twice, Growth::Half));
-        assert_eq!(with_room(&[&take(24)[..], CALL].concat()), Growth::Half);
+        assert_eq!(with_slack(&[&take(24)[..], CALL].concat()), Growth::Half);
     }
 }

@@ -1,4 +1,4 @@
-//! The instruction by which the compiler pass says where a frame has room that nothing uses.
+//! The instruction by which the compiler pass says where a frame has slack.
 
 use iced_x86::{Code, Instruction, Mnemonic, Register};
 use szc_abi::stack::ROOM_MARK;

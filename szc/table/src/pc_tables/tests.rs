@@ -1,7 +1,7 @@
 //! Tables as the versions of Go's linker write them, whole and damaged.
 
 use super::*;
-use crate::read::{GO_TABLE, Kind, Relocation, Symbol};
+use crate::read::{GO_TABLE, Relocation, Symbol};
 use object::elf;
 
 const CODE: u64 = 0x1000;
@@ -25,21 +25,9 @@ fn section<'data>(
 
 fn image<'data>(name: &'static str, data: &'data [u8]) -> Image<'data> {
     Image {
-        kind: Kind::PieExecutable,
-        link_base: 0,
-        entry: 0,
         dynamic: true,
         sections: vec![section(".text", CODE, &[], true), section(name, DATA, data, false)],
-        functions: Vec::new(),
-        objects: Vec::new(),
-        marks: Vec::new(),
-        exported: Vec::new(),
-        relocations: Vec::new(),
-        retained_sections: Vec::new(),
-        caller_asking: Vec::new(),
-        never_returning: Vec::new(),
-        loaded_uses_symtab: false,
-        relro: Vec::new(),
+        ..Image::default()
     }
 }
 
@@ -101,7 +89,7 @@ fn addresses_that_the_loader_fills_in_are_taken_from_the_relocations() {
             data[at..at + 8].fill(0);
         }
         let mut image = image(".data.rel.ro", &data);
-        image.marks.push(mark(GO_TABLE, TABLE_AT));
+        image.go_symbols.push(mark(GO_TABLE, TABLE_AT));
         assert_eq!(covered(&image), Some(Covered::Unknown), "{magic:x}");
         let filled = places.iter().zip(targets);
         image.relocations = filled.map(|(place, to)| pointer(TABLE_AT + place, to)).collect();
@@ -113,22 +101,22 @@ fn addresses_that_the_loader_fills_in_are_taken_from_the_relocations() {
 fn symbols_of_the_code_count_beside_the_table_and_without_it() {
     let data = table(0xffff_fff1);
     let mut whole = image(".gopclntab", &data);
-    let marks = [mark(GO_TEXT, CODE + 0x80), mark(GO_TEXT_END, CODE + 0x300)];
-    whole.marks = marks.to_vec();
+    let go_symbols = [mark(GO_TEXT, CODE + 0x80), mark(GO_TEXT_END, CODE + 0x300)];
+    whole.go_symbols = go_symbols.to_vec();
     let by_marks = (CODE + 0x80, CODE + 0x300);
     assert_eq!(covered(&whole), Some(Covered::Ranges(vec![COVERED, by_marks])));
     let mut later_version = image(".gopclntab", &[0x11; 64]);
-    later_version.marks = marks.to_vec();
+    later_version.go_symbols = go_symbols.to_vec();
     assert_eq!(covered(&later_version), Some(Covered::Ranges(vec![by_marks])));
 }
 
 #[test]
-fn what_shows_go_without_a_table_that_can_be_read_covers_the_unknown() {
+fn signs_of_go_without_a_table_that_can_be_read_covers_the_unknown() {
     for name in SECTIONS {
         assert_eq!(covered(&image(name, &[0x11; 64])), Some(Covered::Unknown), "{name}");
     }
     let mut marked = image(".rodata", &[]);
-    marked.marks = vec![mark(GO_TEXT, CODE)];
+    marked.go_symbols = vec![mark(GO_TEXT, CODE)];
     assert_eq!(covered(&marked), Some(Covered::Unknown));
     assert_eq!(covered(&image(".rodata", &[0x11; 64])), None);
 }

@@ -8,14 +8,14 @@ use std::collections::HashSet;
 
 /// With `RTLD_NEXT` these search behind the image that contains their return address, and fail if
 /// no image does.
-const CALLER_ASKING: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
+const CALLER_SENSITIVE: [&[u8]; 3] = [b"dlsym", b"dlvsym", b"dlmopen"];
 
 /// Searches where its caller's library says (`RUNPATH`, `$ORIGIN`). Without a library at the return
 /// address it asks the program, which is right for callers there.
 const LIBRARY_ASKING: &[u8] = b"dlopen";
 
 /// Functions of libraries that never return, by which compilers end others.
-const NEVER_RETURNING: &[&[u8]] = &[
+const NORETURN: &[&[u8]] = &[
     b"abort",
     b"exit",
     b"_exit",
@@ -40,7 +40,7 @@ const NEVER_RETURNING: &[&[u8]] = &[
 ];
 
 /// How families of such functions begin: `std::__throw_…` and those of Fortran's library.
-const NEVER_RETURNING_PREFIXES: &[&[u8]] = &[
+const NORETURN_PREFIXES: &[&[u8]] = &[
     b"_gfortran_runtime_error",
     b"_gfortran_os_error",
     b"_gfortran_stop",
@@ -53,8 +53,8 @@ fn never_returns(name: &[u8]) -> bool {
         let first = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
         first > 0 && digits[first..].starts_with(b"__throw_")
     };
-    NEVER_RETURNING.contains(&name)
-        || NEVER_RETURNING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    NORETURN.contains(&name)
+        || NORETURN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || throws()
 }
 
@@ -70,7 +70,7 @@ impl<'data> Image<'data> {
         let symbols = file.elf_symbol_table();
         let looks_at_caller = |name: &[u8]| {
             let name = without_version(name);
-            CALLER_ASKING.contains(&name)
+            CALLER_SENSITIVE.contains(&name)
                 || self.kind == Kind::SharedLibrary && name == LIBRARY_ASKING
         };
         let elsewhere = |is: &dyn Fn(&[u8]) -> bool| -> HashSet<SymbolIndex> {
@@ -96,10 +96,10 @@ impl<'data> Image<'data> {
                 for entry in entries(header, endian, data).with_context(|| name.clone())? {
                     let entry = entry.with_context(|| name.clone())?;
                     if entry.symbol().is_some_and(|index| asks.contains(&index)) {
-                        self.caller_asking.push(entry.r_offset);
+                        self.caller_sensitive_calls.push(entry.r_offset);
                     }
                     if entry.symbol().is_some_and(|index| ends.contains(&index)) {
-                        self.never_returning.push(entry.r_offset);
+                        self.noreturn_calls.push(entry.r_offset);
                     }
                     let symbol = entry.symbol().map_or(0, |index| {
                         symbols.symbol(index).map_or(0, |symbol| symbol.st_value(endian))
@@ -115,8 +115,8 @@ impl<'data> Image<'data> {
             self.retained_sections.push(name);
         }
         self.relocations.sort_by_key(|relocation| relocation.place);
-        self.caller_asking.sort_unstable();
-        self.never_returning.sort_unstable();
+        self.caller_sensitive_calls.sort_unstable();
+        self.noreturn_calls.sort_unstable();
         Ok(())
     }
 }

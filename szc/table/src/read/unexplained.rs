@@ -4,7 +4,7 @@
 //!
 //! What the loader relocates is known from its own relocations; an image at a fixed address has
 //! none, so there the words themselves are read. Each address that is found becomes a relocation
-//! like the others, and whatever cannot be explained by it stays.
+//! like the others, and whatever cannot be explained by it is pinned.
 //!
 //! Sources: System V ABI, AMD64 supplement, 4.4; generic ABI, "Relative Relocation Table"
 //! (`SHT_RELR`).
@@ -111,13 +111,12 @@ impl<'data> Image<'data> {
     }
 
     fn word_at(&self, place: u64) -> Option<u64> {
-        let bytes = self.section_at(place)?.bytes(place, WORD)?;
-        bytes.first_chunk().map(|word| u64::from_le_bytes(*word))
+        self.bytes(place, WORD)?.first_chunk().map(|word| u64::from_le_bytes(*word))
     }
 
     /// Aligned words of a section of data that are addresses inside of functions. (One in front of
     /// a function is where it can be called, and says nothing that would have to be known.) Some
-    /// are numbers, and what they would be addresses of may stay for nothing.
+    /// are numbers, and what they would be addresses of may be pinned for nothing.
     fn addresses_in<'a>(
         &'a self,
         section: &'a super::Section<'data>,

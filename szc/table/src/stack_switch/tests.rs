@@ -1,7 +1,7 @@
 //! Code as assemblers and compilers write it: gcc 12 and clang 22 at the levels that are named.
 
 use super::*;
-use crate::stack_pointer::Quick;
+use crate::stack_pointer::StackPointerUse;
 
 const START: u64 = 0x1000;
 
@@ -10,11 +10,9 @@ fn found(code: &[u8], extent: Extent) -> bool {
     quick(code).may_switch() && switches(START, code, extent)
 }
 
-fn quick(code: &[u8]) -> Quick {
-    let mut quick = Quick::default();
-    Decoder::with_ip(64, code, START, DecoderOptions::NONE)
-        .into_iter()
-        .for_each(|instruction| quick.add(&instruction));
+fn quick(code: &[u8]) -> StackPointerUse {
+    let mut quick = StackPointerUse::default();
+    decoder(START, code).into_iter().for_each(|instruction| quick.add(&instruction));
     quick
 }
 

@@ -79,7 +79,7 @@ impl Walk {
             }
             return Ok(after);
         }
-        // Of no bytes, too, once the room that the pass added has been taken out.
+        // Of no bytes, too, once the slack that the pass added has been taken out.
         let takes = depth >= point.depth && instruction.code() == Code::Sub_rm64_imm32;
         if takes {
             let part = (point.depth, depth - point.depth);
@@ -104,7 +104,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Where the room lies that nothing uses.
+    /// Notes where the slack lies.
     pub(super) fn mark(
         &mut self,
         instruction: &Instruction,
@@ -116,7 +116,7 @@ impl Walk {
             _ => point.frame_pointer.ok_or(FixedFrame::Unusual)? - distance,
         };
         let end = lowest - i64::from(RESIZABLE_BYTES);
-        if !point.resized || *self.facts.room.get_or_insert(end) != end {
+        if !point.resized || *self.facts.slack.get_or_insert(end) != end {
             return Err(FixedFrame::Ambiguous);
         }
         let at = u32::try_from(instruction.ip() - self.start).map_err(|_| FixedFrame::Unusual)?;

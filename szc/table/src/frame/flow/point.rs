@@ -24,7 +24,7 @@ pub(super) struct Facts {
     /// `Point::frame_pointer` where that part is taken.
     pub frame_pointer: Option<i64>,
     /// Depth of the end, towards the entry, of what nothing uses.
-    pub room: Option<i64>,
+    pub slack: Option<i64>,
     /// Largest depth that is reached by the frame pointer.
     pub deepest_by_frame_pointer: i64,
     /// Least depth that is reached by the stack pointer where there is a frame pointer.

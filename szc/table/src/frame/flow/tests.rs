@@ -21,7 +21,7 @@ fn flow(parts: &[&[u8]]) -> Result<StackFlow, FixedFrame> {
     StackFlow::of(START, &parts.concat())
 }
 
-/// `prefetcht1 disp32(%rsp)`: where the room lies.
+/// `prefetcht1 disp32(%rsp)`: where the slack lies.
 fn marker(distance: u32) -> Vec<u8> {
     [&[0x0f, 0x18, 0x94, 0x24][..], &distance.to_le_bytes()].concat()
 }
@@ -61,7 +61,7 @@ fn a_frame_shrinks_if_the_room_lies_at_its_upper_end() {
         let found = frame(body);
         assert_eq!((found.slack, &found.shifts[..]), (RESIZABLE_BYTES, &[][..]), "{body:x?}");
     }
-    // What is used there is no room.
+    // What is used there is no slack.
     assert_eq!(frame(&[&marker(64), &store(64)]).slack, 0);
 }
 
@@ -73,7 +73,7 @@ fn the_guard_above_the_room_comes_nearer() {
     assert_eq!((found.slack, &found.shifts[..]), (RESIZABLE_BYTES, &[shift][..]));
     // Whose address is computed may be of something above or below.
     assert_eq!(frame(&[&marker(56), &address(200)]).slack, 0);
-    // Something above the room that nobody is seen to use may be used by what is computed.
+    // Something above the slack that no instruction is seen to use may be used by what is computed.
     assert_eq!(frame(&[&marker(40), &address(8), &store(200)]).slack, 0);
     let both = frame(&[&marker(40), &address(8), &store(200), &store(192)]);
     assert_eq!((both.slack, both.shifts.len()), (RESIZABLE_BYTES, 2));
@@ -97,8 +97,8 @@ fn what_is_kept_behind_the_room_comes_nearer_to_the_frame_pointer() {
         [4 + 7 + 10 + 7 + 3, 4 + 7 + 10 + 7 + 7 + 3].map(|at| Shift { at, by: 144 }).into();
     assert_eq!((spilled.slack, spilled.shifts), (RESIZABLE_BYTES, shifts));
     assert_eq!(spilled.markers, [(11, 10)]);
-    // Nobody is seen to use what lies behind, or its address is computed, or the frame pointer goes
-    // elsewhere.
+    // No instruction is seen to use what lies behind, or its address is computed, or the frame
+    // pointer goes elsewhere.
     assert_eq!(frame(&[&mark(-160), &lea(-16)]).slack, 0);
     assert_eq!(frame(&[&mark(-160), &lea(-168), &spill(-168), &spill(-176)]).slack, 0);
     let copy = &[0x48, 0x89, 0xe8]; // mov %rbp, %rax

@@ -1,9 +1,10 @@
 //! What instructions reach by the stack and frame pointers, where they do not move them.
 
 use super::point::Point;
-use super::room::{Access, Base};
+use super::slack::{Access, Base};
 use super::walk::Walk;
-use iced_x86::{ConstantOffsets, Instruction, Mnemonic, OpAccess, OpKind, Register};
+use crate::instructions::is_write;
+use iced_x86::{ConstantOffsets, Instruction, Mnemonic, OpKind, Register};
 use szc_abi::FixedFrame;
 
 /// A memory operand relative to the stack or frame pointer.
@@ -145,11 +146,4 @@ impl Walk {
         let lowest = base_depth - from;
         self.accesses.push(Access { base, lowest, end: lowest - bytes, computed, site });
     }
-}
-
-fn is_write(access: OpAccess) -> bool {
-    matches!(
-        access,
-        OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
-    )
 }

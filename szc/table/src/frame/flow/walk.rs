@@ -2,11 +2,11 @@
 //! is. What instructions do to it is in `moves`, what they reach by it in `uses`.
 
 use super::point::{Facts, Point};
-use super::room::Access;
+use super::slack::Access;
 use crate::frame::marker::is_marker;
+use crate::instructions::decoder;
 use iced_x86::{
-    ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
-    Mnemonic, OpKind, Register,
+    ConstantOffsets, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
 };
 use szc_abi::FixedFrame;
 
@@ -50,7 +50,7 @@ struct Known {
 impl Walk {
     pub fn new(start: u64, bytes: &[u8]) -> Result<Self, FixedFrame> {
         let mut steps = Vec::with_capacity(bytes.len() / 4 + 1);
-        let mut decoder = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE);
+        let mut decoder = decoder(start, bytes);
         while decoder.can_decode() {
             let instruction = decoder.decode();
             if instruction.is_invalid() {
@@ -76,7 +76,7 @@ impl Walk {
             facts: Facts {
                 part: None,
                 frame_pointer: None,
-                room: None,
+                slack: None,
                 deepest_by_frame_pointer: 0,
                 highest_argument: i64::MAX,
                 uses_frame_pointer: false,

@@ -1,18 +1,18 @@
-//! Whether the room that the compiler pass has added to a frame can be left out of it, and what has
-//! to change then.
+//! Whether the slack that the compiler pass has added to a frame can be taken out, and what has to
+//! change then.
 //!
-//! The room is somewhere in the frame, and what lies on one side of it keeps its distance from the
+//! The slack is somewhere in the frame, and what lies on one side of it keeps its distance from the
 //! register that it is reached by:
 //!
 //! ```text
 //! by the stack pointer            by the frame pointer
 //!   guard     −144                  variables     0
-//!   room                            room
+//!   slack                           slack
 //!   variables    0                  values that registers had no place for   +144
 //!   arguments    0                  arguments (by the stack pointer)            0
 //! ```
 //!
-//! Distances that change have 4 bytes, because they span the room. An address that is computed may
+//! Distances that change have 4 bytes, because they span the slack. An address that is computed may
 //! lie outside of the variable that it is of, so it does not say on which side that variable lies.
 //! So computed addresses must all lie on the side that keeps its distances, and the other one must
 //! hold nothing but what is reached directly.
@@ -42,7 +42,7 @@ pub(super) struct Access {
     pub site: Option<u32>,
 }
 
-/// A distance from the stack or frame pointer that changes when the room is left out.
+/// A distance from the stack or frame pointer that changes when the slack is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
     /// Offset in the function of its 4 bytes.
@@ -55,23 +55,23 @@ pub struct Shift {
 const GRAIN: i64 = 16;
 
 /// Bytes by which distances change.
-const ROOM: i32 = RESIZABLE_BYTES.cast_signed();
+const SLACK: i32 = RESIZABLE_BYTES.cast_signed();
 
-/// The distances that change when the room is left out; nothing if it must stay. `part` is the
-/// part of the frame that can grow: the depth above, and its bytes; `room` the depth of the
-/// room's end.
-pub(super) fn without_room(
+/// The distances that change when the slack is taken out; none if it cannot be. `part` is the part
+/// of the frame that can grow: the depth above, and its bytes; `slack` the depth of the slack's
+/// end, towards the entry. All in bytes below the stack pointer's value at the entry.
+pub(super) fn without_slack(
     accesses: &[Access],
     facts: &Facts,
     part: (i64, i64),
-    room: i64,
+    slack: i64,
 ) -> Option<Vec<Shift>> {
     let (above, bytes) = part;
-    let behind = room + i64::from(RESIZABLE_BYTES);
+    let behind = slack + i64::from(RESIZABLE_BYTES);
     let mut shifts = Vec::new();
     let mut shifting = Vec::new();
     for access in accesses {
-        let is_higher = access.lowest <= room;
+        let is_higher = access.lowest <= slack;
         let is_lower = access.end >= behind;
         let keeps = match access.base {
             Base::StackPointer => is_lower,
@@ -88,11 +88,11 @@ pub(super) fn without_room(
         if crosses || access.computed || argument {
             return None;
         }
-        let by = if access.base == Base::StackPointer { -ROOM } else { ROOM };
+        let by = if access.base == Base::StackPointer { -SLACK } else { SLACK };
         shifts.push(Shift { at: access.site?, by });
         shifting.push((access.end, access.lowest));
     }
-    let side = if facts.uses_frame_pointer { (behind, above + bytes) } else { (above, room) };
+    let side = if facts.uses_frame_pointer { (behind, above + bytes) } else { (above, slack) };
     let known = is_covered(side, shifting);
     let leaks = facts.frame_pointer_leaks && !shifts.is_empty();
     shifts.sort_unstable_by_key(|shift| shift.at);

@@ -6,7 +6,7 @@ use szc_abi::stack::{FUNCTIONS_SECTION, FunctionRecord, Stay};
 
 /// One record, with the function it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct Record {
     /// Address of its flags.
     pub flags_at: u64,
     /// [`FunctionRecord::flags`].
@@ -23,22 +23,22 @@ pub struct Known {
     pub bounds_stack: bool,
     /// Addresses of its variables may be kept, so they must stay where they are in the frame.
     pub addressed: bool,
-    /// Why it must stay, if it must.
-    pub stays: Option<Reason>,
+    /// Why it is pinned, if the compiler says so.
+    pub pinned: Option<Reason>,
 }
 
 /// All records of an image.
-pub fn records<'image>(image: &'image Image<'_>) -> impl Iterator<Item = Known> + 'image {
+pub fn all<'image>(image: &'image Image<'_>) -> impl Iterator<Item = Record> + 'image {
     image.sections.iter().filter(|section| section.name == FUNCTIONS_SECTION).flat_map(|section| {
         let places = (section.address..).step_by(FunctionRecord::BYTES);
-        section.data.chunks_exact(FunctionRecord::BYTES).zip(places).filter_map(known)
+        section.data.chunks_exact(FunctionRecord::BYTES).zip(places).filter_map(read)
     })
 }
 
-fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
+fn read((bytes, address): (&[u8], u64)) -> Option<Record> {
     let record = FunctionRecord::read(bytes)?;
     // Linkers pad sections with zeros.
-    (record.entry != 0).then(|| Known {
+    (record.entry != 0).then(|| Record {
         flags_at: address + FunctionRecord::FLAGS_AT,
         flags: record.flags,
         entry: address.wrapping_add_signed(i64::from(record.entry)),
@@ -47,7 +47,7 @@ fn known((bytes, address): (&[u8], u64)) -> Option<Known> {
         resizable: record.flags & FunctionRecord::FLAG_RESIZABLE != 0,
         bounds_stack: record.flags & FunctionRecord::FLAG_BOUNDS_STACK != 0,
         addressed: record.flags & FunctionRecord::FLAG_ADDRESSED != 0,
-        stays: Stay::from_code(record.stay).map(Reason::from),
+        pinned: Stay::from_code(record.stay).map(Reason::from),
     })
 }
 
@@ -59,8 +59,8 @@ mod tests {
     fn a_record_is_read_relative_to_its_own_place() {
         let record = FunctionRecord { entry: -0x100, size: 64, flags: 1, stay: Stay::Naked as u8 };
         assert_eq!(
-            known((&record.encode(), 0x2000)),
-            Some(Known {
+            read((&record.encode(), 0x2000)),
+            Some(Record {
                 flags_at: 0x2008,
                 flags: 1,
                 entry: 0x1f00,
@@ -69,9 +69,9 @@ mod tests {
                 resizable: false,
                 bounds_stack: false,
                 addressed: false,
-                stays: Some(Reason::Naked)
+                pinned: Some(Reason::Naked)
             })
         );
-        assert_eq!(known((&[0; FunctionRecord::BYTES], 0x2000)), None);
+        assert_eq!(read((&[0; FunctionRecord::BYTES], 0x2000)), None);
     }
 }

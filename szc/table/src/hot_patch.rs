@@ -1,17 +1,17 @@
-//! Which functions' copies can be left by a detour: entered at their first byte, without an
-//! instruction for the purpose in front of it, and sent elsewhere by a jump of two bytes that takes
-//! the place of one of their first instructions.
+//! Which functions' copies have a hot-patch point: they are entered at their first byte, without an
+//! instruction for the purpose in front of it, and forwarded by a jump of two bytes that takes the
+//! place of one of their first instructions. It leads to the copy's undo trampoline.
 //!
 //! That instruction must have two bytes, so that no thread can stand between them. Most functions
 //! begin with a push of one byte, and some with several: those are executed all the same, and
-//! undone on the way. Nothing but the entry may lead to what changes, because the way goes on at an
-//! entry.
+//! undone by the trampoline. Nothing but the entry may lead to what changes, because the way goes
+//! on at an entry.
 
 use std::collections::BTreeSet;
 
 use crate::decision::MovableFunction;
 use crate::decode::OperandKind;
-use crate::jump_tables::Table;
+use crate::jump_tables::JumpTable;
 use crate::survey::{Function, Survey};
 use szc_abi::Movable;
 
@@ -27,7 +27,7 @@ pub struct Targets(BTreeSet<u64>);
 impl Targets {
     /// Those of an image.
     #[must_use]
-    pub fn of(survey: &Survey<'_>, tables: &[Table]) -> Self {
+    pub fn of(survey: &Survey<'_>, tables: &[JumpTable]) -> Self {
         let branches = survey.branches.iter().map(|branch| branch.target);
         let middles = branches.filter(|&target| survey.middle_of(target).is_some());
         let of_tables = tables.iter().flat_map(|table| table.targets.iter().copied());
@@ -35,10 +35,10 @@ impl Targets {
     }
 }
 
-/// Pushes in front of the instruction at which the function's copies may be left, if they may: what
+/// Pushes in front of the hot-patch point of the function's copies, if they have one: what
 /// [`Movable::detour`] promises.
 #[must_use]
-pub fn pushes(
+pub fn pushes_in_front(
     function: &Function<'_>,
     bytes: &[u8],
     movable: &MovableFunction,
@@ -91,20 +91,10 @@ mod tests {
         };
         let field = |&at: &u32| Field { at, kind: FieldKind::Fixed };
         let movable = MovableFunction {
-            name: b"f".to_vec(),
-            start: 0,
-            size: u32::try_from(bytes.len()).unwrap(),
-            labels_escape: false,
-            switches_stacks: false,
-            unit_next: 0,
             fields: fields.iter().map(field).collect(),
-            tables: Vec::new(),
-            frame: None,
-            leaves_stack: false,
-            inner_entry: false,
-            detour: None,
+            ..MovableFunction::default()
         };
-        pushes(&function, bytes, &movable, &Targets(led_to.iter().copied().collect()))
+        pushes_in_front(&function, bytes, &movable, &Targets(led_to.iter().copied().collect()))
     }
 
     #[test]

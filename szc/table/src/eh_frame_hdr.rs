@@ -20,7 +20,7 @@ const LONG: u32 = u32::MAX;
 
 /// What makes such entries lead to the description of code.
 #[must_use]
-pub fn mended(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
+pub fn repairs(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
     let mut empty = Vec::new();
     unwind.for_each_empty(|place, start| empty.push((place, start)));
     if empty.is_empty() {

@@ -1,9 +1,9 @@
 //! Functions whose last instruction is a call. Compilers put one there only if the callee never
-//! returns; whoever writes assembly may mean to go on in what follows.
+//! returns (`noreturn`); an author of assembly may mean to go on in what follows.
 
-use crate::compiler;
 use crate::decode::OperandKind;
 use crate::read::Image;
+use crate::records;
 use crate::survey::Survey;
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 const MAX_DEPTH: u32 = 16;
 
 /// The functions whose last call may come back to code behind their end.
-pub fn run_on(image: &Image<'_>, survey: &Survey<'_>) -> Vec<usize> {
+pub fn falling_through(image: &Image<'_>, survey: &Survey<'_>) -> Vec<usize> {
     let recorded: HashMap<u64, u64> =
-        compiler::records(image).map(|known| (known.entry, known.size)).collect();
-    let endings = Endings { image, survey };
+        records::all(image).map(|known| (known.entry, known.size)).collect();
+    let calls = Calls { image, survey };
     let runs_on = |&index: &usize| {
         let function = &survey.functions[index];
         function.decoded.ends_in_call
@@ -22,34 +22,34 @@ pub fn run_on(image: &Image<'_>, survey: &Survey<'_>) -> Vec<usize> {
                 Some(following) if following.start == function.end => {
                     // Where the linker took out a jump to what follows, the size is another one.
                     recorded.get(&function.start) != Some(&(function.end - function.start))
-                        && !endings.last_call_is_the_end(index, 0)
+                        && !calls.last_call_is_noreturn(index, 0)
                 }
-                _ => endings.code_follows(function.end),
+                _ => calls.code_follows(function.end),
             }
     };
     (0..survey.functions.len()).filter(runs_on).collect()
 }
 
-struct Endings<'a, 'data> {
+struct Calls<'a, 'data> {
     image: &'a Image<'data>,
     survey: &'a Survey<'data>,
 }
 
-impl Endings<'_, '_> {
+impl Calls<'_, '_> {
     /// Whether what lies at `end`, which is no function, looks like code: neither padding nor the
     /// end of the section.
     fn code_follows(&self, end: u64) -> bool {
         // int3; nop and the first bytes of longer ones; zero.
         let padding = [0xcc, 0x90, 0x66, 0x0f, 0x2e, 0x00];
-        let behind = self.image.section_at(end).and_then(|section| section.bytes(end, 1));
+        let behind = self.image.bytes(end, 1);
         behind.is_some_and(|byte| !padding.contains(&byte[0]))
     }
 
     /// Whether the function that the last instruction of a function calls never returns.
-    fn last_call_is_the_end(&self, index: usize, depth: u32) -> bool {
+    fn last_call_is_noreturn(&self, index: usize, depth: u32) -> bool {
         let function = &self.survey.functions[index];
         let Some(&last) = function.decoded.boundaries.last() else { return false };
-        let places = &self.image.never_returning;
+        let places = &self.image.noreturn_calls;
         let first = places.partition_point(|&place| place < last);
         if places.get(first).is_some_and(|&place| place < function.end) {
             return true;
@@ -72,6 +72,6 @@ impl Endings<'_, '_> {
         let function = &self.survey.functions[index];
         function.pinned.is_none()
             && !function.decoded.leaves
-            && (!function.decoded.ends_in_call || self.last_call_is_the_end(index, depth + 1))
+            && (!function.decoded.ends_in_call || self.last_call_is_noreturn(index, depth + 1))
     }
 }

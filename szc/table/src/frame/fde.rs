@@ -1,24 +1,23 @@
-//! Unwind rules for a frame of another size: the rules of the original (an FDE), in which each
-//! distance of the canonical frame address (CFA) from the stack pointer that grows with the frame
-//! has room for any size.
+//! FDEs for frames of another size: the original's, in which each distance of the canonical frame
+//! address (CFA) from the stack pointer that grows with the frame takes bytes enough for any size.
 //!
 //! Sources: DWARF 4, 6.4.2 (call frame instructions) and 7.23 (their encoding); Linux Standard
 //! Base, "Exception Frames".
 
 use super::flow::StackFlow;
-use super::resizable::CopiedRules;
+use super::resizable::FdeTemplate;
 use szc_abi::cursor::Cursor;
 use szc_abi::unwind::{Frame, Frames, Handlers};
 use szc_abi::{FixedFrame, MAX_OFFSET, put_offset};
 
-/// Numbers of registers in unwind rules (System V ABI, figure 3.36).
+/// Numbers of registers in FDEs (System V ABI, figure 3.36).
 const FRAME_POINTER: u64 = 6;
 const STACK_POINTER: u64 = 7;
 
 /// Bytes of the return address, which the CFA lies above.
 const WORD: i64 = 8;
 
-/// Largest growth of a frame: rules must be able to hold what comes of it.
+/// Largest growth of a frame, in bytes: FDEs must be able to hold what comes of it.
 const MAX_GROWTH: u64 = 4096;
 
 /// Rules of one instruction and those behind it.
@@ -31,8 +30,8 @@ struct Row {
     grows: bool,
 }
 
-/// The rules of one function, taken over one by one.
-pub struct Rewrite<'a> {
+/// The FDE of one function, taken over instruction by instruction.
+pub struct FdeRewrite<'a> {
     frame: &'a Frame<'a>,
     flow: &'a StackFlow,
     row: Row,
@@ -44,8 +43,8 @@ pub struct Rewrite<'a> {
     originals: Vec<(u64, usize, u64)>,
 }
 
-impl<'a> Rewrite<'a> {
-    /// The one description of all of a function; none if nobody can unwind it.
+impl<'a> FdeRewrite<'a> {
+    /// The one FDE of all of a function; none if it cannot be unwound.
     pub fn only_frame(
         start: u64,
         bytes: u64,
@@ -94,7 +93,7 @@ impl<'a> Rewrite<'a> {
         })
     }
 
-    /// All rules of a description, which must say what the instructions do.
+    /// The whole FDE, which must say what the instructions do.
     pub fn of(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
         let mut rewrite = Self::new(frame, flow)?;
         rewrite.run()?;
@@ -200,7 +199,7 @@ impl<'a> Rewrite<'a> {
         self.flow.point_from(self.row.from).map(|point| point.resized)
     }
 
-    /// At each call the rules must describe the stack as it is.
+    /// At each call the FDE must describe the stack as it is.
     fn check_calls(&self) -> Result<(), FixedFrame> {
         for (address, point) in self.flow.calls() {
             let behind = self.rows.partition_point(|row| row.from <= address);
@@ -221,38 +220,38 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Whether copies need rules of their own.
+    /// Whether copies need FDEs of their own.
     pub fn depends_on_size(&self) -> bool {
         !self.offsets.is_empty()
     }
 
-    /// Where the image's own rules have offsets that grow with the frame: address, bytes, and
+    /// Where the image's own FDE has offsets that grow with the frame: link address, bytes, and
     /// value.
     pub fn originals(&self) -> &[(u64, usize, u64)] {
         &self.originals
     }
 
-    /// The rules of copies, for a frame that is so many bytes smaller in the image than it was
+    /// The FDE of copies, for a frame that is so many bytes smaller in the image than it was
     /// compiled.
-    pub fn finish(mut self, slack: u32) -> Result<CopiedRules, FixedFrame> {
+    pub fn finish(mut self, slack: u32) -> Result<FdeTemplate, FixedFrame> {
         for (&at, &(_, _, offset)) in self.offsets.iter().zip(&self.originals) {
             let smaller = u32::try_from(offset).ok().and_then(|offset| offset.checked_sub(slack));
             let bytes = put_offset(smaller.ok_or(FixedFrame::Unwinding)?);
             self.out[at as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
-        // Rules are filled up with instructions that do nothing.
+        // FDEs are filled up with instructions that do nothing.
         self.out.resize(self.out.len().next_multiple_of(8), 0);
         let length = u32::try_from(self.out.len() - 4).map_err(|_| FixedFrame::Unwinding)?;
         self.out[..4].copy_from_slice(&length.to_le_bytes());
-        let handlers = match self.frame.handlers {
+        let lsda = match self.frame.handlers {
             Handlers::Relative { at, address } => {
                 Some((u32::try_from(at).map_err(|_| FixedFrame::Unwinding)?, address))
             }
             Handlers::Anywhere | Handlers::Unknown => None,
         };
-        Ok(CopiedRules {
-            common: self.frame.common.address,
-            handlers,
+        Ok(FdeTemplate {
+            cie: self.frame.common.address,
+            lsda,
             offsets: self.offsets,
             bytes: self.out,
         })
