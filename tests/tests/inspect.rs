@@ -100,7 +100,7 @@ int main(void) { kept = around(9) + middle(1); return 0; }
     // main to around and middle, around to middle, middle to bottom; not around to itself.
     assert_eq!(json(&place)["unchecked_calls"], 4);
     let output = text(&inspect(&place, &["x"]).stdout);
-    assert!(output.contains("4  calls between them need no check"), "{output}");
+    assert!(output.contains("4  calls between them need no stack-room check"), "{output}");
 }
 
 #[test]

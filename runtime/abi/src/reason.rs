@@ -1,4 +1,4 @@
-//! Why something stays as it is: functions where they are, frames at their size.
+//! Why functions are pinned, and why frames keep their size.
 
 use crate::stack::Stay;
 
@@ -30,7 +30,7 @@ macro_rules! reasons {
 
 // 11 was a reason once and means nothing else.
 reasons! {
-    /// Why a function stays where it is.
+    /// Why a function is pinned.
     Reason
     /// Fewer bytes than the jump that would replace its entry.
     TooShort = 1, "shorter than the jump that would replace its entry";
@@ -72,17 +72,17 @@ reasons! {
     OutOfRange = 17, "lies more than 1 GiB from the start of the image";
     /// `naked` in the source.
     Naked = 20, "is naked: its body is the author's assembly";
-    /// Somebody else patches its entry.
-    PatchedByOthers = 21, "has an entry that is prepared for patching by somebody else";
+    /// Something else patches its entry (`-fpatchable-function-entry`, XRay, `fentry`).
+    PatchedByOthers = 21, "has a patchable entry of its own, for something else";
     /// The hardware enters it.
     Interrupt = 22, "is an interrupt handler";
     /// Its inline assembly reaches outside of it.
     Assembly = 23, "has inline assembly that defines symbols or writes to other sections";
     /// The linker or a tool dropped the relocations of a jump table.
     TableUnexplained = 24, "jumps by a table whose entries no relocation explains";
-    /// Its language's runtime looks return addresses up in a table of its own, which knows no
+    /// Its language's runtime looks return addresses up in a table of its own, which has none of
     /// copies.
-    PcTable = 25, "is in Go's table of return addresses (.gopclntab), which knows no copies";
+    PcTable = 25, "is in Go's table of return addresses (.gopclntab), which has none of copies";
 }
 
 reasons! {
@@ -98,8 +98,8 @@ reasons! {
     Ambiguous = 4, "its frame is not the same on all ways to an instruction";
     /// The stack pointer is used in a way that is not understood.
     Unusual = 5, "it uses the stack pointer in a way that szc does not know";
-    /// The unwind rules do not say what the instructions do, or are in an unusual form.
-    Unwinding = 6, "its unwind rules do not agree with its instructions";
+    /// The FDE does not say what the instructions do, or is in an unusual form.
+    Unwinding = 6, "its FDE does not agree with its instructions";
     /// Another function jumps into its middle, or it into another's.
     Parts = 7, "it is a part of a function of several parts";
     /// The program may jump to one of its labels from another copy.

@@ -10,11 +10,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Shows which functions of a program may move, and why the others stay
+/// Shows which functions of a program may move, and why the others are pinned
 #[derive(Debug, Parser)]
 #[command(
     name = "szc inspect",
-    after_help = "Examples:\n  szc inspect ./sqlite3\n  szc inspect --json ./sqlite3 | jq '.pinned_by_reason'\n  szc inspect --functions ./sqlite3 | grep pinned"
+    after_help = "Examples:\n  \
+        szc inspect ./sqlite3\n  \
+        szc inspect --json ./sqlite3 | jq '.pinned_by_reason'\n  \
+        szc inspect --functions ./sqlite3 | grep pinned"
 )]
 struct Arguments {
     /// Print one JSON object, with every function

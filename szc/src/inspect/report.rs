@@ -29,7 +29,7 @@ pub struct Report {
     pub movable: usize,
     /// Their bytes.
     pub movable_bytes: u64,
-    /// Functions that stay.
+    /// Pinned functions.
     pub pinned: usize,
     /// Their bytes.
     pub pinned_bytes: u64,
@@ -39,15 +39,14 @@ pub struct Report {
     pub padded_by_copies: usize,
     /// Number of other functions that the compiler prepared for that, by reason.
     pub fixed_frames_by_reason: BTreeMap<String, usize>,
-    /// Calls between functions with pads from their copies that need no check for room on the
-    /// stack.
+    /// Calls between functions with pads from their copies that need no stack-room check.
     pub unchecked_calls: usize,
     /// Names of functions that seem to bound the stack by addresses: pads count there.
     pub stack_bounds: Vec<String>,
     /// Names of movable functions that go on on other stacks: once one is entered, no copies are
     /// freed.
     pub stack_switches: Vec<String>,
-    /// Code that stays does so: no copies are freed.
+    /// Pinned code does so: no copies are freed.
     pub stack_switches_in_place: bool,
     /// Places patched in copies.
     pub fields: u32,
@@ -76,7 +75,7 @@ pub struct FunctionReport {
     /// Places to patch; none for a pinned function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<u32>,
-    /// Why it stays; none for a movable function.
+    /// Why it is pinned; none for a movable function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<&'static str>,
 }
@@ -101,24 +100,9 @@ impl Report {
             let kind = if data.starts_with(b"#!") { "a script" } else { "not an ELF file" };
             anyhow!("it is {kind}; name a program or library linked by szc")
         })?;
-        let section = file.section_by_name(TABLE_SECTION).ok_or_else(|| {
-            let what = match file.kind() {
-                object::ObjectKind::Relocatable => {
-                    "an object file, and relocation tables are made at link time: link it with szc"
-                }
-                _ if was_built_for_one(&file) => {
-                    "an image without a relocation table: it was linked without -Rcode, or the table was stripped, \
-                     which strip, llvm-strip, eu-strip and -s do not, but sstrip, --strip-sections and --strip-non-alloc do: \
-                     link it again with szc (CC=szc)"
-                }
-                _ if file.sections().next().is_none() => {
-                    "a linked image without sections (sstrip and --strip-sections drop them), and so without a relocation \
-                     table"
-                }
-                _ => "a linked image without a relocation table: link it with szc (CC=szc), without -Rnone",
-            };
-            anyhow!("it is {what}")
-        })?;
+        let section = file
+            .section_by_name(TABLE_SECTION)
+            .ok_or_else(|| anyhow!("it is {}", without_table(&file)))?;
         let bytes = section.data().context("its relocation table lies outside the file")?;
         let table = Table::parse(bytes)?;
         table.validate().context("its relocation table is damaged")?;
@@ -129,6 +113,22 @@ impl Report {
         let bounding = report.functions.iter().filter(|it| bounds.contains(&u64::from(it.offset)));
         let stack_bounds = bounding.map(|function| function.name.clone()).collect();
         Ok(Report { stack_bounds, ..report })
+    }
+}
+
+/// What a file without a table is, and what to do about it.
+fn without_table(file: &object::File<'_>) -> &'static str {
+    if file.kind() == object::ObjectKind::Relocatable {
+        "an object file, and relocation tables are made at link time: link it with szc"
+    } else if was_built_for_one(file) {
+        "an image without a relocation table: it was linked without -Rcode, or the table was \
+         stripped, which strip, llvm-strip, eu-strip and -s do not, but sstrip, --strip-sections \
+         and --strip-non-alloc do: link it again with szc (CC=szc)"
+    } else if file.sections().next().is_none() {
+        "a linked image without sections (sstrip and --strip-sections drop them), and so without a \
+         relocation table"
+    } else {
+        "a linked image without a relocation table: link it with szc (CC=szc), without -Rnone"
     }
 }
 
@@ -227,7 +227,7 @@ fn field_count(table: &Table<'_>, function: &Movable) -> u32 {
     table.fields(function).field_count().unwrap_or(0)
 }
 
-/// Number of calls of a function that lead behind the check of another.
+/// Number of calls of a function that lead behind the stack-room check of another.
 fn inner_calls(table: &Table<'_>, function: &Movable) -> usize {
     let mut reader = table.fields(function);
     let count = reader.field_count().unwrap_or(0);

@@ -34,8 +34,11 @@ pub(super) fn text(report: &Report, list: bool) -> String {
         let _ = writeln!(out, "    {count:>6}  none: {reason}");
     }
     if report.padded_by_copies > 0 {
-        let _ =
-            writeln!(out, "    {:>6}  calls between them need no check", report.unchecked_calls);
+        let _ = writeln!(
+            out,
+            "    {:>6}  calls between them need no stack-room check",
+            report.unchecked_calls
+        );
     }
     for name in &report.stack_bounds {
         let _ = writeln!(
@@ -47,7 +50,7 @@ pub(super) fn text(report: &Report, list: bool) -> String {
         let _ = writeln!(out, "  switches stacks {name}");
     }
     if report.stack_switches_in_place {
-        let _ = writeln!(out, "  switches stacks code that stays");
+        let _ = writeln!(out, "  switches stacks pinned code");
     }
     if list {
         for function in &report.functions {
