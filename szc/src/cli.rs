@@ -4,48 +4,48 @@
 
 mod completions;
 
-use crate::drive::{self, Language};
-use crate::error::{Class, report};
-use crate::inspect;
-use crate::lab::{baseline, compare, gate, history, import, merge, run as measure_layouts, sweep};
-use crate::lab::{export, report as report_command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::Command;
+
+use crate::drive::{self, Language};
+use crate::error::{Class, report};
+use crate::inspect;
+use crate::lab;
+use crate::lab::subcommand::{Subcommand, run};
+
 /// What a first word of that name does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subcommand {
-    Compare,
-    Run,
-    Sweep,
-    Merge,
-    Import,
-    History,
-    Gate,
-    Baseline,
-    Completions,
-    Inspect,
-    Report,
-    Export,
-    Help,
+struct Entry {
+    name: &'static str,
+    /// With the arguments behind the name.
+    run: fn(&[OsString]) -> ExitCode,
+    /// As completions know it.
+    describe: fn() -> Command,
 }
 
-static SUBCOMMANDS: &[(&str, Subcommand)] = &[
-    ("compare", Subcommand::Compare),
-    ("run", Subcommand::Run),
-    ("gate", Subcommand::Gate),
-    ("baseline", Subcommand::Baseline),
-    ("completions", Subcommand::Completions),
-    ("inspect", Subcommand::Inspect),
-    ("help", Subcommand::Help),
-    ("sweep", Subcommand::Sweep),
-    ("history", Subcommand::History),
-    ("report", Subcommand::Report),
-    ("export", Subcommand::Export),
-    ("merge", Subcommand::Merge),
-    ("import", Subcommand::Import),
+impl Entry {
+    const fn of<S: Subcommand>() -> Self {
+        Self { name: S::NAME, run: run::<S>, describe: S::command }
+    }
+}
+
+static SUBCOMMANDS: [Entry; 13] = [
+    Entry::of::<lab::compare::Options>(),
+    Entry::of::<lab::run::Options>(),
+    Entry::of::<lab::sweep::Options>(),
+    Entry::of::<lab::merge::Options>(),
+    Entry::of::<lab::import::Options>(),
+    Entry::of::<lab::history::Options>(),
+    Entry::of::<lab::gate::Options>(),
+    Entry::of::<lab::baseline::Options>(),
+    Entry::of::<lab::report::Options>(),
+    Entry::of::<lab::export::Options>(),
+    Entry { name: "inspect", run: inspect::command, describe: completions::inspect },
+    Entry { name: "completions", run: completions, describe: completions::completions },
+    Entry { name: "help", run: help, describe: completions::help },
 ];
 
 const HELP: &str = "\
@@ -90,8 +90,8 @@ Environment:
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let program = arguments.next().unwrap_or_default();
     let words: Vec<OsString> = arguments.collect();
-    if let Some(subcommand) = words.first().and_then(|word| subcommand(word)) {
-        return run(subcommand, &words);
+    if let Some(entry) = words.first().and_then(|word| subcommand(word)) {
+        return (entry.run)(&words[1..]);
     }
     compile(language(&program), words)
 }
@@ -118,43 +118,31 @@ fn contains(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window == part)
 }
 
-fn subcommand(word: &OsStr) -> Option<Subcommand> {
-    SUBCOMMANDS.iter().find(|(name, _)| *name == word).map(|(_, subcommand)| *subcommand)
+fn subcommand(word: &OsStr) -> Option<&'static Entry> {
+    SUBCOMMANDS.iter().find(|entry| entry.name == word)
 }
 
-/// `words` starts with the name of the subcommand.
-fn run(which: Subcommand, words: &[OsString]) -> ExitCode {
-    let (_, rest) = words.split_first().expect("the subcommand was among them");
-    match which {
-        Subcommand::Compare => compare::command(rest),
-        Subcommand::Run => measure_layouts::command(rest),
-        Subcommand::Sweep => sweep::command(rest),
-        Subcommand::Merge => merge::command(rest),
-        Subcommand::Import => import::command(rest),
-        Subcommand::History => history::command(rest),
-        Subcommand::Gate => gate::command(rest),
-        Subcommand::Baseline => baseline::command(rest),
-        Subcommand::Completions => completions::command(rest),
-        Subcommand::Inspect => inspect::command(rest),
-        Subcommand::Report => report_command::command(rest),
-        Subcommand::Export => export::command(rest),
-        Subcommand::Help => help(rest),
-    }
+fn completions(words: &[OsString]) -> ExitCode {
+    completions::command(words, entries())
+}
+
+fn entries() -> impl Iterator<Item = (&'static str, fn() -> Command)> {
+    SUBCOMMANDS.iter().map(|entry| (entry.name, entry.describe))
 }
 
 fn help(words: &[OsString]) -> ExitCode {
-    match words.first().map(|word| (word, subcommand(word))) {
-        None | Some((_, Some(Subcommand::Help))) => {
-            print!("{HELP}");
-            ExitCode::SUCCESS
-        }
-        Some((name, Some(which))) => run(which, &[name.clone(), "--help".into()]),
-        Some((name, None)) => report(
+    let Some(word) = words.first().filter(|word| *word != "help") else {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    };
+    match subcommand(word) {
+        Some(entry) => (entry.run)(&["--help".into()]),
+        None => report(
             Class::Usage,
             format_args!(
                 "there is no help on '{}'; `szc help` lists the subcommands, \
                  `szc --help` clang's options",
-                name.display()
+                word.display()
             ),
         ),
     }
@@ -163,6 +151,7 @@ fn help(words: &[OsString]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap_complete::Shell;
 
     #[test]
     fn the_name_of_the_program_selects_the_language() {
@@ -181,11 +170,29 @@ mod tests {
 
     #[test]
     fn only_the_bare_words_are_subcommands() {
-        assert_eq!(subcommand(OsStr::new("compare")), Some(Subcommand::Compare));
-        assert_eq!(subcommand(OsStr::new("gate")), Some(Subcommand::Gate));
-        assert_eq!(subcommand(OsStr::new("sweep")), Some(Subcommand::Sweep));
+        let found = |word| subcommand(OsStr::new(word)).map(|entry| entry.name);
+        for word in ["compare", "gate", "sweep", "help"] {
+            assert_eq!(found(word), Some(word));
+        }
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
-            assert_eq!(subcommand(OsStr::new(word)), None, "{word}");
+            assert_eq!(found(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_option_tables_are_consistent() {
+        for entry in &SUBCOMMANDS {
+            (entry.describe)().debug_assert();
+        }
+    }
+
+    #[test]
+    fn every_shell_gets_a_script_that_knows_the_options() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = completions::script(shell, entries());
+            for word in ["compare", "gate", "baseline", "max-slowdown", "precision"] {
+                assert!(script.contains(word), "{shell}: {word}");
+            }
         }
     }
 }

@@ -3,7 +3,11 @@
 pub mod cli;
 pub mod drive;
 pub mod error;
+#[cfg(test)]
+mod examples;
 pub mod inspect;
 pub mod lab;
 pub mod measure;
 pub mod report;
+pub mod results;
+pub mod samples;

@@ -102,7 +102,7 @@ fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
     let words = ["compare", "-q", "--fixed", "6", "--json", "good.json", "--", "./p", "./p"];
     assert_eq!(code(&run(&place, &words)), 0);
     let good = std::fs::read_to_string(place.path.join("good.json")).expect("samples");
-    let newest = szc::report::json::VERSION_OF_MACHINES;
+    let newest = szc::samples::VERSION_OF_MACHINES;
     let newer = good.replacen("\"version\": 2", &format!("\"version\": {}", newest + 1), 1);
     let foreign = good.replacen("szc-samples", "criterion", 1);
     let hostile = good.replacen("\"program\": 1", "\"program\": 99", 1);

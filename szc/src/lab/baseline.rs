@@ -5,22 +5,24 @@
 
 pub mod store;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use clap::{Parser, Subcommand};
+use anyhow::{Result, anyhow};
+use clap::Parser;
 
 use self::store::Store;
-use super::experiment::{analyse, command_line, conclude};
+use super::analysis::analyse;
+use super::conclusion::conclude;
+use super::exit::EXIT_VERDICT;
 use super::options::programs_of;
-use super::output::{complain, explain, say};
-use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT, run, saved};
-use crate::measure::machine::Machine;
-use crate::report::json::{self, EndedRecord, SamplesFile, printable};
+use super::output::{complain, say};
+use super::{run, saved};
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+use crate::measure::machine;
 use crate::report::layouts::run_sentence;
 use crate::report::text::align;
+use crate::samples::{EndedRecord, SamplesFile, io, printable};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -54,7 +56,7 @@ pub(crate) struct Options {
     action: Action,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Measure a command, or take a samples file, and store it under a name
     #[command(
@@ -77,70 +79,73 @@ enum Action {
     },
 }
 
-/// Runs `szc baseline` with the arguments after the word `baseline`.
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let done = match Store::new(options.store.as_deref()) {
-        Ok(store) => match &options.action {
-            Action::Save { name, run } => save(&store, name, run, arguments),
-            Action::List => list(&store),
-            Action::Rm { name } => store.remove(name, &Machine::current()).map(|()| EXIT_VERDICT),
-        },
-        Err(error) => Err(error),
-    };
-    match done {
-        Ok(code) => code.into(),
-        Err(error) => {
-            complain("baseline", &format!("{error:#}"));
-            // What is wrong is what was asked for, unless the system says no.
-            let system = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
-            if system { EXIT_INTERNAL.into() } else { EXIT_USAGE.into() }
+impl Subcommand for Options {
+    const NAME: &'static str = "baseline";
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let store = Store::new(self.store.as_deref()).map_err(failure)?;
+        match &self.action {
+            Action::Save { name, run } => {
+                store::check_name(name).map_err(failure)?;
+                let file = samples(run, command_line)?;
+                save(&store, name, file, run.common.json.as_ref()).map_err(failure)
+            }
+            Action::List => list(&store).map_err(failure),
+            Action::Rm { name } => {
+                store.remove(name, &machine::current()).map_err(failure)?;
+                Ok(EXIT_VERDICT)
+            }
         }
     }
 }
 
-fn save(store: &Store, name: &str, run: &run::Options, arguments: &[OsString]) -> Result<u8> {
-    store::check_name(name)?;
+/// What is wrong is what was asked for, unless the system says no.
+fn failure(error: anyhow::Error) -> Failure {
+    let system = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
+    if system { Failure::Internal(error) } else { Failure::Usage(error) }
+}
+
+/// The samples to store: those of a file, or measured now.
+fn samples(run: &run::Options, command_line: Vec<String>) -> Result<SamplesFile, Failure> {
     if run.config.config.is_some() || run.config.chosen_program.is_some() {
-        bail!(
-            "szc baseline save takes no defaults from a file: measure with szc run --json FILE, and save that file"
-        );
+        return Err(Failure::Usage(anyhow!(
+            "szc baseline save takes no defaults from a file: measure with szc run --json FILE, \
+             and save that file"
+        )));
     }
-    let mut file = match saved::samples_files(&run.commands)?.as_deref() {
-        Some([path]) => json::read(path)?,
-        Some(_) => bail!("one samples file, or a command, is needed"),
-        None => match &run.commands[..] {
-            [command] => {
-                let words = command_line("baseline", arguments);
-                let programs = match run::built_program(run) {
-                    Ok(Some(programs)) => programs,
-                    Ok(None) => programs_of(std::slice::from_ref(command), &run.names)?,
-                    Err(failure) => {
-                        complain("baseline", &failure.message());
-                        return Ok(failure.exit_code());
-                    }
-                };
-                run::experiment(run, programs, words)?.carry_out()?
-            }
-            commands => bail!("{} commands, and one is needed, quoted as a whole", commands.len()),
-        },
+    match saved::samples_files(&run.commands).map_err(failure)?.as_deref() {
+        Some([path]) => return io::read(path).map_err(failure),
+        Some(_) => {
+            return Err(Failure::Usage(anyhow!("one samples file, or a command, is needed")));
+        }
+        None => {}
+    }
+    let [command] = &run.commands[..] else {
+        return Err(Failure::Usage(anyhow!(
+            "{} commands, and one is needed, quoted as a whole",
+            run.commands.len()
+        )));
     };
+    let programs = match run::built_program(run)? {
+        Some(programs) => programs,
+        None => programs_of(std::slice::from_ref(command), &run.names).map_err(failure)?,
+    };
+    let experiment = run::experiment(run, programs, command_line).map_err(failure)?;
+    experiment.carry_out().map_err(failure)
+}
+
+fn save(store: &Store, name: &str, mut file: SamplesFile, json: Option<&PathBuf>) -> Result<u8> {
     if matches!(file.ended, EndedRecord::Refused { .. }) {
-        conclude(None, &file, "")?;
-        return Ok(EXIT_PROGRAM);
+        return conclude(None, &file, "");
     }
     let path = store.save(name, &file)?;
     analyse(&mut file);
     let text = format!("{}\nstored as {name} in {}\n", run_sentence(&file, 0), path.display());
-    conclude(run.common.json.as_ref(), &file, &text)
+    conclude(json, &file, &text)
 }
 
 fn list(store: &Store) -> Result<u8> {
-    let here = Machine::current().identity();
+    let here = machine::current().identity();
     let mut rows =
         vec![["name", "stored", "layouts", "machine", "program"].map(str::to_owned).to_vec()];
     for (path, file) in store.all()? {

@@ -7,70 +7,42 @@ mod options;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-pub(crate) use self::options::Options;
-use super::build::Failure;
 use super::config::{self, Subject};
-use super::design::{Design, MOST_PROGRAMS};
-use super::experiment::{Experiment, Stopping, analyse, command_line, conclude, conclude_reread};
+use super::experiment::{Experiment, Stopping};
 use super::options::{Budget, programs_of};
-use super::output::{complain, explain, say};
 use super::saved::{self, SavedSamples};
-use super::{EXIT_INTERNAL, EXIT_USAGE, resume, versions};
+use super::{resume, versions};
+use crate::lab::analysis::analyse;
+use crate::lab::conclusion::Source;
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
-use crate::report::comparison::USUAL_TOLERANCE;
-use crate::report::json::{Command, RuleRecord, SamplesFile};
-use crate::report::text::{comparison_table, remarks, verdicts};
+use crate::report::text::comparison_report;
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::samples::design::{Design, MOST_PROGRAMS};
+use crate::samples::{Command, RuleRecord, SamplesFile};
+
+pub(crate) use self::options::Options;
 
 /// Most blocks of the sequential rule where nobody says otherwise.
 const USUAL_BUDGET: Budget = Budget::Blocks(100);
 
-/// Runs `szc compare` with the arguments after the word `compare`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options: Options = match config::parse(Subject::Versions, arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let built = match built_programs(&options) {
-        Ok(built) => built,
-        Err(failure) => {
-            complain("compare", &failure.message());
-            return failure.exit_code().into();
-        }
-    };
-    let source = match source_of(&options, arguments, built) {
-        Ok(source) => source,
-        Err(error) => {
-            complain("compare", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    let done = match source {
-        Source::Runs(experiment) => measured(*experiment, options.common.quiet),
-        Source::Saved(file) => {
-            let text = report(&file, options.common.quiet);
-            conclude_reread(options.common.json.as_ref(), &file, &text)
-        }
-    };
-    match done {
-        Ok(code) => code.into(),
-        Err(error) => {
-            complain("compare", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
-    }
-}
+impl Subcommand for Options {
+    const NAME: &'static str = "compare";
 
-/// Where the samples come from.
-enum Source {
-    Runs(Box<Experiment>),
-    Saved(Box<SamplesFile>),
+    fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        config::parse(Subject::Versions, arguments)
+    }
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let built = built_programs(&self)?;
+        let source = source_of(&self, command_line, built).map_err(Failure::Usage)?;
+        let (_, code) = source.concluded(self.common.quiet, comparison_report)?;
+        Ok(code)
+    }
 }
 
 /// The versions that the options ask for; none if the commands are complete.
@@ -83,21 +55,19 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
         .map(Some)
 }
 
-fn source_of(
-    options: &Options,
-    arguments: &[OsString],
-    built: Option<Vec<Program>>,
-) -> Result<Source> {
-    let words = command_line("compare", arguments);
+fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -> Result<Source> {
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Compare, path, options.comparison.budget, words)?;
-        return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
+        return Ok(Source::runs(Experiment { quiet: options.common.quiet, ..rest }));
     }
     let programs = match built {
         Some(programs) => programs,
         None => {
             if let Some(paths) = saved::samples_files(&options.commands)? {
-                return Ok(Source::Saved(Box::new(saved_comparison(options, &paths)?)));
+                return Ok(Source::Saved(
+                    Box::new(saved_comparison(options, &paths)?),
+                    options.common.json.clone(),
+                ));
             }
             programs_of(&options.commands, &options.comparison.names)?
         }
@@ -111,33 +81,20 @@ fn source_of(
     if programs.len() > MOST_PROGRAMS {
         bail!("{} programs, and at most {MOST_PROGRAMS} fit", programs.len());
     }
-    let choice = options.common.metric_choice()?;
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
         runs_per_position: options.comparison.runs_per_block,
         ..Design::mirrored(programs.len(), options.fixed.unwrap_or_else(|| budget.blocks()), 0)
     };
-    Ok(Source::Runs(Box::new(Experiment {
-        command: Command::Compare,
-        command_line: words,
-        programs,
-        design: options.common.applied_to(design)?,
-        conditions: options.common.conditions(choice.metric)?,
-        stopping: Stopping {
-            rule: match options.fixed {
-                Some(_) => RuleRecord::Fixed,
-                None => RuleRecord::Sequential,
-            },
-            tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
-            precision: None,
-            time: options.fixed.map_or_else(|| budget.time(), |_| None),
-        },
-        instruments: choice.instruments,
-        metric_option: choice.option,
-        json: options.common.json.clone(),
-        quiet: options.common.quiet,
-        earlier: None,
-    })))
+    let (rule, time) = match options.fixed {
+        Some(_) => (RuleRecord::Fixed, None),
+        None => (RuleRecord::Sequential, budget.time()),
+    };
+    let tolerance = Some(options.delta.unwrap_or(USUAL_TOLERANCE));
+    Ok(Source::runs(Experiment {
+        stopping: Stopping { rule, tolerance, precision: None, time },
+        ..options.common.experiment(Command::Compare, words, programs, design)?
+    }))
 }
 
 /// The comparison in one file, or between two.
@@ -154,40 +111,6 @@ fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile>
     }
     analyse(&mut file);
     Ok(file)
-}
-
-fn measured(experiment: Experiment, quiet: bool) -> Result<u8> {
-    if !quiet {
-        say(&header(&experiment))?;
-    }
-    let json = experiment.json.clone();
-    let file = experiment.carry_out()?;
-    conclude(json.as_ref(), &file, &report(&file, quiet))
-}
-
-pub(super) fn header(experiment: &Experiment) -> String {
-    let mut text = String::new();
-    for program in &experiment.programs {
-        text.push_str(&format!("{}: {}\n", program.title(), program.command));
-    }
-    text.push_str(&format!("--seed {}\n\n", experiment.design.seed));
-    text
-}
-
-pub(super) fn report(file: &SamplesFile, quiet: bool) -> String {
-    let mut text = String::new();
-    let sentences = verdicts(file);
-    if !quiet {
-        let table = comparison_table(file);
-        if !table.is_empty() {
-            text = table + "\n";
-        }
-    }
-    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -7,40 +7,32 @@
 
 mod watch;
 
-use std::ffi::OsString;
+pub use self::watch::{Keep, Stopping};
+
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
 use self::watch::Watch;
-use super::EXIT_VERDICT;
-use super::design::{Arrangement, Design};
+use super::analysis::analyse;
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
 use crate::measure::child::stop_on_signals;
 use crate::measure::instrument::Instrument;
-use crate::measure::machine::Machine;
+use crate::measure::machine;
 use crate::measure::program::Program;
-use crate::report::comparison::results;
-use crate::report::groups::group_results;
-use crate::report::json::{
-    self, Command, DesignRecord, EndedRecord, FORMAT, ProgramRecord, RuleRecord, SamplesFile,
-    VERSION,
-};
-use crate::report::summary::summaries;
+use crate::samples::design::Design;
+use crate::samples::{Command, DesignRecord, EndedRecord, ProgramRecord, SamplesFile, io};
 
-/// When to stop, and by what rule to judge.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
-    /// When the data are looked at.
-    pub rule: RuleRecord,
-    /// Tolerated change as a share, for questions about two programs.
-    pub tolerance: Option<f64>,
-    /// Half the width of the interval to reach, as a share of the mean.
-    pub precision: Option<f64>,
-    /// No further block is begun after this time.
-    pub time: Option<Duration>,
+/// How runs are measured.
+pub struct Measurement {
+    /// Under what conditions.
+    pub conditions: Conditions,
+    /// What measures further figures.
+    pub instruments: Vec<Box<dyn Instrument>>,
+    /// The value of --metric where it says more than the metric's name.
+    pub metric_option: Option<String>,
 }
 
 /// Everything about an experiment that is known before its first run.
@@ -53,14 +45,10 @@ pub struct Experiment {
     pub programs: Vec<Program>,
     /// Which runs when.
     pub design: Design,
-    /// Under what conditions.
-    pub conditions: Conditions,
+    /// How the runs are measured.
+    pub measurement: Measurement,
     /// When to stop.
     pub stopping: Stopping,
-    /// What measures further figures.
-    pub instruments: Vec<Box<dyn Instrument>>,
-    /// The value of --metric where it says more than the metric's name.
-    pub metric_option: Option<String>,
     /// Where the samples go.
     pub json: Option<PathBuf>,
     /// Whether progress and warnings are silenced.
@@ -69,28 +57,37 @@ pub struct Experiment {
     pub earlier: Option<SamplesFile>,
 }
 
-/// The words of a command line.
-#[must_use]
-pub fn command_line(command: &str, arguments: &[OsString]) -> Vec<String> {
-    let words = arguments.iter().map(|word| word.to_string_lossy().into_owned());
-    ["szc".to_owned(), command.to_owned()].into_iter().chain(words).collect()
-}
-
-/// Name of a subcommand.
-#[must_use]
-pub fn command_name(command: Command) -> &'static str {
-    match command {
-        Command::Run => "run",
-        Command::Compare => "compare",
-        Command::Gate => "gate",
-        Command::Sweep => "sweep",
-    }
-}
-
-/// Keeps what an experiment has measured so far.
-pub(super) type Keep<'a> = Box<dyn FnMut(&SamplesFile) -> Result<()> + 'a>;
-
 impl Experiment {
+    /// An experiment of all its blocks, which nobody has begun and whose samples are not saved.
+    #[must_use]
+    pub fn new(
+        command: Command,
+        command_line: Vec<String>,
+        programs: Vec<Program>,
+        design: Design,
+        measurement: Measurement,
+    ) -> Self {
+        Self {
+            command,
+            command_line,
+            programs,
+            design,
+            measurement,
+            stopping: Stopping::default(),
+            json: None,
+            quiet: false,
+            earlier: None,
+        }
+    }
+
+    /// What is printed in front of the report: the programs, and the seed.
+    #[must_use]
+    pub fn header(&self) -> String {
+        let line = |program: &Program| format!("{}: {}\n", program.title(), program.command);
+        let programs: String = self.programs.iter().map(line).collect();
+        format!("{programs}--seed {}\n\n", self.design.seed)
+    }
+
     /// Measures until the question is answered, the budget is spent, a signal comes or a program
     /// fails. The file it returns has its results; it is not saved yet, see [`output::save`],
     /// but it was saved about every minute on the way.
@@ -99,9 +96,9 @@ impl Experiment {
     /// When szc itself cannot work. A program that fails is [`EndedRecord::Refused`].
     pub fn carry_out(self) -> Result<SamplesFile> {
         if let Some(path) = &self.json {
-            json::check_writable(path)?;
+            io::check_writable(path)?;
         }
-        let path = self.json.clone().filter(|path| !json::is_special(path));
+        let path = self.json.clone().filter(|path| !io::is_special(path));
         let keep = path.map(|path| -> Keep<'_> {
             Box::new(move |file: &SamplesFile| output::save(&path, file))
         });
@@ -114,7 +111,8 @@ impl Experiment {
     /// Those of [`Self::carry_out`].
     pub(super) fn carry_out_keeping(mut self, keep: Option<Keep<'_>>) -> Result<SamplesFile> {
         let mut file = self.empty_file();
-        let mut watch = Watch::new(&self, &file, keep);
+        let done = self.earlier.as_ref().map_or(0, |earlier| earlier.runs.len());
+        let mut watch = Watch::new(&file, self.stopping, self.quiet, done, keep);
         for advice in &file.advice {
             watch.warn(advice);
         }
@@ -134,8 +132,8 @@ impl Experiment {
             let task = Task {
                 programs: &self.programs,
                 design: &self.design,
-                conditions: &self.conditions,
-                instruments: &mut self.instruments,
+                conditions: &self.measurement.conditions,
+                instruments: &mut self.measurement.instruments,
             };
             measure(task, earlier, stop, &mut watch)
                 .context("cannot read the log of the measured programs")?
@@ -148,59 +146,37 @@ impl Experiment {
 
     /// The file before the first run.
     pub(super) fn empty_file(&self) -> SamplesFile {
-        let machine = Machine::current();
+        let machine = machine::current();
         let created = match &self.earlier {
             Some(earlier) => earlier.created.clone(),
-            None => json::iso_8601(SystemTime::now()),
+            None => io::iso_8601(SystemTime::now()),
         };
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+        let design = DesignRecord {
+            tolerance: self.stopping.tolerance,
+            precision: self.stopping.precision,
+            budget_s: seconds(self.stopping.time),
+            metric_option: self.measurement.metric_option.clone(),
+            check_output: self.measurement.conditions.check_output,
+            timeout_s: seconds(self.measurement.conditions.timeout),
+            cpu: self.measurement.conditions.cpu,
+            prepare: self.measurement.conditions.prepare.clone(),
+            cleanup: self.measurement.conditions.cleanup.clone(),
+            ..DesignRecord::new(
+                self.design,
+                self.stopping.rule,
+                self.measurement.conditions.metric.clone(),
+            )
+        };
+        // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
+        let programs = self.programs.iter().map(record_of).collect();
+        let words = self.command_line.clone();
         SamplesFile {
-            format: FORMAT.to_owned(),
-            version: VERSION,
             created,
-            szc_version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: self.command,
-            command_line: self.command_line.clone(),
-            design: DesignRecord {
-                plan: self.design,
-                rule: self.stopping.rule,
-                tolerance: self.stopping.tolerance,
-                precision: self.stopping.precision,
-                budget_s: self.stopping.time.map(|time| time.as_secs_f64()),
-                complete_blocks: 0,
-                metric: self.conditions.metric.clone(),
-                metric_option: self.metric_option.clone(),
-                check_output: self.conditions.check_output,
-                timeout_s: self.conditions.timeout.map(|limit| limit.as_secs_f64()),
-                cpu: self.conditions.cpu,
-                prepare: self.conditions.prepare.clone(),
-                cleanup: self.conditions.cleanup.clone(),
-                shard: None,
-            },
-            advice: machine.advice(),
-            machine,
-            machines: Vec::new(),
-            // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
-            programs: self.programs.iter().map(record_of).collect(),
-            runs: Vec::new(),
-            ended: EndedRecord::Unfinished,
-            results: Vec::new(),
-            summaries: Vec::new(),
-            suite: None,
-            over_machines: Vec::new(),
+            advice: machine::advice(&machine),
+            ..SamplesFile::new(self.command, words, design, machine, programs)
         }
     }
-}
-
-/// Writes down all results that follow from the runs of `file`. Of an experiment that ended with a
-/// refusal there are none: whatever was seen, a program is unfit.
-pub fn analyse(file: &mut SamplesFile) {
-    let refused = matches!(file.ended, EndedRecord::Refused { .. });
-    file.results = match file.design.plan.arrangement {
-        _ if refused => Vec::new(),
-        Arrangement::Groups => group_results(file),
-        Arrangement::Mirrored | Arrangement::Layouts => results(file),
-    };
-    file.summaries = if refused { Vec::new() } else { summaries(file) };
 }
 
 fn record_of(program: &Program) -> ProgramRecord {
@@ -243,34 +219,4 @@ fn fill_in(file: &mut SamplesFile, findings: Findings) {
         Ending::Interrupted(signal) => EndedRecord::Interrupted { signal },
         Ending::Refused(reason) => EndedRecord::Refused { reason },
     };
-}
-
-/// What to do with a finished experiment: print its report, save it, and complain about a program
-/// that failed. The exit code, if it does not depend on the verdict.
-///
-/// # Errors
-/// When the report cannot be printed or the samples cannot be saved where they should be. Neither
-/// keeps the other from being done.
-pub fn conclude(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Result<u8> {
-    let said = match &file.ended {
-        EndedRecord::Refused { reason } => {
-            output::complain(command_name(file.command), reason);
-            Ok(())
-        }
-        _ => output::say(report),
-    };
-    let saved = json.map_or(Ok(()), |path| output::save(path, file));
-    saved?;
-    said?;
-    Ok(output::exit_code(&file.ended))
-}
-
-/// As [`conclude`], of samples that were measured before: how that ended says nothing about reading
-/// them, unless a program was unfit.
-///
-/// # Errors
-/// Those of [`conclude`].
-pub fn conclude_reread(json: Option<&PathBuf>, file: &SamplesFile, report: &str) -> Result<u8> {
-    let code = conclude(json, file, report)?;
-    Ok(if matches!(file.ended, EndedRecord::Refused { .. }) { code } else { EXIT_VERDICT })
 }

@@ -1,15 +1,15 @@
 //! `szc export`: the runs of samples files for other programs, one row each.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Parser};
 
-use super::output::explain;
-use super::report::{put, shown};
+use super::exit::EXIT_VERDICT;
+use super::report::{put, read};
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
 use crate::report::export::{csv, json, long_format, r};
 use crate::report::view::Experiment;
 
@@ -64,16 +64,13 @@ pub(crate) struct Options {
     r: Option<PathBuf>,
 }
 
-/// Runs `szc export` with the arguments after the word `export`.
-///
-/// The exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    shown("export", &options.files, |experiments| write(&options, experiments))
+impl Subcommand for Options {
+    const NAME: &'static str = "export";
+
+    fn carry_out(self, _command_line: Vec<String>) -> Result<u8, Failure> {
+        write(&self, &read(&self.files).map_err(Failure::Usage)?)?;
+        Ok(EXIT_VERDICT)
+    }
 }
 
 fn write(options: &Options, experiments: &[Experiment]) -> Result<()> {

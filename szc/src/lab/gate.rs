@@ -8,73 +8,75 @@ mod options;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
-pub(crate) use self::options::Options;
 use self::options::Policy;
 use super::baseline::store::Store;
-use super::build::Failure;
-use super::compare::{header, report};
 use super::config::{self, Subject};
-use super::design::{Design, MOST_BLOCKS};
-use super::experiment::{Experiment, Stopping, analyse, command_line, conclude, conclude_reread};
+use super::exit::{EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_VERDICT};
+use super::experiment::{Experiment, Stopping};
 use super::options::{Budget, programs_of};
-use super::output::{complain, explain, say};
+use super::output::say;
 use super::saved::{self, Apart, SavedSamples};
-use super::{
-    EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, resume, versions,
-};
-use crate::measure::machine::Machine;
+use super::{resume, versions};
+use crate::lab::analysis::analyse;
+use crate::lab::conclusion::{Source, conclude};
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+use crate::measure::machine;
 use crate::measure::program::Program;
-use crate::report::comparison::USUAL_TOLERANCE;
-use crate::report::json::{self, Command, EndedRecord, RuleRecord, SamplesFile};
-use crate::report::verdict::Verdict;
+use crate::report::text::comparison_report;
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::samples::design::{Design, MOST_BLOCKS};
+use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, Verdict, io};
+
+pub(crate) use self::options::Options;
 
 /// Most blocks where nobody says otherwise.
 const USUAL_BUDGET: Budget = Budget::Blocks(100);
 
-/// Runs `szc gate` with the arguments after the word `gate`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match config::parse::<Options>(Subject::Versions, arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let built = match built_programs(&options) {
-        Ok(built) => built,
-        Err(failure) => {
-            complain("gate", &failure.message());
-            return failure.exit_code().into();
-        }
-    };
-    let source = match source_of(&options, arguments, built) {
-        Ok(source) => source,
-        Err(error) => {
-            complain("gate", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match answer(&options, source) {
-        Ok(code) => code.into(),
-        Err(error) => {
-            complain("gate", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
+impl Subcommand for Options {
+    const NAME: &'static str = "gate";
+
+    fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        config::parse(Subject::Versions, arguments)
+    }
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let built = built_programs(&self)?;
+        let pair = pair_of(&self, command_line, built).map_err(Failure::Usage)?;
+        let (file, code) = pair.concluded(&self)?;
+        Ok(if code == EXIT_VERDICT { exit_code(&file, self.inconclusive) } else { code })
     }
 }
 
-/// Where the samples come from.
-enum Source {
-    /// Both are measured in common blocks.
-    Runs(Box<Experiment>),
-    /// Both were measured before.
-    Saved(Box<SamplesFile>),
+/// Baseline and candidate.
+enum Pair {
+    /// Both are measured in common blocks, or were measured before.
+    Whole(Source),
     /// The candidate is measured and held against samples of the baseline.
     Against { baseline: Box<SamplesFile>, origin: PathBuf, candidate: Box<Experiment> },
+}
+
+impl Pair {
+    /// Measures, says and saves; the exit code if it does not depend on the verdict.
+    fn concluded(self, options: &Options) -> Result<(SamplesFile, u8)> {
+        let quiet = options.common.quiet;
+        match self {
+            Self::Whole(source) => source.concluded(quiet, comparison_report),
+            Self::Against { baseline, origin, candidate } => {
+                if !quiet {
+                    say(&candidate.header())?;
+                }
+                let baseline = (&*origin, *baseline);
+                let file = held_against(&question(options)?, baseline, candidate.carry_out()?)?;
+                let report = comparison_report(&file, quiet);
+                let code = conclude(options.common.json.as_ref(), &file, &report)?;
+                Ok((file, code))
+            }
+        }
+    }
 }
 
 /// The versions that the options ask for, the baseline first; none if the commands are complete.
@@ -87,7 +89,7 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
         versions::programs(&options.build, &options.commands, &options.comparison.names, quiet)?;
     let needed = if options.baseline.is_some() { 1 } else { 2 };
     if programs.len() != needed {
-        return Err(Failure::Usage(format!(
+        return Err(Failure::Usage(anyhow!(
             "the options make {} versions, and {needed} is what a gate needs: a baseline and a candidate, as in --rev main --rev HEAD, or the candidate alone with --baseline NAME",
             programs.len()
         )));
@@ -95,15 +97,11 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
     Ok(Some(programs))
 }
 
-fn source_of(
-    options: &Options,
-    arguments: &[OsString],
-    built: Option<Vec<Program>>,
-) -> Result<Source> {
-    let words = command_line("gate", arguments);
+fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -> Result<Pair> {
+    let measured = |experiment| Pair::Whole(Source::runs(experiment));
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Gate, path, options.comparison.budget, words)?;
-        return Ok(Source::Runs(Box::new(Experiment { quiet: options.common.quiet, ..rest })));
+        return Ok(measured(Experiment { quiet: options.common.quiet, ..rest }));
     }
     if let Some(name) = &options.baseline {
         let [command] = &options.commands[..] else {
@@ -115,14 +113,14 @@ fn source_of(
         let compiler = candidate.programs[0].executable();
         let found = Store::new(options.store.as_deref())?.find(
             name,
-            &Machine::current(),
+            &machine::current(),
             compiler.as_ref(),
             options.comparison.across_machines,
         )?;
         return against(candidate, &found);
     }
     if let Some(programs) = built {
-        return Ok(Source::Runs(Box::new(pair(options, programs, words)?)));
+        return Ok(measured(pair(options, programs, words)?));
     }
     match &options.commands[..] {
         [baseline, command]
@@ -135,7 +133,7 @@ fn source_of(
             Some(paths) => {
                 let mut file = question(options)?.read(&paths)?;
                 analyse(&mut file);
-                Ok(Source::Saved(Box::new(file)))
+                Ok(Pair::Whole(Source::Saved(Box::new(file), options.common.json.clone())))
             }
             None => {
                 if commands.len() != 2 {
@@ -145,7 +143,7 @@ fn source_of(
                     );
                 }
                 let programs = programs_of(commands, &options.comparison.names)?;
-                Ok(Source::Runs(Box::new(pair(options, programs, words)?)))
+                Ok(measured(pair(options, programs, words)?))
             }
         },
     }
@@ -153,8 +151,8 @@ fn source_of(
 
 /// The candidate as an experiment of its own over as many layouts as the baseline has, if the
 /// budget is enough.
-fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
-    let baseline = json::read(path)?;
+fn against(mut candidate: Experiment, path: &Path) -> Result<Pair> {
+    let baseline = io::read(path)?;
     if baseline.programs.len() != 1 {
         bail!(
             "{} holds {} programs: the baseline is one, as szc run and szc baseline save measure it",
@@ -167,7 +165,7 @@ fn against(mut candidate: Experiment, path: &Path) -> Result<Source> {
     candidate.design.blocks = layouts.min(candidate.design.blocks);
     candidate.design.runs_per_layout = plan.runs_per_layout.max(1);
     let origin = path.to_owned();
-    Ok(Source::Against { baseline: Box::new(baseline), origin, candidate: Box::new(candidate) })
+    Ok(Pair::Against { baseline: Box::new(baseline), origin, candidate: Box::new(candidate) })
 }
 
 /// The candidate, built or as it is.
@@ -179,53 +177,28 @@ fn programs(options: &Options, built: Option<Vec<Program>>, command: &str) -> Re
 }
 
 fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
-    let choice = options.common.metric_choice()?;
     let most_layouts = options.comparison.budget.map_or(MOST_BLOCKS, Budget::blocks);
+    let design = Design::layouts(most_layouts, 2, 0);
+    let time = options.comparison.budget.and_then(Budget::time);
     Ok(Experiment {
-        command: Command::Run,
-        command_line: words,
-        programs,
-        design: options.common.applied_to(Design::layouts(most_layouts, 2, 0))?,
-        conditions: options.common.conditions(choice.metric)?,
-        stopping: Stopping {
-            rule: RuleRecord::Fixed,
-            tolerance: None,
-            precision: None,
-            time: options.comparison.budget.and_then(Budget::time),
-        },
-        instruments: choice.instruments,
-        metric_option: choice.option,
+        stopping: Stopping { time, ..Stopping::default() },
         json: None,
-        quiet: options.common.quiet,
-        earlier: None,
+        ..options.common.experiment(Command::Run, words, programs, design)?
     })
 }
 
 /// Both commands in common blocks.
 fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
-    let choice = options.common.metric_choice()?;
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
         runs_per_position: options.comparison.runs_per_block,
         ..Design::mirrored(2, budget.blocks(), 0)
     };
+    let tolerance = Some(options.max_slowdown.unwrap_or(USUAL_TOLERANCE));
+    let (rule, time) = (RuleRecord::Sequential, budget.time());
     Ok(Experiment {
-        command: Command::Gate,
-        command_line: words,
-        programs,
-        design: options.common.applied_to(design)?,
-        conditions: options.common.conditions(choice.metric)?,
-        stopping: Stopping {
-            rule: RuleRecord::Sequential,
-            tolerance: Some(options.max_slowdown.unwrap_or(USUAL_TOLERANCE)),
-            precision: None,
-            time: budget.time(),
-        },
-        instruments: choice.instruments,
-        metric_option: choice.option,
-        json: options.common.json.clone(),
-        quiet: options.common.quiet,
-        earlier: None,
+        stopping: Stopping { rule, tolerance, precision: None, time },
+        ..options.common.experiment(Command::Gate, words, programs, design)?
     })
 }
 
@@ -233,36 +206,6 @@ fn question(options: &Options) -> Result<SavedSamples> {
     Ok(SavedSamples::new(Command::Gate, &options.common)?
         .tolerating(options.max_slowdown)
         .across_machines(options.comparison.across_machines))
-}
-
-fn answer(options: &Options, source: Source) -> Result<u8> {
-    let quiet = options.common.quiet;
-    let json = options.common.json.as_ref();
-    let (file, code) = match source {
-        Source::Saved(file) => {
-            let code = conclude_reread(json, &file, &report(&file, quiet))?;
-            (*file, code)
-        }
-        Source::Runs(experiment) => {
-            if !quiet {
-                say(&header(&experiment))?;
-            }
-            let json = experiment.json.clone();
-            let file = experiment.carry_out()?;
-            let code = conclude(json.as_ref(), &file, &report(&file, quiet))?;
-            (file, code)
-        }
-        Source::Against { baseline, origin, candidate } => {
-            if !quiet {
-                say(&header(&candidate))?;
-            }
-            let file =
-                held_against(&question(options)?, (&origin, *baseline), candidate.carry_out()?)?;
-            let code = conclude(json, &file, &report(&file, quiet))?;
-            (file, code)
-        }
-    };
-    Ok(if code == EXIT_VERDICT { exit_code(&file, options.inconclusive) } else { code })
 }
 
 /// The measured candidate with the baseline in front of it; the candidate alone, if that is unfit

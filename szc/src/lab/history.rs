@@ -8,21 +8,21 @@
 
 mod series;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde::Serialize;
+use szc_stats::change_points::{Judge, Search};
 
 use self::series::{Series, series_of};
 use super::baseline::store::Store;
+use super::exit::EXIT_VERDICT;
 use super::metric;
-use super::output::{complain, explain, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
-use crate::report::json::{self, SamplesFile};
-use szc_stats::change_points::{Judge, Search};
+use super::output::{complain, say};
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+use crate::samples::{SamplesFile, io};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -104,28 +104,13 @@ struct HistoryFile<'a> {
     series: &'a [Series],
 }
 
-/// Runs `szc history` with the arguments after the word `history`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let series = match read_series(&options) {
-        Ok(series) => series,
-        Err(error) => {
-            complain("history", &format!("{error:#}"));
-            return EXIT_USAGE.into();
-        }
-    };
-    match tell(&options, &series) {
-        Ok(()) => EXIT_VERDICT.into(),
-        Err(error) => {
-            complain("history", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
+impl Subcommand for Options {
+    const NAME: &'static str = "history";
+
+    fn carry_out(self, _command_line: Vec<String>) -> Result<u8, Failure> {
+        let series = read_series(&self).map_err(Failure::Usage)?;
+        tell(&self, &series)?;
+        Ok(EXIT_VERDICT)
     }
 }
 
@@ -140,7 +125,7 @@ fn read_series(options: &Options) -> Result<Vec<Series>> {
         if place.is_dir() {
             read_folder(place, &mut files)?;
         } else {
-            files.push((place.clone(), json::read(place)?));
+            files.push((place.clone(), io::read(place)?));
         }
     }
     let search = Search {
@@ -171,7 +156,7 @@ fn read_folder(folder: &Path, files: &mut Vec<(PathBuf, SamplesFile)>) -> Result
         if path.is_dir() && !path.is_symlink() {
             read_folder(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "json") {
-            match json::read(&path) {
+            match io::read(&path) {
                 Ok(file) => files.push((path, file)),
                 Err(error) => complain("history", &format!("left out: {error:#}")),
             }

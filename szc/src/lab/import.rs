@@ -7,30 +7,28 @@
 mod table;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use self::table::{Row, read_table};
-use super::design::{Arrangement, Design, EnvironmentSize, MOST_PROGRAMS, MOST_RUNS_PER_POSITION};
-use super::experiment::command_line;
 use super::options::parse_share;
-use super::output::explain;
 use super::sweep::conclude_made;
-use super::sweep::plan::analyse;
-use crate::measure::machine::Machine;
-use crate::measure::metric::Metric;
+use crate::lab::analysis::analyse;
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+use crate::measure::machine;
 use crate::measure::rsf::{self, RawResult};
-use crate::measure::sample::Sample;
-use crate::report::comparison::USUAL_TOLERANCE;
-use crate::report::json::{
-    self, Command, DesignRecord, EndedRecord, FORMAT, ProgramRecord, RuleRecord, SamplesFile,
-    VERSION,
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::samples::design::{
+    Arrangement, Design, EnvironmentSize, MOST_PROGRAMS, MOST_RUNS_PER_POSITION,
+};
+use crate::samples::machine::Machine;
+use crate::samples::{
+    Command, DesignRecord, EndedRecord, Metric, ProgramRecord, RuleRecord, Sample, SamplesFile, io,
 };
 
 const LONG_ABOUT: &str = "\
@@ -89,17 +87,13 @@ pub(crate) struct Options {
     quiet: bool,
 }
 
-/// Runs `szc import` with the arguments after the word `import`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let file = imported(&options, command_line("import", arguments));
-    conclude_made("import", file, options.json.as_ref(), options.quiet)
+impl Subcommand for Options {
+    const NAME: &'static str = "import";
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let file = imported(&self, command_line);
+        conclude_made(Self::NAME, file, self.json.as_ref(), self.quiet)
+    }
 }
 
 /// A line of the table with what its raw file says.
@@ -156,25 +150,14 @@ fn imported(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
             levels.iter().map(|level| record(benchmark, level, randomized(level)))
         })
         .collect();
+    let design = design(options, levels.len(), blocks, runs_per_position, first.row.seed);
+    // How busy it is now says nothing about then.
+    let machine = Machine { load: None, ..machine::current() };
     let mut file = SamplesFile {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        created: json::iso_8601(created.unwrap_or_else(|_| SystemTime::now())),
-        szc_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: Command::Sweep,
-        command_line: words,
-        design: design(options, levels.len(), blocks, runs_per_position, first.row.seed),
-        // How busy it is now says nothing about then.
-        machine: Machine { load: None, ..Machine::current() },
-        machines: Vec::new(),
-        advice: Vec::new(),
-        programs,
+        created: io::iso_8601(created.unwrap_or_else(|_| SystemTime::now())),
         runs,
         ended: EndedRecord::Complete,
-        results: Vec::new(),
-        summaries: Vec::new(),
-        suite: None,
-        over_machines: Vec::new(),
+        ..SamplesFile::new(Command::Sweep, words, design, machine, programs)
     };
     analyse(&mut file);
     Ok(file)
@@ -296,28 +279,18 @@ fn design(
     runs_per_position: u32,
     seed: u64,
 ) -> DesignRecord {
+    let plan = Design {
+        arrangement: Arrangement::Mirrored,
+        runs_per_position,
+        warmup: 0,
+        environment: EnvironmentSize::Fixed,
+        ..Design::mirrored(levels, blocks, seed)
+    };
+    // SPEC's tools compare outputs themselves.
     DesignRecord {
-        plan: Design {
-            arrangement: Arrangement::Mirrored,
-            runs_per_position,
-            warmup: 0,
-            environment: EnvironmentSize::Fixed,
-            ..Design::mirrored(levels, blocks, seed)
-        },
-        rule: RuleRecord::Fixed,
         tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
-        precision: None,
-        budget_s: None,
         complete_blocks: blocks,
-        metric: Metric::Wall,
-        metric_option: None,
-        // SPEC's tools compare outputs themselves.
-        check_output: true,
-        timeout_s: None,
-        cpu: None,
-        prepare: None,
-        cleanup: None,
-        shard: None,
+        ..DesignRecord::new(plan, RuleRecord::Fixed, Metric::Wall)
     }
 }
 

@@ -7,19 +7,17 @@
 
 mod join;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
 
 use self::join::joined;
-use super::experiment::command_line;
-use super::output::explain;
 use super::sweep::conclude_made;
-use super::sweep::plan::analyse;
-use crate::report::json::{self, SamplesFile};
+use crate::lab::analysis::analyse;
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+use crate::samples::{SamplesFile, io};
 
 const LONG_ABOUT: &str = "\
 Joins the samples files of one sweep that was measured in parts, or on several machines, to one file; \
@@ -78,24 +76,20 @@ pub(crate) struct Options {
     quiet: bool,
 }
 
-/// Runs `szc merge` with the arguments after the word `merge`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let file = read_all(&options, command_line("merge", arguments));
-    conclude_made("merge", file, options.json.as_ref(), options.quiet)
+impl Subcommand for Options {
+    const NAME: &'static str = "merge";
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let file = read_all(&self, command_line);
+        conclude_made(Self::NAME, file, self.json.as_ref(), self.quiet)
+    }
 }
 
 fn read_all(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
     let files: Vec<(&Path, SamplesFile)> = options
         .files
         .iter()
-        .map(|path| Ok((path.as_path(), json::read(path)?)))
+        .map(|path| Ok((path.as_path(), io::read(path)?)))
         .collect::<Result<_>>()?;
     let mut file = joined(&files, options.partial)?;
     file.command_line = words;

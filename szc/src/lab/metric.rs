@@ -3,9 +3,9 @@
 
 use crate::measure::counters::{Event, HardwareCounters};
 use crate::measure::instrument::Instrument;
-use crate::measure::metric::Metric;
 use crate::measure::user_figure::{self, Pattern};
 use crate::measure::valgrind::{self, Simulation};
+use crate::samples::Metric;
 
 /// Metrics by name, for messages and completion; besides there is [`USER_PREFIX`].
 pub const NAMES: [&str; 9] = [

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::design::{Design, EnvironmentSize, MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use super::experiment::{Experiment, Measurement};
 use super::metric;
 use super::session::Conditions;
 use crate::measure::child::usable_cpus;
 use crate::measure::instrument::Instrument;
-use crate::measure::metric::Metric;
 use crate::measure::program::Program;
 use crate::measure::user_figure;
+use crate::samples::design::{Design, EnvironmentSize, MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use crate::samples::{Command, Metric};
 
 /// What an interrupted experiment has in its file: options that cannot be given again to go on with
 /// it.
@@ -187,6 +188,37 @@ impl CommonOptions {
             cpu: self.cpu,
             prepare: self.prepare.clone(),
             cleanup: self.cleanup.clone(),
+        })
+    }
+
+    /// How runs are measured: by the metric that was chosen, under the conditions asked for.
+    ///
+    /// # Errors
+    /// Those of [`Self::metric_choice`] and [`Self::conditions`].
+    pub fn measurement(&self) -> Result<Measurement> {
+        let choice = self.metric_choice()?;
+        let conditions = self.conditions(choice.metric)?;
+        let (instruments, metric_option) = (choice.instruments, choice.option);
+        Ok(Measurement { conditions, instruments, metric_option })
+    }
+
+    /// An experiment of all blocks of `design` with what these options say about it.
+    ///
+    /// # Errors
+    /// Those of [`Self::measurement`] and [`Self::applied_to`].
+    pub fn experiment(
+        &self,
+        command: Command,
+        command_line: Vec<String>,
+        programs: Vec<Program>,
+        design: Design,
+    ) -> Result<Experiment> {
+        let measurement = self.measurement()?;
+        let design = self.applied_to(design)?;
+        Ok(Experiment {
+            json: self.json.clone(),
+            quiet: self.quiet,
+            ..Experiment::new(command, command_line, programs, design, measurement)
         })
     }
 

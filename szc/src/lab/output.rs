@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
+use super::exit::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
 use crate::measure::child;
-use crate::report::json::{self, EndedRecord, SamplesFile};
+use crate::samples::{EndedRecord, SamplesFile, io};
 
 /// Writes to stdout. A reader that has gone away is no error.
 ///
@@ -45,15 +45,15 @@ pub fn explain(error: &clap::Error) -> ExitCode {
 /// # Errors
 /// That the file could not be written, and where the samples are instead.
 pub fn save(path: &Path, file: &SamplesFile) -> Result<()> {
-    if json::is_special(path) {
+    if io::is_special(path) {
         // A pipe that nobody reads is opened, and written to, for ever.
         child::end_on_signals().context("cannot handle signals")?;
     }
-    let Err(error) = json::write(path, file) else {
+    let Err(error) = io::write(path, file) else {
         return Ok(());
     };
     let rescue = std::env::temp_dir().join(format!("szc-samples-{}.json", std::process::id()));
-    match json::write(&rescue, file) {
+    match io::write(&rescue, file) {
         Ok(()) => Err(error.context(format!(
             "the samples are in {} instead: move them to where there is room",
             rescue.display()

@@ -1,21 +1,21 @@
 //! `szc report`: samples files as a page for people, and as what build servers show.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Parser};
 
-use super::output::{complain, explain, say};
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT};
+use super::exit::EXIT_VERDICT;
+use super::output::{complain, say};
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
 use crate::report::ci::{annotations, junit, markdown};
 use crate::report::html::page;
-use crate::report::json;
 use crate::report::view::Experiment;
+use crate::samples::io;
 
 /// The file that GitHub Actions shows as the summary of a job.
 const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
@@ -75,42 +75,23 @@ pub(crate) struct Options {
     github: bool,
 }
 
-/// Runs `szc report` with the arguments after the word `report`.
-///
-/// The exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options = match Options::try_parse_from(arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    shown("report", &options.files, |experiments| write(&options, experiments))
-}
+impl Subcommand for Options {
+    const NAME: &'static str = "report";
 
-/// Carries out a subcommand that writes what samples files say. The exit code is one of those in
-/// [`super`].
-pub(super) fn shown(
-    subcommand: &str,
-    files: &[PathBuf],
-    write: impl FnOnce(&[Experiment]) -> Result<()>,
-) -> ExitCode {
-    let (error, code) = match read(files).map(|experiments| write(&experiments)) {
-        Ok(Ok(())) => return EXIT_VERDICT.into(),
-        Ok(Err(error)) => (error, EXIT_INTERNAL),
-        Err(error) => (error, EXIT_USAGE),
-    };
-    complain(subcommand, &format!("{error:#}"));
-    code.into()
+    fn carry_out(self, _command_line: Vec<String>) -> Result<u8, Failure> {
+        write(&self, &read(&self.files).map_err(Failure::Usage)?)?;
+        Ok(EXIT_VERDICT)
+    }
 }
 
 /// The experiments of samples files, in their order.
 ///
 /// # Errors
 /// When one of them cannot be read or is no samples file.
-fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
+pub(super) fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
     files
         .iter()
-        .map(|path| Ok(Experiment::new(path.display().to_string(), json::read(path)?)))
+        .map(|path| Ok(Experiment::new(path.display().to_string(), io::read(path)?)))
         .collect()
 }
 
@@ -119,7 +100,7 @@ fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
 /// # Errors
 /// When that cannot be written to.
 pub(super) fn put(path: &Path, what: &str, text: &str) -> Result<()> {
-    if path == Path::new("-") { say(text) } else { json::write_whole(path, what, text.as_bytes()) }
+    if path == Path::new("-") { say(text) } else { io::write_whole(path, what, text.as_bytes()) }
 }
 
 fn write(options: &Options, experiments: &[Experiment]) -> Result<()> {

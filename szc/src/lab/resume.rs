@@ -9,14 +9,15 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::design::Arrangement;
-use super::experiment::{Experiment, Stopping, command_name};
+use super::experiment::{Experiment, Measurement, Stopping};
 use super::options::{Budget, MetricChoice};
 use super::session::Conditions;
-use crate::measure::machine::Machine;
-use crate::measure::metric::Metric;
+use crate::measure::machine;
 use crate::measure::program::Program;
-use crate::report::json::{self, Command, DesignRecord, ProgramRecord, RuleRecord, SamplesFile};
+use crate::samples::design::Arrangement;
+use crate::samples::{
+    Command, DesignRecord, Executable, Metric, ProgramRecord, RuleRecord, SamplesFile, io,
+};
 
 /// The rest of the experiment in the file at `path`.
 ///
@@ -53,23 +54,22 @@ pub(super) fn rest_of(
         plan.blocks = budget.blocks();
         time = budget.time();
     }
-    Ok(Experiment {
-        command,
-        command_line,
-        programs,
-        design: plan,
+    let measurement = Measurement {
         conditions: conditions_of(design, choice.metric),
-        stopping: Stopping {
-            rule: design.rule,
-            tolerance: design.tolerance,
-            precision: design.precision,
-            time,
-        },
         instruments: choice.instruments,
         metric_option: choice.option,
+    };
+    let stopping = Stopping {
+        rule: design.rule,
+        tolerance: design.tolerance,
+        precision: design.precision,
+        time,
+    };
+    Ok(Experiment {
+        stopping,
         json: Some(path.to_owned()),
-        quiet: false,
         earlier: Some(SamplesFile { results: Vec::new(), summaries: Vec::new(), ..file }),
+        ..Experiment::new(command, command_line, programs, plan, measurement)
     })
 }
 
@@ -78,16 +78,16 @@ pub(super) fn rest_of(
 /// # Errors
 /// When it cannot be read, is of another subcommand, or a program is not the one it was.
 pub(super) fn reopened(command: Command, path: &Path) -> Result<(SamplesFile, Vec<Program>)> {
-    let file = json::read(path)?;
+    let file = io::read(path)?;
     if file.command != command {
         bail!(
             "{} is of szc {}, and this is szc {}: give it to the same subcommand",
             path.display(),
-            command_name(file.command),
-            command_name(command)
+            file.command.name(),
+            command.name()
         );
     }
-    let (then, now) = (file.machine.identity(), Machine::current().identity());
+    let (then, now) = (file.machine.identity(), machine::current().identity());
     if then != now {
         bail!(
             "{} was measured on another machine ({then}; this is {now}), and what two machines measure is not one sample: go on there, or begin a new experiment",
@@ -122,9 +122,7 @@ fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
     let mut program = Program::new(index, record.name.clone(), &record.command)?;
     program.label.clone_from(&record.label);
     program.folder.clone_from(&record.folder);
-    let hash = |found: &Option<crate::measure::program::Executable>| {
-        found.as_ref().map(|file| file.sha256.clone())
-    };
+    let hash = |found: &Option<Executable>| found.as_ref().map(|file| file.sha256.clone());
     let now = program.executable();
     if hash(&now) != hash(&record.executable) {
         let place = record.executable.as_ref().or(now.as_ref());

@@ -10,15 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::design::Arrangement;
-use super::experiment::command_name;
 use super::options::{CommonOptions, MetricChoice};
 use super::resume::metric_of;
-use crate::measure::metric::Metric;
-use crate::measure::sample::{Sample, metrics_of};
 use crate::measure::user_figure;
-use crate::report::json::{
-    self, Command, EndedRecord, RuleRecord, SamplesFile, VERSION_OF_MACHINES,
+use crate::samples::design::Arrangement;
+use crate::samples::sample::metrics_of;
+use crate::samples::{
+    Command, EndedRecord, Metric, RuleRecord, Sample, SamplesFile, VERSION_OF_MACHINES, io,
 };
 
 /// What is asked of saved samples.
@@ -120,17 +118,17 @@ impl SavedSamples {
     pub fn read(&self, paths: &[PathBuf]) -> Result<SamplesFile> {
         let mut file = match paths {
             [one] => {
-                let file = json::read(one)?;
+                let file = io::read(one)?;
                 if file.programs.len() < 2 {
                     bail!(
                         "{} holds one program, measured by szc {}: give a second file to compare it with",
                         one.display(),
-                        command_name(file.command)
+                        file.command.name()
                     );
                 }
                 file
             }
-            [one, other] => self.joined((one, json::read(one)?), (other, json::read(other)?))?,
+            [one, other] => self.joined((one, io::read(one)?), (other, io::read(other)?))?,
             _ => bail!("one or two samples files are needed"),
         };
         self.apply_to(&mut file)?;

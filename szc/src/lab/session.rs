@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::design::{Design, Phase, PlannedRun};
 use crate::measure::child::{self, End, Invocation, Stop};
 use crate::measure::instrument::Instrument;
 use crate::measure::program::{PADDING_VARIABLE, Program, padding};
-use crate::measure::randomization::{RunLog, RuntimeLog};
-use crate::measure::sample::{Metric, Sample};
+use crate::measure::randomization::RunLog;
+use crate::samples::design::{Design, Phase, PlannedRun};
+use crate::samples::runtime_log::RuntimeLog;
+use crate::samples::{Metric, Sample};
 
 /// Under what conditions programs run, and what they must fulfil.
 #[derive(Clone, Debug, PartialEq)]
@@ -283,7 +284,7 @@ impl Session<'_> {
                 }
             }));
         }
-        let mut sample = Sample::new(run.block, run.position, run.program, run.seed, &outcome);
+        let mut sample = outcome.sample(run);
         for instrument in &mut *self.task.instruments {
             match instrument.figures(scratch, &outcome) {
                 Ok(figures) => sample.figures.extend(figures),

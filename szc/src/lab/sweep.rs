@@ -11,84 +11,74 @@ mod resume;
 use std::ffi::OsString;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 
-pub(crate) use self::options::Options;
 use self::plan::{Sweep, Workload};
-use super::build::{Failure, Version};
+use super::build::Version;
 use super::config::{self, Subject};
-use super::design::{Design, MOST_PROGRAMS};
-use super::experiment::{command_line, conclude};
+use super::exit::EXIT_VERDICT;
 use super::options::USUAL_METRIC;
-use super::output::{complain, explain, say};
-use super::shard::Shard;
-use super::{EXIT_INTERNAL, EXIT_USAGE, EXIT_VERDICT, versions};
+use super::output::say;
+use super::versions;
+use crate::lab::conclusion::conclude;
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
-use crate::report::comparison::USUAL_TOLERANCE;
-use crate::report::json::SamplesFile;
-use crate::report::machines::machines_text;
-use crate::report::suite::{level_table, speedup_table, suite_sentences};
-use crate::report::text::remarks;
+use crate::report::suite::suite_report;
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::samples::SamplesFile;
+use crate::samples::design::{Design, MOST_PROGRAMS};
+use crate::samples::shard::Shard;
 
-/// Runs `szc sweep` with the arguments after the word `sweep`.
-///
-/// Prints to stdout and stderr; the exit code is one of those in [`super`].
-#[must_use]
-pub fn command(arguments: &[OsString]) -> ExitCode {
-    let options: Options = match config::parse(Subject::Suite, arguments) {
-        Ok(options) => options,
-        Err(error) => return explain(&error),
-    };
-    let words = command_line("sweep", arguments);
-    let sweep = match &options.resume {
-        Some(path) => resume::rest_of(path, words, options.common.quiet)
-            .map_err(|error| Failure::Usage(format!("{error:#}"))),
-        None => described(&options, words),
-    };
-    let sweep = match sweep {
-        Ok(sweep) => sweep,
-        Err(failure) => {
-            complain("sweep", &failure.message());
-            return failure.exit_code().into();
-        }
-    };
-    match measured(&sweep) {
-        Ok(code) => code.into(),
-        Err(error) => {
-            complain("sweep", &format!("{error:#}"));
-            EXIT_INTERNAL.into()
-        }
+pub(crate) use self::options::Options;
+
+impl Subcommand for Options {
+    const NAME: &'static str = "sweep";
+
+    fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        config::parse(Subject::Suite, arguments)
+    }
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let sweep = match &self.resume {
+            Some(path) => {
+                resume::rest_of(path, command_line, self.common.quiet).map_err(Failure::Usage)?
+            }
+            None => described(&self, command_line)?,
+        };
+        Ok(measured(&sweep)?)
     }
 }
 
 fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
-    let usage = |error: anyhow::Error| Failure::Usage(format!("{error:#}"));
     let commands = &options.commands;
     if commands.is_empty() {
-        return Err(usage(anyhow!(
+        return Err(Failure::Usage(anyhow!(
             "no command, and at least one is needed: -- './bench input', or [[programs]] in szc.toml"
         )));
     }
-    let names = names(commands, &options.names).map_err(usage)?;
-    let (names, commands) = part_of(options.shard, names, commands).map_err(usage)?;
-    let levels = options.build.levels(&commands).map_err(|text| usage(anyhow!(text)))?;
+    let names = names(commands, &options.names).map_err(Failure::Usage)?;
+    let (names, commands) = part_of(options.shard, names, commands).map_err(Failure::Usage)?;
+    let levels = options.build.levels(&commands).map_err(|text| Failure::Usage(anyhow!(text)))?;
     if let Some(twice) = levels
         .iter()
         .enumerate()
         .find(|(place, level)| levels[..*place].iter().any(|known| known.label == level.label))
     {
-        return Err(usage(anyhow!("the level {} is there twice: name each once", twice.1.label)));
+        return Err(Failure::Usage(anyhow!(
+            "the level {} is there twice: name each once",
+            twice.1.label
+        )));
     }
     let mut built = versions::build(&options.build, &commands, options.common.quiet)?;
     if built.len() < 2 || built.len() > MOST_PROGRAMS {
-        return Err(usage(anyhow!(
+        return Err(Failure::Usage(anyhow!(
             "{} levels, and 2 to {MOST_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param n=1,2,4",
             built.len()
         )));
     }
-    put_reference_first(&mut built, options.reference.as_deref()).map_err(usage)?;
+    put_reference_first(&mut built, options.reference.as_deref()).map_err(Failure::Usage)?;
     names
         .into_iter()
         .zip(&commands)
@@ -164,20 +154,19 @@ fn put_reference_first(levels: &mut [Version], reference: Option<&str>) -> Resul
 /// The sweep that the options describe, everything built.
 fn described(options: &Options, words: Vec<String>) -> Result<Sweep, Failure> {
     let workloads = workloads(options)?;
-    let usage = |error: anyhow::Error| Failure::Usage(format!("{error:#}"));
     let common = &options.common;
     let design = common
         .applied_to(Design {
             runs_per_position: options.runs_per_block,
             ..Design::mirrored(0, options.fixed, 0)
         })
-        .map_err(usage)?;
-    let choice = common.metric_choice().map_err(usage)?;
+        .map_err(Failure::Usage)?;
+    let choice = common.metric_choice().map_err(Failure::Usage)?;
     Ok(Sweep {
         workloads,
         design,
         // The CPU is checked before anything runs.
-        conditions: common.conditions(choice.metric).map_err(usage)?,
+        conditions: common.conditions(choice.metric).map_err(Failure::Usage)?,
         shard: options.shard,
         metric: common.metric.clone().unwrap_or_else(|| USUAL_METRIC.to_owned()),
         tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
@@ -193,7 +182,7 @@ fn measured(sweep: &Sweep) -> Result<u8> {
         say(&header(&sweep.workloads, &sweep.design))?;
     }
     let file = sweep.carry_out()?;
-    conclude(sweep.json.as_ref(), &file, &report(&file, sweep.quiet))
+    conclude(sweep.json.as_ref(), &file, &suite_report(&file, sweep.quiet))
 }
 
 fn header(workloads: &[Workload], design: &Design) -> String {
@@ -208,54 +197,23 @@ fn header(workloads: &[Workload], design: &Design) -> String {
 
 /// Ends a command that made the file of a sweep without measuring: says what it says, and saves it.
 /// Whether the sweep was complete or not, the exit code is about the making.
+///
+/// # Errors
+/// Usage, if it was not made.
 pub(super) fn conclude_made(
     command: &str,
     made: Result<SamplesFile>,
     json: Option<&PathBuf>,
     quiet: bool,
-) -> ExitCode {
-    let (error, code) = match made {
-        Ok(file) => {
-            // What the machines warn of belongs to the result.
-            for line in file.advice.iter().filter(|_| !quiet) {
-                // A closed stderr leaves nobody to tell.
-                let _ = writeln!(stderr(), "szc {command}: warning: {line}");
-            }
-            match conclude(json, &file, &report(&file, quiet)) {
-                Ok(_) => return EXIT_VERDICT.into(),
-                Err(error) => (error, EXIT_INTERNAL),
-            }
-        }
-        Err(error) => (error, EXIT_USAGE),
-    };
-    complain(command, &format!("{error:#}"));
-    code.into()
-}
-
-/// What the samples of a sweep say.
-fn report(file: &SamplesFile, quiet: bool) -> String {
-    let mut text = String::new();
-    let reference = file.programs.first().and_then(|program| program.level.as_deref());
-    if !quiet {
-        text.push_str(&machines_text(file));
-        text.push_str(&format!(
-            "\nSpeedup over {} by {}, 95 % intervals; * slower, ~ unresolved, = equivalent\n",
-            reference.unwrap_or_default(),
-            file.design.metric.title()
-        ));
+) -> Result<u8, Failure> {
+    let file = made.map_err(Failure::Usage)?;
+    // What the machines warn of belongs to the result.
+    for line in file.advice.iter().filter(|_| !quiet) {
+        // A closed stderr leaves nobody to tell.
+        let _ = writeln!(stderr(), "szc {command}: warning: {line}");
     }
-    text.push_str(&speedup_table(file));
-    if let (Some(suite), false) = (&file.suite, quiet) {
-        text.push('\n');
-        text.push_str(&level_table(suite));
-    }
-    text.push('\n');
-    let sentences = suite_sentences(file);
-    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
+    conclude(json, &file, &suite_report(&file, quiet))?;
+    Ok(EXIT_VERDICT)
 }
 
 #[cfg(test)]

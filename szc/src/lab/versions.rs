@@ -3,10 +3,11 @@
 
 use std::io::Write;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
-use super::build::{BuildOptions, Failure, Version, versions};
+use super::build::{BuildOptions, Version, versions};
 use super::options::name_programs;
+use crate::lab::failure::Failure;
 use crate::measure::child::stop_on_signals;
 use crate::measure::program::Program;
 
@@ -22,17 +23,16 @@ pub fn programs(
     quiet: bool,
 ) -> Result<Vec<Program>, Failure> {
     let [command] = commands else {
-        return Err(Failure::Usage(format!(
+        return Err(Failure::Usage(anyhow!(
             "{} commands: versions are of one command, such as -- './bench input'",
             commands.len()
         )));
     };
-    let usage = |error: anyhow::Error| Failure::Usage(format!("{error:#}"));
     let mut programs = Vec::new();
     for (index, version) in build(options, commands, quiet)?.iter().enumerate() {
         programs.push(program(index, version, command)?);
     }
-    name_programs(&mut programs, names).map_err(usage)?;
+    name_programs(&mut programs, names).map_err(Failure::Usage)?;
     Ok(programs)
 }
 
@@ -60,8 +60,8 @@ pub fn build(
 /// Usage, if the command is empty or badly quoted.
 pub fn program(index: usize, version: &Version, command: &str) -> Result<Program, Failure> {
     let name = (!version.label.is_empty()).then(|| version.label.clone());
-    let mut program = Program::new(index, name, &version.command(command))
-        .map_err(|error| Failure::Usage(format!("{error:#}")))?;
+    let mut program =
+        Program::new(index, name, &version.command(command)).map_err(Failure::Usage)?;
     program.folder.clone_from(&version.folder);
     Ok(program)
 }

@@ -27,6 +27,8 @@ use sha2::{Digest, Sha256};
 
 use super::descendants::kill_all;
 use super::pipe::{Pipe, STDERR_TAIL_BYTES, STDOUT_TAIL_BYTES, Tail};
+use crate::samples::Sample;
+use crate::samples::design::PlannedRun;
 
 /// The longest sleep between two looks at [`Stop`]: a signal may be delivered
 /// just before the poll starts.
@@ -188,6 +190,30 @@ pub struct Outcome {
     pub stdout_tail: Vec<u8>,
     /// The end of stderr, at most 4 KiB.
     pub stderr_tail: Vec<u8>,
+}
+
+impl Outcome {
+    /// The sample of a run that was planned so, without figures of instruments and of the runtime.
+    #[must_use]
+    pub fn sample(&self, run: PlannedRun) -> Sample {
+        let usage = self.usage;
+        Sample {
+            block: run.block,
+            position: run.position,
+            program: run.program,
+            seed: run.seed,
+            wall_ns: self.wall_ns,
+            user_us: usage.user_us,
+            sys_us: usage.sys_us,
+            max_rss_kib: usage.max_rss_kib,
+            minor_faults: usage.minor_faults,
+            major_faults: usage.major_faults,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+            stdout_sha256: self.stdout_sha256.clone(),
+            ..Sample::default()
+        }
+    }
 }
 
 /// Runs a program to its end with stdin from `/dev/null`.

@@ -9,9 +9,8 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter};

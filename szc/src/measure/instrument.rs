@@ -35,7 +35,7 @@ pub trait Instrument {
     }
 
     /// Figures of a run that ended well, by name, as they stand in
-    /// [`super::sample::Sample::figures`]. Files in `scratch` are removed afterwards.
+    /// [`crate::samples::Sample::figures`]. Files in `scratch` are removed afterwards.
     ///
     /// # Errors
     /// When there is no such figure: what was found, what is needed, what to do next.

@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use serde::{Deserialize, Serialize};
+use crate::samples::machine::{Machine, cpus};
 
 /// `ADDR_NO_RANDOMIZE` of personality(2).
 const ADDR_NO_RANDOMIZE: u32 = 0x0004_0000;
@@ -17,139 +17,79 @@ const NOTABLE_STEAL_SHARE: f64 = 0.01;
 /// Less is what a kernel swaps out of idle programs with memory to spare.
 const NOTABLE_SWAP_KIB: u64 = 64 << 10;
 
-/// Description of a machine at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Machine {
-    /// Host name.
-    pub hostname: Option<String>,
-    /// Kernel release.
-    pub kernel: Option<String>,
-    /// Instruction set.
-    pub architecture: String,
-    /// CPU model.
-    pub cpu: Option<String>,
-    /// CPUs this process may use.
-    pub cores: Option<usize>,
-    /// Total memory.
-    pub memory_kib: Option<u64>,
-    /// Frequency governor of CPU 0.
-    pub governor: Option<String>,
-    /// Whether a hypervisor announces itself.
-    pub virtual_machine: Option<bool>,
-    /// `kernel.randomize_va_space`: 0 off, 1 all but the heap, 2 all.
-    pub aslr: Option<u8>,
-    /// Whether this process and so its children run without ASLR (as under `setarch -R`).
-    pub aslr_off_for_process: Option<bool>,
-    /// Load averages over 1, 5 and 15 minutes.
-    pub load: Option<[f64; 3]>,
-    /// Share of the CPU time since the start that a hypervisor gave to others.
-    pub steal_share: Option<f64>,
-    /// Memory that is swapped out.
-    pub swap_used_kib: Option<u64>,
-    /// Whether the clock may go beyond its nominal frequency for a while.
-    pub turbo: Option<bool>,
+/// Describes this machine now.
+#[must_use]
+pub fn current() -> Machine {
+    let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+    Machine {
+        hostname: read("/proc/sys/kernel/hostname"),
+        kernel: read("/proc/sys/kernel/osrelease"),
+        architecture: std::env::consts::ARCH.to_owned(),
+        cpu: cpu_model(&cpuinfo),
+        cores: std::thread::available_parallelism().ok().map(usize::from),
+        memory_kib: read("/proc/meminfo").and_then(|text| total_memory_kib(&text)),
+        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        virtual_machine: has_hypervisor_flag(&cpuinfo),
+        aslr: read("/proc/sys/kernel/randomize_va_space").and_then(|text| text.parse().ok()),
+        aslr_off_for_process: read("/proc/self/personality")
+            .and_then(|text| u32::from_str_radix(&text, 16).ok())
+            .map(|flags| flags & ADDR_NO_RANDOMIZE != 0),
+        load: read("/proc/loadavg").and_then(|text| load_averages(&text)),
+        steal_share: read("/proc/stat").and_then(|text| steal_share(&text)),
+        swap_used_kib: read("/proc/meminfo").and_then(|text| swap_used_kib(&text)),
+        turbo: turbo(),
+    }
 }
 
-/// A number of CPUs in words.
-fn cpus(count: usize) -> String {
-    if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") }
-}
-
-impl Machine {
-    /// Describes this machine now.
-    #[must_use]
-    pub fn current() -> Self {
-        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
-        Self {
-            hostname: read("/proc/sys/kernel/hostname"),
-            kernel: read("/proc/sys/kernel/osrelease"),
-            architecture: std::env::consts::ARCH.to_owned(),
-            cpu: cpu_model(&cpuinfo),
-            cores: std::thread::available_parallelism().ok().map(usize::from),
-            memory_kib: read("/proc/meminfo").and_then(|text| total_memory_kib(&text)),
-            governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            virtual_machine: has_hypervisor_flag(&cpuinfo),
-            aslr: read("/proc/sys/kernel/randomize_va_space").and_then(|text| text.parse().ok()),
-            aslr_off_for_process: read("/proc/self/personality")
-                .and_then(|text| u32::from_str_radix(&text, 16).ok())
-                .map(|flags| flags & ADDR_NO_RANDOMIZE != 0),
-            load: read("/proc/loadavg").and_then(|text| load_averages(&text)),
-            steal_share: read("/proc/stat").and_then(|text| steal_share(&text)),
-            swap_used_kib: read("/proc/meminfo").and_then(|text| swap_used_kib(&text)),
-            turbo: turbo(),
-        }
+/// One line for each thing that makes measurements noisy, each with what to do.
+#[must_use]
+pub fn advice(machine: &Machine) -> Vec<String> {
+    let mut advice = Vec::new();
+    if let (Some([load, ..]), Some(cores)) = (machine.load, machine.cores)
+        && load > cores as f64
+    {
+        advice.push(format!(
+            "the load average is {load:.1} on {}, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time",
+            cpus(cores)
+        ));
     }
-
-    /// The host name, or what stands for it.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.hostname.clone().unwrap_or_else(|| "an unknown host".to_owned())
+    if machine.aslr_off_for_process == Some(true) {
+        advice.push(
+            "address randomization is off for this process, so stack and libraries stay in one place: run without `setarch -R`"
+                .to_owned(),
+        );
+    } else if matches!(machine.aslr, Some(0 | 1)) {
+        advice.push(
+            "the kernel's address randomization is not fully on, so stack, heap or libraries stay in one place: `sysctl kernel.randomize_va_space=2`"
+                .to_owned(),
+        );
     }
-
-    /// What makes two machines the same for a comparison of times, in one line.
-    #[must_use]
-    pub fn identity(&self) -> String {
-        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-        format!(
-            "{}: {}, {}, {}",
-            known(&self.hostname),
-            self.architecture,
-            known(&self.cpu),
-            self.cores.map_or_else(|| "unknown CPUs".to_owned(), cpus)
-        )
+    if let Some(governor @ ("powersave" | "ondemand" | "conservative")) =
+        machine.governor.as_deref()
+    {
+        advice.push(format!(
+            "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower frequency-set -g performance`"
+        ));
     }
-
-    /// One line for each thing that makes measurements noisy, each with what to do.
-    #[must_use]
-    pub fn advice(&self) -> Vec<String> {
-        let mut advice = Vec::new();
-        if let (Some([load, ..]), Some(cores)) = (self.load, self.cores)
-            && load > cores as f64
-        {
-            advice.push(format!(
-                "the load average is {load:.1} on {}, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time",
-                cpus(cores)
-            ));
-        }
-        if self.aslr_off_for_process == Some(true) {
-            advice.push(
-                "address randomization is off for this process, so stack and libraries stay in one place: run without `setarch -R`"
-                    .to_owned(),
-            );
-        } else if matches!(self.aslr, Some(0 | 1)) {
-            advice.push(
-                "the kernel's address randomization is not fully on, so stack, heap or libraries stay in one place: `sysctl kernel.randomize_va_space=2`"
-                    .to_owned(),
-            );
-        }
-        if let Some(governor @ ("powersave" | "ondemand" | "conservative")) =
-            self.governor.as_deref()
-        {
-            advice.push(format!(
-                "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower frequency-set -g performance`"
-            ));
-        }
-        if let Some(share) = self.steal_share.filter(|share| *share > NOTABLE_STEAL_SHARE) {
-            advice.push(format!(
-                "the hypervisor has given {:.1} % of the CPU time to other virtual machines: measure on a machine of your own, or expect wide intervals",
-                100.0 * share
-            ));
-        }
-        if let Some(swapped) = self.swap_used_kib.filter(|swapped| *swapped > NOTABLE_SWAP_KIB) {
-            advice.push(format!(
-                "{} MiB are swapped out, so memory is short and runs may wait for the disk: stop other programs, or `swapoff -a` if there is room",
-                swapped / 1024
-            ));
-        }
-        if self.turbo == Some(true) {
-            advice.push(
-                "turbo is on, so the clock depends on temperature and neighbours: `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`"
-                    .to_owned(),
-            );
-        }
-        advice
+    if let Some(share) = machine.steal_share.filter(|share| *share > NOTABLE_STEAL_SHARE) {
+        advice.push(format!(
+            "the hypervisor has given {:.1} % of the CPU time to other virtual machines: measure on a machine of your own, or expect wide intervals",
+            100.0 * share
+        ));
     }
+    if let Some(swapped) = machine.swap_used_kib.filter(|swapped| *swapped > NOTABLE_SWAP_KIB) {
+        advice.push(format!(
+            "{} MiB are swapped out, so memory is short and runs may wait for the disk: stop other programs, or `swapoff -a` if there is room",
+            swapped / 1024
+        ));
+    }
+    if machine.turbo == Some(true) {
+        advice.push(
+            "turbo is on, so the clock depends on temperature and neighbours: `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`"
+                .to_owned(),
+        );
+    }
+    advice
 }
 
 fn read(path: &str) -> Option<String> {
@@ -259,7 +199,7 @@ mod tests {
             turbo: Some(false),
             ..Machine::default()
         };
-        assert!(quiet.advice().is_empty());
+        assert!(advice(&quiet).is_empty());
     }
 
     #[test]
@@ -274,14 +214,14 @@ mod tests {
             turbo: Some(true),
             ..Machine::default()
         };
-        let advice = noisy.advice();
+        let advice = advice(&noisy);
         assert_eq!(advice.len(), 6);
         assert!(advice.iter().all(|line| line.contains(": ")), "{advice:?}");
     }
 
     #[test]
     fn this_machine_can_be_described() {
-        let machine = Machine::current();
+        let machine = current();
         assert!(!machine.architecture.is_empty());
         assert!(machine.kernel.is_some());
     }

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use object::{Object, ObjectSection};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::samples::Executable;
 
 /// Unquoted, these mean something to a shell (`=` and keywords are looked for apart).
 const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]{}#~!\n";
@@ -42,19 +43,6 @@ pub struct Program {
     pub via_shell: bool,
     /// Where it runs, unless in the folder that szc was called in.
     pub folder: Option<PathBuf>,
-}
-
-/// The file behind a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Executable {
-    /// Absolute path.
-    pub path: PathBuf,
-    /// SHA-256 of the file, lower-case hexadecimal.
-    pub sha256: String,
-    /// Length of the file.
-    pub size_bytes: u64,
-    /// Strings of the ELF section `.comment`: the compilers and linkers involved.
-    pub compiler: Vec<String>,
 }
 
 impl Program {

@@ -9,9 +9,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::child::Outcome;
 use super::instrument::Instrument;

@@ -6,10 +6,9 @@ pub mod annotations;
 pub mod junit;
 pub mod markdown;
 
-use super::json::{Command, EndedRecord, ResultRecord, SamplesFile};
 use super::text::verdicts;
-use super::verdict::Verdict;
 use super::view::Experiment;
+use crate::samples::{Command, EndedRecord, ResultRecord, SamplesFile, Verdict};
 
 /// How a check ended, to a machine that knows only these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

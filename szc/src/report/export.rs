@@ -11,7 +11,7 @@ pub mod r;
 use std::collections::BTreeSet;
 
 use super::view::Experiment;
-use crate::measure::sample::Sample;
+use crate::samples::Sample;
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]

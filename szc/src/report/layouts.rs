@@ -1,10 +1,11 @@
 //! What `szc run` says about one program: its mean over layouts, and where the variance comes from.
 #![forbid(unsafe_code)]
 
-use super::diagnostics;
-use super::json::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord, printable};
 use super::number::{percent, quantities, quantities_like};
-use crate::measure::metric::Kind;
+use super::remarks;
+use super::text::summary_table;
+use crate::samples::metric::Kind;
+use crate::samples::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord, printable};
 
 fn deciding(file: &SamplesFile, program: usize) -> Option<&SummaryRecord> {
     file.summaries.iter().find(|summary| summary.deciding && summary.program == program)
@@ -76,7 +77,7 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
         ));
     }
     let subject = format!("the layouts of {}", file.programs[program].title());
-    remarks.extend(diagnostics::remarks(&subject, &summary.diagnostics));
+    remarks.extend(remarks::remarks(&subject, &summary.diagnostics));
     if matches!(file.ended, EndedRecord::Interrupted { .. } | EndedRecord::Unfinished)
         && file.design.rule == RuleRecord::Fixed
     {
@@ -132,6 +133,28 @@ fn variance(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
     } else {
         text + " The program was not randomized, so only its environment and addresses varied."
     })
+}
+
+/// All that `szc run` says of each program; `quiet`: the sentence alone.
+#[must_use]
+pub fn run_report(file: &SamplesFile, quiet: bool) -> String {
+    let mut text = String::new();
+    for program in 0..file.programs.len() {
+        let table = summary_table(file, program);
+        if !quiet && !table.is_empty() {
+            text.push_str(&table);
+            text.push('\n');
+        }
+        text.push_str(&run_sentence(file, program));
+        text.push('\n');
+        if !quiet {
+            for remark in run_remarks(file, program) {
+                text.push_str(&remark);
+                text.push('\n');
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]

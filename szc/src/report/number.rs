@@ -1,8 +1,9 @@
 //! Numbers for people: units that fit, as many decimals as an interval deserves.
 #![forbid(unsafe_code)]
 
-use crate::measure::metric::{Kind, Metric};
 use szc_stats::fixed::Interval;
+
+use crate::samples::metric::{Kind, Metric};
 
 /// Values of a metric, all in the unit that fits the smallest.
 #[must_use]
@@ -84,6 +85,29 @@ pub fn percent(share: f64) -> String {
 #[must_use]
 pub fn many(count: u64) -> String {
     if count >= 1_000_000 { "more than a million".to_owned() } else { format!("about {count}") }
+}
+
+/// What an interval is called that is wider than usual because several comparisons share one error
+/// rate.
+#[must_use]
+pub fn interval_name(confidence: f64, members: &str) -> String {
+    if confidence > 0.9501 {
+        format!("{} interval (95 % for all {members} together)", percent(confidence))
+    } else {
+        "95 % interval".to_owned()
+    }
+}
+
+/// A p in running text.
+#[must_use]
+pub fn p_value(p: f64) -> String {
+    if p < 1e-4 { "less than 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+/// A p in the cell of a table: three digits, or its magnitude.
+#[must_use]
+pub fn short_p(p: f64) -> String {
+    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.0e}") }
 }
 
 #[cfg(test)]

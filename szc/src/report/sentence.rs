@@ -2,13 +2,26 @@
 //! "unresolved" the same.
 #![forbid(unsafe_code)]
 
-use super::json::{ResultRecord, RuleRecord, SamplesFile, printable};
-use super::number::{decimals_for, many, percent, range, ratio_with_range};
-use super::summary::layout_means;
-use super::verdict::Verdict;
-use crate::lab::design::Arrangement;
-use crate::measure::metric::{Kind, Metric};
 use szc_stats::fixed::Interval;
+
+use super::number::{decimals_for, interval_name, many, percent, range, ratio_with_range};
+use super::remarks::remarks;
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::summary::layout_means;
+use crate::samples::design::Arrangement;
+use crate::samples::metric::Kind;
+use crate::samples::{
+    Metric, ProgramRecord, ResultRecord, RuleRecord, SamplesFile, Verdict, printable,
+};
+
+/// Fills in the sentences that the results of `file` lack.
+pub fn put_into_words(file: &mut SamplesFile) {
+    for place in 0..file.results.len() {
+        if file.results[place].sentence.is_empty() {
+            file.results[place].sentence = verdict_sentence(file, &file.results[place]);
+        }
+    }
+}
 
 /// The verdict of one result in a sentence, followed by at most one on what it is not: about
 /// more than one layout.
@@ -18,9 +31,9 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
     let program = file.programs[result.program].title();
     let name = result.metric.title();
     let evidence = evidence(file, result);
-    let interval = interval_of(result);
+    let interval = result.bounds();
     let ratio = ratio_with_interval(result);
-    let tolerance = file.design.tolerance.unwrap_or(super::comparison::USUAL_TOLERANCE);
+    let tolerance = file.design.tolerance.unwrap_or(USUAL_TOLERANCE);
     let bound = 1.0 + tolerance;
     let budget = percent(tolerance);
     let mut sentence = match result.verdict {
@@ -46,7 +59,7 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
             "{program} is {} in {name} than {reference}: ratio {ratio}, {evidence}.",
             result.verdict.word(),
         ),
-        Verdict::Equivalent if never_differed(result) => format!(
+        Verdict::Equivalent if result.never_differed() => format!(
             "{program} and {reference} are equivalent within {budget}: {name} was equal in every block, {evidence}."
         ),
         Verdict::Equivalent => format!(
@@ -119,37 +132,15 @@ fn confidence(result: &ResultRecord) -> String {
     interval_name(result.confidence, "programs")
 }
 
-/// What an interval is called that is wider than usual because several comparisons share one error
-/// rate.
-pub(super) fn interval_name(confidence: f64, members: &str) -> String {
-    if confidence > 0.9501 {
-        format!("{} interval (95 % for all {members} together)", percent(confidence))
-    } else {
-        "95 % interval".to_owned()
-    }
-}
-
 /// "1.003, 95 % interval 0.998 to 1.008".
 fn ratio_with_interval(result: &ResultRecord) -> String {
-    let decimals = decimals_for(result.ratio, interval_of(result));
+    let decimals = decimals_for(result.ratio, result.bounds());
     format!(
         "{:.decimals$}, {} {}",
         result.ratio,
         confidence(result),
-        range(interval_of(result), decimals)
+        range(result.bounds(), decimals)
     )
-}
-
-/// The interval of a result.
-#[must_use]
-pub fn interval_of(result: &ResultRecord) -> Interval {
-    Interval { lower: result.interval[0], upper: result.interval[1] }
-}
-
-/// Whether the metric came out alike to the last digit in every block.
-#[must_use]
-pub fn never_differed(result: &ResultRecord) -> bool {
-    result.paired && result.mean_log_ratio == 0.0 && result.sd_log_ratio == 0.0
 }
 
 fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
@@ -180,9 +171,10 @@ fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
 
 /// What is said instead of a verdict when there are too few blocks.
 #[must_use]
-pub fn no_verdict(file: &SamplesFile, fewest: usize) -> String {
+pub fn no_verdict(file: &SamplesFile) -> String {
+    let fewest = file.design.min_blocks();
     let blocks = file.design.complete_blocks;
-    let title = |program: usize| file.programs.get(program).map(super::json::ProgramRecord::title);
+    let title = |program: usize| file.programs.get(program).map(ProgramRecord::title);
     let metric = &file.design.metric;
     let has_few = |program| layout_means(file, program, metric).len() < 2;
     if file.design.plan.arrangement == Arrangement::Groups && (has_few(0) || has_few(1)) {
@@ -211,11 +203,11 @@ fn inverse(interval: Interval) -> Interval {
 pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
     /// Loading and linking a program takes a millisecond or so.
     const SHORT_RUN_S: f64 = 5e-3;
-    let mut remarks = Vec::new();
+    let mut found = Vec::new();
     if let (true, Some(median), Some([lower, upper])) =
         (result.mean_and_median_disagree, result.median_ratio, result.median_interval)
     {
-        remarks.push(format!(
+        found.push(format!(
             "Mean and median disagree: the median ratio is {} (sign interval), the mean ratio {:.4}. The tail of the layouts moved: some layouts behave unlike the typical one.",
             ratio_with_range(median, Interval { lower, upper }),
             result.ratio,
@@ -224,14 +216,14 @@ pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
     if result.metric.kind() == Kind::Time
         && result.medians.iter().any(|median| *median < SHORT_RUN_S)
     {
-        remarks.push(
+        found.push(
             "A run takes less than 5 ms, most of which is start-up: give the programs more work to compare the work."
                 .to_owned(),
         );
     }
     let subject = format!("the block differences of {}", file.programs[result.program].title());
-    remarks.extend(super::diagnostics::remarks(&subject, &result.diagnostics));
-    remarks
+    found.extend(remarks(&subject, &result.diagnostics));
+    found
 }
 
 #[cfg(test)]

@@ -1,28 +1,19 @@
 //! Text for people: tables of results and of single programs, and remarks below them.
 #![forbid(unsafe_code)]
 
-use super::comparison::{Judged, metrics_in_order};
-use super::json::{Command, EndedRecord, ResultRecord, RuleRecord, SamplesFile, SummaryRecord};
 use super::number::{decimals_for, percent, quantities, quantities_like, range};
-use super::sentence::{interval_of, no_verdict, remarks_on};
-use crate::measure::metric::Metric;
-use szc_stats::{fixed, sequential};
-
-/// Fewest blocks for a verdict by the rule of a file.
-#[must_use]
-pub fn fewest_blocks(file: &SamplesFile) -> usize {
-    match file.design.rule {
-        RuleRecord::Fixed => fixed::FEWEST_BLOCKS,
-        RuleRecord::Sequential => sequential::FEWEST_BLOCKS,
-    }
-}
+use super::sentence::{no_verdict, remarks_on};
+use crate::results::comparison::Judged;
+use crate::samples::{
+    Command, EndedRecord, Metric, ResultRecord, RuleRecord, SamplesFile, SummaryRecord,
+};
 
 /// The verdict sentences on the deciding metric, one for each program but the references.
 #[must_use]
 pub fn verdicts(file: &SamplesFile) -> Vec<String> {
     let sentences: Vec<String> =
         file.deciding_results().map(|result| result.sentence.clone()).collect();
-    if sentences.is_empty() { vec![no_verdict(file, fewest_blocks(file))] } else { sentences }
+    if sentences.is_empty() { vec![no_verdict(file)] } else { sentences }
 }
 
 /// The table of a comparison: of two programs one line for each metric, of more one line for each
@@ -82,7 +73,7 @@ pub fn comparison_table(file: &SamplesFile) -> String {
 
 /// Ratio, interval, verdict and n.
 fn judgement(result: &ResultRecord) -> [String; 4] {
-    let interval = interval_of(result);
+    let interval = result.bounds();
     let decimals = decimals_for(result.ratio, interval);
     [
         format!("{:.decimals$}", result.ratio),
@@ -152,8 +143,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
             design.complete_blocks, design.plan.blocks
         ));
     }
-    if design.complete_blocks as usize >= fewest_blocks(file) && file.command != Command::Run {
-        for metric in metrics_in_order(file) {
+    if design.complete_blocks as usize >= design.min_blocks() && file.command != Command::Run {
+        for metric in file.metrics() {
             // What SPEC's tools measured has no CPU time at all, which is nobody's clock.
             let is_there =
                 file.was_measured() || file.runs.iter().any(|run| run.value(&metric) > 0.0);
@@ -166,6 +157,24 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
         }
     }
     remarks
+}
+
+/// All that is said of a comparison; `quiet`: the verdicts alone.
+#[must_use]
+pub fn comparison_report(file: &SamplesFile, quiet: bool) -> String {
+    let mut text = String::new();
+    let sentences = verdicts(file);
+    if !quiet {
+        let table = comparison_table(file);
+        if !table.is_empty() {
+            text = table + "\n";
+        }
+    }
+    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
 }
 
 /// Columns padded to their widest cell: the first to the left, the others to the right.

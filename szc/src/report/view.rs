@@ -9,15 +9,11 @@ pub mod facts;
 pub mod plots;
 pub mod unit;
 
-use super::comparison::results;
-use super::json::{Command, EndedRecord, ResultRecord, SamplesFile, SummaryRecord};
-use super::machines::over_machines;
 use super::number::{decimals_for, quantities, range};
-use super::sentence::interval_of;
-use super::suite::suite;
-use super::summary::summaries;
-use super::text;
-use super::verdict::Verdict;
+use super::sentence::put_into_words;
+use super::{remarks, text};
+use crate::results::complete;
+use crate::samples::{Command, EndedRecord, ResultRecord, SamplesFile, SummaryRecord, Verdict};
 
 /// One experiment of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,18 +66,8 @@ impl Experiment {
     /// versions and of experiments that were cut off, are analysed.
     #[must_use]
     pub fn new(source: String, mut file: SamplesFile) -> Self {
-        if file.results.is_empty() {
-            file.results = results(&file);
-        }
-        if file.summaries.is_empty() {
-            file.summaries = summaries(&file);
-        }
-        if file.over_machines.is_empty() {
-            file.over_machines = over_machines(&file);
-        }
-        if file.suite.is_none() && file.command == Command::Sweep {
-            file.suite = suite(&file);
-        }
+        complete(&mut file);
+        put_into_words(&mut file);
         Self { source, file }
     }
 
@@ -153,12 +139,12 @@ impl Experiment {
         }
         for (_, result) in self.deciding() {
             let subject = format!("the block differences of {}", self.pair(result));
-            remarks.extend(super::diagnostics::remarks(&subject, &result.diagnostics));
+            remarks.extend(remarks::remarks(&subject, &result.diagnostics));
         }
         if self.file.results.is_empty() {
             for (_, summary) in self.deciding_summaries() {
                 let subject = format!("the values of {}", self.name(summary.program));
-                remarks.extend(super::diagnostics::remarks(&subject, &summary.diagnostics));
+                remarks.extend(remarks::remarks(&subject, &summary.diagnostics));
             }
         }
         remarks.dedup();
@@ -169,7 +155,7 @@ impl Experiment {
 /// "1.068, 1.058 to 1.079": a result's ratio and interval with as many digits as they deserve.
 #[must_use]
 pub fn ratio_and_interval(result: &ResultRecord) -> (String, String) {
-    let interval = interval_of(result);
+    let interval = result.bounds();
     let decimals = decimals_for(result.ratio, interval);
     (format!("{:.decimals$}", result.ratio), range(interval, decimals))
 }
@@ -198,4 +184,4 @@ pub fn summary_sentence(experiment: &Experiment, summary: &SummaryRecord) -> Str
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use serde::Deserialize;
-use szc::measure::metric::Metric;
-use szc::measure::sample::values_of;
-use szc::report::json::{self, SamplesFile};
+use szc::samples::sample::values_of;
+use szc::samples::{Metric, SamplesFile, io};
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::groups::welch;
 use szc_tests::statistics::clopper_pearson;
@@ -43,9 +42,9 @@ enum What {
 
 fn main() -> Result<()> {
     match Options::parse().what {
-        What::Szc { samples } => println!("{}", of_szc(&json::read(&samples)?)?),
+        What::Szc { samples } => println!("{}", of_szc(&io::read(&samples)?)?),
         What::Welch { samples } => {
-            let file = json::read(&samples)?;
+            let file = io::read(&samples)?;
             let [one, other] = [0, 1].map(|program| values_of(&file.runs, program, &Metric::Cpu));
             println!("{}", of_welch(&one, &other, seconds(&file))?);
         }

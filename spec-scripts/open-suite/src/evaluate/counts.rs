@@ -12,8 +12,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use szc::measure::machine::Machine;
-use szc::report::json;
+use szc::measure::machine;
+use szc::samples::io;
+use szc::samples::machine::Machine;
 
 use super::record::{Archive, Evaluation, compress, decompressed};
 use super::setting::Setting;
@@ -123,8 +124,8 @@ fn count_or_plan(setting: &Setting<'_>, subject: &Subject<'_>) -> Result<()> {
     }
     let mut record = serde_json::to_value(Counts {
         evaluation: subject.evaluation.clone(),
-        machine: Machine::current(),
-        created: json::iso_8601(SystemTime::now()),
+        machine: machine::current(),
+        created: io::iso_8601(SystemTime::now()),
         counter: COUNTER.map(str::to_owned).to_vec(),
         events,
     })?;

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use szc::measure::sample::{Metric, values_of};
+use szc::samples::Metric;
+use szc::samples::sample::values_of;
 use szc_stats::describe::median;
 
 use super::record::State;
 use super::setting::Setting;
 use super::step::{BUILDING_S, Method, Step};
 use super::subject::Subject;
-use crate::build;
-use crate::run;
+use crate::{build, run};
 
 const PATIENCE: Duration = Duration::from_secs(600);
 

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use szc::measure::machine::Machine;
+use szc::measure::machine;
+use szc::samples::machine::Machine;
 
 use super::Done;
 use super::record::{Archive, compress, decompressed};
@@ -105,7 +106,7 @@ pub fn carry_out(setting: &Setting<'_>, step: Step) -> Result<Done> {
     }
     let lines = fs::read(&json).context("cannot read what heap-randomness wrote")?;
     let mut record = serde_json::to_value(HeapRandomness {
-        machine: Machine::current(),
+        machine: machine::current(),
         commit: setting.commit.clone(),
         options,
         lines: serde_json::from_slice(&lines).context("heap-randomness wrote something else")?,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use szc::report::json::{self, EndedRecord};
+use szc::samples::{EndedRecord, io};
 
 use super::record::Evaluation;
 use super::setting::Setting;
@@ -53,7 +53,7 @@ pub fn measure(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Resu
         command.args([subcommand(step), "--quiet", "--resume"]).arg(&samples);
     } else {
         let text = serde_json::to_string_pretty(&subject.evaluation)?;
-        json::write_whole(&note, "the description of an experiment", text.as_bytes())?;
+        io::write_whole(&note, "the description of an experiment", text.as_bytes())?;
         command.arg(subcommand(step)).args(options(setting, step, subject));
         command.arg("--json").arg(&samples).arg("--").args(lines);
     }
@@ -154,7 +154,7 @@ fn lines(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Result<Vec
 
 /// What szc said about a program that it refused.
 fn reason(samples: &Path) -> String {
-    match json::read(samples).map(|file| file.ended) {
+    match io::read(samples).map(|file| file.ended) {
         Ok(EndedRecord::Refused { reason }) => reason,
         _ => "szc refused it, see above".to_owned(),
     }

@@ -6,16 +6,15 @@
 //! processor and kernel in it, because virtual machines of one image often have the same name.
 #![forbid(unsafe_code)]
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
+use std::{fs, thread};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use szc::report::json::{self, SamplesFile};
+use szc::samples::{SamplesFile, io};
 
 use super::step::Step;
 use crate::hash::Key;
@@ -127,7 +126,7 @@ impl Archive {
         if path.is_file() {
             let bytes = decompressed(&path)?;
             let wrong = || format!("cannot use {}", path.display());
-            let file = json::parse(&bytes).with_context(wrong)?;
+            let file = io::parse(&bytes).with_context(wrong)?;
             let mut value: Value = serde_json::from_slice(&bytes).with_context(wrong)?;
             let evaluation = value.get_mut(FIELD).map(Value::take).unwrap_or_default();
             let evaluation = serde_json::from_value(evaluation).with_context(|| {
@@ -217,7 +216,7 @@ pub fn compress(path: &Path, content: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
-    json::write_whole(path, "samples", &bytes)
+    io::write_whole(path, "samples", &bytes)
 }
 
 /// The content of a compressed file.

@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use crate::measure::machine::Machine;
-use crate::measure::program::Executable;
-use crate::report::json::{self, SamplesFile};
+use crate::samples::machine::Machine;
+use crate::samples::{Executable, SamplesFile, io, printable};
 
 /// A folder of baselines.
 #[derive(Clone, Debug)]
@@ -65,7 +64,7 @@ impl Store {
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let path = folder.join(format!("{name}.json"));
-        json::write(&path, file)?;
+        io::write(&path, file)?;
         Ok(path)
     }
 
@@ -143,7 +142,7 @@ impl Store {
             for compiler in entries(&machine)? {
                 for path in entries(&compiler)? {
                     if path.extension().is_some_and(|extension| extension == "json") {
-                        let file = json::read(&path);
+                        let file = io::read(&path);
                         found.push((path, file));
                     }
                 }
@@ -225,8 +224,7 @@ fn compiler_key(program: Option<&Executable>) -> String {
 }
 
 fn compilers(path: &Path) -> String {
-    let file = json::read(path).ok();
+    let file = io::read(path).ok();
     let executable = file.and_then(|file| file.programs.into_iter().next()?.executable);
-    executable
-        .map_or_else(|| "unknown".to_owned(), |found| json::printable(&found.compiler.join(", ")))
+    executable.map_or_else(|| "unknown".to_owned(), |found| printable(&found.compiler.join(", ")))
 }

@@ -1,30 +1,25 @@
 //! The store, and the subcommand through its public entry.
 
-use super::*;
-use crate::lab::gate;
-use crate::report::summary::tests::layouts_of;
+use std::process::ExitCode;
 
-fn words_of(words: &[&str]) -> Vec<OsString> {
-    words.iter().map(OsString::from).collect()
-}
+use super::*;
+use crate::examples::layouts_of;
+use crate::lab::exit::{EXIT_PROGRAM, EXIT_USAGE};
+use crate::lab::gate;
+use crate::lab::subcommand::exit_code;
+use crate::samples::machine::Machine;
 
 fn samples() -> SamplesFile {
     let mut file = layouts_of(&[(1000, 1), (1100, 0), (1200, 1), (1300, 0)]);
-    file.machine = Machine::current();
+    file.machine = machine::current();
     file
-}
-
-#[test]
-fn the_option_table_is_consistent() {
-    use clap::CommandFactory;
-    Options::command().debug_assert();
 }
 
 #[test]
 fn what_is_stored_is_found_again_on_the_same_machine_only() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(Some(folder.path())).unwrap();
-    let here = Machine::current();
+    let here = machine::current();
     let path = store.save("main", &samples()).unwrap();
     assert_eq!(store.find("main", &here, None, false).unwrap(), path);
     let elsewhere = Machine { cpu: Some("another".to_owned()), ..here.clone() };
@@ -42,14 +37,14 @@ fn what_is_stored_is_found_again_on_the_same_machine_only() {
 fn a_baseline_of_another_compiler_is_not_taken_silently() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(Some(folder.path())).unwrap();
-    let executable = |compiler: &str| crate::measure::program::Executable {
+    let executable = |compiler: &str| crate::samples::Executable {
         compiler: vec![compiler.to_owned()],
         ..Default::default()
     };
     let mut file = samples();
     file.programs[0].executable = Some(executable("clang 21"));
     store.save("main", &file).unwrap();
-    let here = Machine::current();
+    let here = machine::current();
     let found = |compiler| store.find("main", &here, Some(&executable(compiler)), true);
     assert!(found("clang 21").is_ok());
     let error = found("clang 22").unwrap_err().to_string();
@@ -70,7 +65,7 @@ fn names_cannot_leave_the_store() {
 fn a_comparison_is_no_baseline() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(Some(folder.path())).unwrap();
-    let two = crate::report::comparison::tests::comparison(1000, 900);
+    let two = crate::examples::comparison(1000, 900);
     assert!(store.save("x", &two).unwrap_err().to_string().contains("2 programs"));
 }
 
@@ -78,12 +73,12 @@ fn a_comparison_is_no_baseline() {
 fn a_baseline_is_saved_used_listed_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().to_str().unwrap();
-    let baseline = |words: &[&str]| command(&words_of(&[words, &["--store", store]].concat()));
+    let baseline = |words: &[&str]| exit_code::<Options>(&[words, &["--store", store]].concat());
     let save = |command_: &str| {
-        command(&words_of(&[
+        exit_code::<Options>(&[
             "--store", store, "save", "main", "-q", "--runs", "12", "--metric", "wall", "--",
             command_,
-        ]))
+        ])
     };
     // Times so far apart that other work on the machine cannot blur them.
     assert_eq!(save("sleep 0.05"), ExitCode::from(EXIT_VERDICT));
@@ -92,7 +87,7 @@ fn a_baseline_is_saved_used_listed_and_removed() {
     let gate = |candidate: &str| {
         let options = ["-q", "--metric", "wall", "--max-slowdown", "100%", "--store", store];
         let rest = ["--baseline", "main", "--", candidate];
-        gate::command(&words_of(&[&options[..], &rest].concat()))
+        exit_code::<gate::Options>(&[&options[..], &rest].concat())
     };
     assert_eq!(gate("sleep 0.4"), ExitCode::from(1));
     assert_eq!(gate("sleep 0.001"), ExitCode::from(0));

@@ -12,7 +12,8 @@ use std::thread;
 use anyhow::{Context, Result};
 
 use super::cache::{Cache, Entry, Record};
-use super::{Failure, Source};
+use super::source::Source;
+use crate::lab::failure::Failure;
 use crate::measure::child::Stop;
 
 /// How much of a failed build's output is shown.

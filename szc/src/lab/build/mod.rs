@@ -12,21 +12,23 @@ mod making;
 mod options;
 mod placeholders;
 mod revision;
+mod source;
 mod tree;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
 
+use self::cache::{Cache, Record};
+use self::making::{Job, make_all};
+use self::source::sources;
+use crate::lab::failure::Failure;
 use crate::measure::child::Stop;
-use cache::{Cache, Record};
-use making::{Job, make_all};
+
 pub use options::{BuildOptions, Level};
 pub use placeholders::{Value, quoted, substitute};
-use revision::{Repository, Revision};
-use tree::Tree;
 
 /// Variables that build systems and szc read.
 const VARIABLES: [&str; 12] = [
@@ -64,50 +66,6 @@ impl Version {
     }
 }
 
-/// Why there is nothing to measure.
-#[derive(Debug)]
-pub enum Failure {
-    /// The options make no sense: what was found, what is needed, what to do next.
-    Usage(String),
-    /// A build failed: which, and the end of what it printed.
-    Build(String),
-    /// This signal asked to stop.
-    Interrupted(i32),
-    /// szc could not do its part.
-    Internal(anyhow::Error),
-}
-
-impl Failure {
-    /// The exit code of its class.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Usage(_) => super::EXIT_USAGE,
-            Self::Build(_) => super::EXIT_PROGRAM,
-            Self::Interrupted(signal) => {
-                super::EXIT_SIGNAL_BASE + u8::try_from(*signal).unwrap_or_default()
-            }
-            Self::Internal(_) => super::EXIT_INTERNAL,
-        }
-    }
-
-    /// What to tell the user.
-    #[must_use]
-    pub fn message(&self) -> String {
-        match self {
-            Self::Usage(text) | Self::Build(text) => text.clone(),
-            Self::Interrupted(_) => "stopped while building; nothing was measured".to_owned(),
-            Self::Internal(error) => format!("{error:#}"),
-        }
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Internal(error)
-    }
-}
-
 /// Builds every version that `options` ask for, to be used in `commands`; `say` is told what
 /// happens. In their order; a request to stop is looked for in `stop`.
 ///
@@ -119,7 +77,7 @@ pub fn versions(
     stop: &Stop,
     say: &mut dyn FnMut(&str),
 ) -> Result<Vec<Version>, Failure> {
-    let levels = options.levels(commands).map_err(Failure::Usage)?;
+    let levels = options.levels(commands).map_err(|text| Failure::Usage(anyhow!(text)))?;
     let Some(command) = &options.build else {
         return Ok(levels
             .into_iter()
@@ -133,9 +91,9 @@ pub fn versions(
     };
     let out_of_tree = placeholders::mentions(command, "out");
     if out_of_tree && !commands.iter().any(|command| placeholders::mentions(command, "out")) {
-        return Err(Failure::Usage(
-            "the build command puts its products into {out}, but no measured command runs anything there: write {out} where the program is, as in '{out}/bench input'".to_owned(),
-        ));
+        return Err(Failure::Usage(anyhow!(
+            "the build command puts its products into {{out}}, but no measured command runs anything there: write {{out}} where the program is, as in '{{out}}/bench input'"
+        )));
     }
     let cache = Cache::open(options.cache.as_deref())?;
     cache.clean();
@@ -175,62 +133,6 @@ pub fn versions(
         version.reused = made.get(key).copied().unwrap_or_default();
     }
     Ok(versions)
-}
-
-/// What a build starts from.
-#[derive(Clone, Debug)]
-enum Source {
-    Tree { tree: Tree, hash: String },
-    Revision { repository: Repository, revision: Revision, id: String },
-}
-
-impl Source {
-    fn id(&self) -> &str {
-        match self {
-            Self::Tree { hash, .. } => hash,
-            Self::Revision { id, .. } => id,
-        }
-    }
-
-    /// Where in the folder of a build the command runs, if in a copy.
-    fn place_in(&self, folder: &Path) -> PathBuf {
-        let copy = folder.join("tree");
-        match self {
-            Self::Tree { .. } => copy,
-            // Joining an empty prefix would leave a slash at the end.
-            Self::Revision { repository, .. } if repository.prefix() == Path::new("") => copy,
-            Self::Revision { repository, .. } => copy.join(repository.prefix()),
-        }
-    }
-}
-
-/// The source of each level.
-fn sources(
-    options: &BuildOptions,
-    levels: &[Level],
-    place: &Path,
-    cache: &Cache,
-) -> Result<Vec<Source>, Failure> {
-    let usage = |error: anyhow::Error| Failure::Usage(format!("{error:#}"));
-    if options.revisions.is_empty() {
-        let tree = Tree::list(place, cache.folder()).map_err(usage)?;
-        let hash = tree.hash()?;
-        return Ok(vec![Source::Tree { tree, hash }; levels.len()]);
-    }
-    let repository = Repository::of(place).map_err(usage)?;
-    let names = levels.iter().filter_map(|level| level.revision.as_deref());
-    let revisions: Vec<Revision> =
-        names.map(|name| repository.revision(name)).collect::<Result<_, _>>().map_err(usage)?;
-    if !options.allow_dirty {
-        repository.check_clean(&revisions).map_err(usage)?;
-    }
-    Ok(revisions
-        .into_iter()
-        .map(|revision| {
-            let id = format!("{} in {}", revision.tree, repository.prefix().display());
-            Source::Revision { repository: repository.clone(), revision, id }
-        })
-        .collect())
 }
 
 /// The name of a build: sixteen hexadecimal digits, so that all paths are equally long.

@@ -1,4 +1,5 @@
 //! Builds of small trees, with cp and sh as compilers.
+
 use std::fs;
 
 use super::revision::tests::{commit, repository, run};
@@ -82,7 +83,10 @@ fn a_build_into_out_leaves_programs_where_the_user_is() {
     let path = command.strip_prefix("cat ").unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "hello\n");
     let error = build(&options, "cat made").unwrap_err();
-    assert!(matches!(&error, Failure::Usage(text) if text.contains("{out}/bench")), "{error:?}");
+    assert!(
+        matches!(&error, Failure::Usage(error) if error.to_string().contains("{out}/bench")),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn a_failed_build_shows_the_end_of_its_output_and_is_tried_again() {
     let options = workshop.options("seq 100; echo no such thing >&2; exit 3", "");
     for _ in 0..2 {
         let error = build(&options, "true").unwrap_err();
-        assert_eq!(error.exit_code(), crate::lab::EXIT_PROGRAM);
+        assert_eq!(error.exit_code(), crate::lab::exit::EXIT_PROGRAM);
         let text = error.message();
         assert!(text.contains("exit status: 3"), "{text}");
         assert!(text.ends_with("\n    100\n    no such thing"), "{text}");
@@ -103,7 +107,7 @@ fn a_failed_build_shows_the_end_of_its_output_and_is_tried_again() {
 fn flags_that_no_command_uses_are_refused() {
     let workshop = Workshop::new();
     let error = build(&workshop.options("true", "-O2,-O3"), "true").unwrap_err();
-    assert_eq!(error.exit_code(), crate::lab::EXIT_USAGE);
+    assert_eq!(error.exit_code(), crate::lab::exit::EXIT_USAGE);
     assert!(error.message().contains("{flags} stands in no command"));
 }
 
@@ -154,11 +158,11 @@ fn unknown_revisions_and_changed_files_are_usage_errors() {
         ..workshop.options("true", "")
     };
     let error = build(&with("nowhere"), "true").unwrap_err();
-    assert_eq!(error.exit_code(), crate::lab::EXIT_USAGE);
+    assert_eq!(error.exit_code(), crate::lab::exit::EXIT_USAGE);
     assert!(error.message().contains("there is no revision \"nowhere\""));
     fs::write(workshop.tree().join("value"), "changed\n").unwrap();
     let error = build(&with("HEAD"), "true").unwrap_err();
-    assert_eq!(error.exit_code(), crate::lab::EXIT_USAGE);
+    assert_eq!(error.exit_code(), crate::lab::exit::EXIT_USAGE);
     build(&BuildOptions { allow_dirty: true, ..with("HEAD") }, "true").unwrap();
 }
 

@@ -4,11 +4,10 @@
 //! of an earlier build would otherwise be taken for those of this one. Elsewhere it is every file.
 #![forbid(unsafe_code)]
 
-use std::fs;
-use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use szc_stats::fixed::FEWEST_BLOCKS;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::design::MOST_BLOCKS;
 use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
-use szc_stats::fixed::FEWEST_BLOCKS;
+use crate::samples::design::MOST_BLOCKS;
 
 const LONG_ABOUT: &str = "\
 Compares commands over many random layouts and says which is faster.

@@ -1,30 +1,22 @@
 //! The command line, and whole comparisons through the public entry.
 
-use super::*;
-use crate::lab::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
-use crate::measure::metric::Metric;
-use crate::report::json::{self, EndedRecord};
-use clap::Parser;
 use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::*;
+use crate::lab::exit::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::subcommand::exit_code;
+use crate::samples::{EndedRecord, Metric, io};
 
 fn parsed(words: &[&str]) -> Result<Options, clap::Error> {
     Options::try_parse_from(words)
 }
 
-fn exit_code(words: &[&str]) -> ExitCode {
-    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    command(&words)
-}
-
 fn programs(words: &[&str]) -> Result<Vec<Program>> {
     let options = parsed(words).unwrap();
     programs_of(&options.commands, &options.comparison.names)
-}
-
-#[test]
-fn the_option_table_is_consistent() {
-    use clap::CommandFactory;
-    Options::command().debug_assert();
 }
 
 #[test]
@@ -82,7 +74,7 @@ fn senseless_command_lines_are_usage_errors() {
         &["--", "true", ""],
         &["--", "true", "echo 'open"],
     ] {
-        assert_eq!(exit_code(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
     }
 }
 
@@ -108,8 +100,8 @@ fn compare_commands(options: &[&str], command_a: &str, command_b: &str) -> (Exit
         vec!["--quiet", "--blocks", "6", "--seed", "7", "--json", path.to_str().unwrap()];
     words.extend(options);
     words.extend(["--", command_a, command_b]);
-    let code = exit_code(&words);
-    (code, json::read(&path).unwrap())
+    let code = exit_code::<Options>(&words);
+    (code, io::read(&path).unwrap())
 }
 
 const SHORT: &str = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done";
@@ -167,7 +159,7 @@ fn a_samples_file_that_cannot_be_written_stops_before_the_first_run() {
     let trace = folder.path().join("ran");
     let touch = format!("touch {}", trace.display());
     let words = ["--json", "/nonexistent/x.json", "--", &touch, &touch];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_INTERNAL));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_INTERNAL));
     assert!(!trace.exists());
 }
 
@@ -180,7 +172,7 @@ fn sequential(options: &[&str], commands: &[&str]) -> (ExitCode, SamplesFile) {
     words.extend(options);
     words.push("--");
     words.extend(commands);
-    (exit_code(&words), json::read(&path).unwrap())
+    (exit_code::<Options>(&words), io::read(&path).unwrap())
 }
 
 #[test]
@@ -219,17 +211,16 @@ fn saved_samples_are_read_again_with_other_questions() {
     let again = folder.path().join("again.json");
     let (path, again) = (path.to_str().unwrap(), again.to_str().unwrap());
     let measure = ["-q", "--fixed", "6", "--metric", "wall", "--json", path, "--", "true", "true"];
-    assert_eq!(exit_code(&measure), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<Options>(&measure), ExitCode::from(EXIT_VERDICT));
     let words = ["-q", path, "--metric", "rss", "--delta", "50%", "--name", "B=b", "--json", again];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
-    let (one, other) =
-        (json::read(Path::new(path)).unwrap(), json::read(Path::new(again)).unwrap());
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let (one, other) = (io::read(Path::new(path)).unwrap(), io::read(Path::new(again)).unwrap());
     assert_eq!(one.runs, other.runs);
     assert_eq!(other.design.metric, Metric::Rss);
     assert_eq!(other.results[0].verdict.word(), "equivalent");
     assert_eq!(other.programs[1].title(), "B (b)");
     for words in [&[path, "--metric", "instructions"][..], &[path, "true"], &[path, path]] {
-        assert_eq!(exit_code(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
     }
 }
 
@@ -239,8 +230,8 @@ fn a_refused_comparison_says_why_when_it_is_read_again() {
     let path = folder.path().join("samples.json");
     let text = path.to_str().unwrap();
     let measure = ["-q", "--fixed", "6", "--json", text, "--", "true", "false"];
-    assert_eq!(exit_code(&measure), ExitCode::from(EXIT_PROGRAM));
-    assert_eq!(exit_code(&["-q", text]), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(exit_code::<Options>(&measure), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(exit_code::<Options>(&["-q", text]), ExitCode::from(EXIT_PROGRAM));
 }
 
 #[test]
@@ -249,14 +240,14 @@ fn an_experiment_goes_on_where_it_was_begun_only() {
     let path = folder.path().join("samples.json");
     let text = path.to_str().unwrap();
     let words = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", "true", "true"];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
-    let mut cut = json::read(&path).unwrap();
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let mut cut = io::read(&path).unwrap();
     cut.design.complete_blocks = 3;
     cut.ended = EndedRecord::Interrupted { signal: 1 };
     cut.machine.cpu = Some("a faster one".to_owned());
-    json::write(&path, &cut).unwrap();
-    assert_eq!(exit_code(&["-q", "--resume", text]), ExitCode::from(EXIT_USAGE));
-    assert_eq!(json::read(&path).unwrap(), cut);
+    io::write(&path, &cut).unwrap();
+    assert_eq!(exit_code::<Options>(&["-q", "--resume", text]), ExitCode::from(EXIT_USAGE));
+    assert_eq!(io::read(&path).unwrap(), cut);
 }
 
 #[test]
@@ -268,15 +259,15 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
         "-q", "--fixed", "8", "--metric", "wall", "--seed", "5", "--json", text, "--", "true",
         "true",
     ];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
-    let whole = json::read(&path).unwrap();
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let whole = io::read(&path).unwrap();
     let mut cut = whole.clone();
     cut.design.complete_blocks = 3;
     cut.runs.truncate(14);
     cut.ended = EndedRecord::Interrupted { signal: 2 };
-    json::write(&path, &cut).unwrap();
-    assert_eq!(exit_code(&["-q", "--resume", text]), ExitCode::from(EXIT_VERDICT));
-    let resumed = json::read(&path).unwrap();
+    io::write(&path, &cut).unwrap();
+    assert_eq!(exit_code::<Options>(&["-q", "--resume", text]), ExitCode::from(EXIT_VERDICT));
+    let resumed = io::read(&path).unwrap();
     assert_eq!(resumed.ended, EndedRecord::Complete);
     assert_eq!(resumed.created, whole.created);
     assert_eq!(resumed.runs[..12], whole.runs[..12]);
@@ -286,7 +277,7 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
     assert_eq!(plan(&resumed), plan(&whole));
     // A fixed number of blocks stays fixed, and a run is no comparison.
     let words = ["--resume", text, "--budget", "100"];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
 }
 
 #[test]
@@ -297,7 +288,7 @@ fn a_program_that_has_changed_is_not_resumed() {
     let path = folder.path().join("samples.json");
     let (command, text) = (program.to_str().unwrap(), path.to_str().unwrap());
     let words = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", command, "true"];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
     std::fs::copy("/bin/false", &program).unwrap();
-    assert_eq!(exit_code(&["--resume", text]), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&["--resume", text]), ExitCode::from(EXIT_USAGE));
 }

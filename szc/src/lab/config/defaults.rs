@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
-use super::{BuildTable, Config, ProgramEntry, RunsTable, load};
+use super::file::{BuildTable, Config, ProgramEntry, RunsTable, load};
 use crate::lab::saved::are_samples_files;
 
 /// Options of every command that takes defaults from a file.

@@ -1,5 +1,7 @@
 //! Good files, wrong files, hostile files; and what commands make of them.
+
 use std::ffi::OsString;
+use std::fs;
 
 use clap::Parser;
 use proptest::prelude::*;

@@ -4,18 +4,41 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Experiment, Keep, Stopping, command_name};
-use crate::lab::design::Design;
-use crate::lab::session::{Next, Observer};
-use crate::measure::sample::Sample;
-use crate::report::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
-use crate::report::json::{Command, RuleRecord, SamplesFile};
-use crate::report::number::{percent, quantities};
-use crate::report::progress::Progress;
-use crate::report::text::running_estimate;
+use anyhow::Result;
 use szc_stats::describe::mean;
 use szc_stats::planning::Rule;
 use szc_stats::stopping::{Look, Plan, Question};
+
+use crate::lab::session::{Next, Observer};
+use crate::report::number::{percent, quantities};
+use crate::report::progress::Progress;
+use crate::report::text::running_estimate;
+use crate::results::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
+use crate::samples::design::Design;
+use crate::samples::{Command, RuleRecord, Sample, SamplesFile};
+
+/// When to stop, and by what rule to judge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// When the data are looked at.
+    pub rule: RuleRecord,
+    /// Tolerated change as a share, for questions about two programs.
+    pub tolerance: Option<f64>,
+    /// Half the width of the interval to reach, as a share of the mean.
+    pub precision: Option<f64>,
+    /// No further block is begun after this time.
+    pub time: Option<Duration>,
+}
+
+impl Default for Stopping {
+    /// After the blocks of the design.
+    fn default() -> Self {
+        Self { rule: RuleRecord::Fixed, tolerance: None, precision: None, time: None }
+    }
+}
+
+/// Keeps what an experiment has measured so far.
+pub type Keep<'a> = Box<dyn FnMut(&SamplesFile) -> Result<()> + 'a>;
 
 /// Time between two savings: losing a minute is bearable, and writing costs little.
 const SAVING_INTERVAL: Duration = Duration::from_secs(60);
@@ -38,25 +61,28 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Of an experiment whose file, still without runs, is `file`; `keep` is called about every
-    /// minute.
-    pub(super) fn new(experiment: &Experiment, file: &SamplesFile, keep: Option<Keep<'a>>) -> Self {
-        let runs = match experiment.stopping.time {
-            Some(_) => 0,
-            None => experiment.design.total_runs(),
-        };
-        let progress = Progress::new(command_name(experiment.command), runs, experiment.quiet);
-        let done = experiment.earlier.as_ref().map_or(0, |earlier| earlier.runs.len());
+    /// Of an experiment whose file, still without runs, is `file`, and of which `done` runs were made
+    /// before an interruption; `keep` is called about every minute.
+    pub(super) fn new(
+        file: &SamplesFile,
+        stopping: Stopping,
+        quiet: bool,
+        done: usize,
+        keep: Option<Keep<'a>>,
+    ) -> Self {
+        let design = file.design.plan;
+        let runs = if stopping.time.is_some() { 0 } else { design.total_runs() };
+        let progress = Progress::new(file.command.name(), runs, quiet);
         for _ in 0..done {
             progress.advance();
         }
         let now = Instant::now();
         Self {
             progress,
-            design: experiment.design,
-            stopping: experiment.stopping,
+            design,
+            stopping,
             criteria: criteria_of(file),
-            pairs: (1..experiment.programs.len()).map(|program| (0, program)).collect(),
+            pairs: (1..file.programs.len()).map(|program| (0, program)).collect(),
             started: now,
             saved: now,
             layout_means: Vec::new(),

@@ -1,17 +1,12 @@
 //! Exit codes of gates through the public entry, and the words around them.
 
+use std::process::ExitCode;
+
 use super::*;
-use crate::lab::EXIT_PROGRAM;
+use crate::lab::exit::{EXIT_PROGRAM, EXIT_USAGE};
 use crate::lab::run;
-use crate::measure::metric::Metric;
-
-fn words_of(words: &[&str]) -> Vec<OsString> {
-    words.iter().map(OsString::from).collect()
-}
-
-fn exit_code_of(words: &[&str]) -> ExitCode {
-    command(&words_of(words))
-}
+use crate::lab::subcommand::exit_code;
+use crate::samples::Metric;
 
 /// A gate on wall time: budget 10 blocks, half a second at most.
 fn gate(options: &[&str], baseline: &str, candidate: &str) -> (ExitCode, SamplesFile) {
@@ -20,21 +15,15 @@ fn gate(options: &[&str], baseline: &str, candidate: &str) -> (ExitCode, Samples
     let mut words = vec!["-q", "--metric", "wall", "--seed", "3", "--json", path.to_str().unwrap()];
     words.extend(options);
     words.extend(["--", baseline, candidate]);
-    let code = exit_code_of(&words);
-    (code, json::read(&path).unwrap())
+    let code = exit_code::<Options>(&words);
+    (code, io::read(&path).unwrap())
 }
 
 fn measured(folder: &Path, name: &str, command: &str) -> String {
     let path = folder.join(name).to_str().unwrap().to_owned();
     let words = ["-q", "--runs", "12", "--metric", "wall", "--json", &path, "--", command];
-    assert_eq!(run::command(&words_of(&words)), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
     path
-}
-
-#[test]
-fn the_option_table_is_consistent() {
-    use clap::CommandFactory;
-    Options::command().debug_assert();
 }
 
 #[test]
@@ -75,7 +64,7 @@ fn a_candidate_that_fails_is_four_and_nonsense_is_two() {
         &["--baseline", "../x", "--", "true"],
         &["--baseline", "x", "--", "true", "true"],
     ] {
-        assert_eq!(exit_code_of(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
     }
 }
 
@@ -85,7 +74,7 @@ fn two_saved_runs_are_compared_as_groups() {
     let fast = measured(folder.path(), "fast.json", "sleep 0.005");
     let slow = measured(folder.path(), "slow.json", "sleep 0.08");
     let with = |one: &str, other: &str| {
-        exit_code_of(&["-q", "--metric", "wall", "--max-slowdown", "100%", one, other])
+        exit_code::<Options>(&["-q", "--metric", "wall", "--max-slowdown", "100%", one, other])
     };
     assert_eq!(with(&fast, &slow), ExitCode::from(EXIT_FAIL));
     assert_eq!(with(&slow, &fast), ExitCode::from(EXIT_VERDICT));
@@ -108,13 +97,13 @@ fn a_candidate_is_measured_against_a_saved_baseline() {
         &baseline,
         "sleep 0.08",
     ];
-    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_FAIL));
-    let file = json::read(&path).unwrap();
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_FAIL));
+    let file = io::read(&path).unwrap();
     assert_eq!((file.programs.len(), file.results[0].paired), (2, false));
     assert!(file.results[0].sentence.contains("unpaired"), "{:?}", file.results[0]);
     // Read again, it says the same.
     let again = ["-q", "--metric", "wall", "--max-slowdown", "100%", out];
-    assert_eq!(exit_code_of(&again), ExitCode::from(EXIT_FAIL));
+    assert_eq!(exit_code::<Options>(&again), ExitCode::from(EXIT_FAIL));
 }
 
 #[test]
@@ -122,15 +111,15 @@ fn samples_of_another_machine_are_refused_unless_the_user_insists() {
     let folder = tempfile::tempdir().unwrap();
     let one = measured(folder.path(), "one.json", "sleep 0.005");
     let other = measured(folder.path(), "other.json", "sleep 0.08");
-    let mut file = json::read(Path::new(&other)).unwrap();
+    let mut file = io::read(Path::new(&other)).unwrap();
     file.machine.cpu = Some("a faster one".to_owned());
-    json::write(Path::new(&other), &file).unwrap();
+    io::write(Path::new(&other), &file).unwrap();
     let words = ["-q", "--metric", "wall", "--max-slowdown", "100%", &one, &other];
-    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
     let out = folder.path().join("gate.json");
     let insisting = ["--across-machines", "--json", out.to_str().unwrap()];
-    assert_eq!(exit_code_of(&[&words[..], &insisting].concat()), ExitCode::from(EXIT_FAIL));
-    let joined = json::read(&out).unwrap();
+    assert_eq!(exit_code::<Options>(&[&words[..], &insisting].concat()), ExitCode::from(EXIT_FAIL));
+    let joined = io::read(&out).unwrap();
     assert_eq!((joined.version, joined.machines.len()), (3, 2));
     assert_eq!(joined.machine_of(1).cpu.as_deref(), Some("a faster one"));
 }
@@ -146,7 +135,7 @@ fn a_candidate_that_prints_something_else_is_refused_whatever_it_takes() {
     let baseline = measured(folder.path(), "base.json", &printing("one", "0.03"));
     let words = ["-q", "--metric", "wall", "--max-slowdown", "100%"];
     let against = |more: &[&str], candidate: &str| {
-        exit_code_of(&[&words[..], more, &[&baseline, candidate]].concat())
+        exit_code::<Options>(&[&words[..], more, &[&baseline, candidate]].concat())
     };
     let other = printing("other", "0.005");
     assert_eq!(against(&[], &other), ExitCode::from(EXIT_PROGRAM));
@@ -162,14 +151,14 @@ fn a_refused_measurement_passes_no_gate() {
     let folder = tempfile::tempdir().unwrap();
     let slow = measured(folder.path(), "slow.json", "sleep 0.03");
     let fast = measured(folder.path(), "fast.json", "sleep 0.005");
-    let mut file = json::read(Path::new(&fast)).unwrap();
+    let mut file = io::read(Path::new(&fast)).unwrap();
     file.ended = EndedRecord::Refused { reason: "A failed".to_owned() };
-    json::write(Path::new(&fast), &file).unwrap();
+    io::write(Path::new(&fast), &file).unwrap();
     for pair in [[&slow, &fast], [&fast, &slow]] {
         let words = ["-q", "--max-slowdown", "100%", pair[0], pair[1]];
-        assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+        assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
     }
-    assert_eq!(run::command(&words_of(&["-q", &fast])), ExitCode::from(EXIT_PROGRAM));
+    assert_eq!(exit_code::<run::Options>(&["-q", &fast]), ExitCode::from(EXIT_PROGRAM));
 }
 
 #[test]
@@ -178,19 +167,19 @@ fn files_of_different_metrics_are_compared_only_by_what_both_have_alike() {
     let one = measured(folder.path(), "one.json", "sleep 0.005");
     let other = measured(folder.path(), "other.json", "sleep 0.005");
     let of_metric = |metric: Metric, option: Option<&str>| {
-        let mut file = json::read(Path::new(&other)).unwrap();
+        let mut file = io::read(Path::new(&other)).unwrap();
         file.design.metric = metric;
         file.design.metric_option = option.map(str::to_owned);
-        json::write(Path::new(&other), &file).unwrap();
+        io::write(Path::new(&other), &file).unwrap();
     };
     let words = ["-q", "--max-slowdown", "100%", &one, &other];
     let by_wall = [&words[..], &["--metric", "wall"]].concat();
     of_metric(Metric::Rss, None);
-    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
-    assert_ne!(exit_code_of(&by_wall), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    assert_ne!(exit_code::<Options>(&by_wall), ExitCode::from(EXIT_USAGE));
     // Under valgrind everything takes longer.
     of_metric(Metric::Figure("instructions".to_owned()), None);
-    assert_eq!(exit_code_of(&by_wall), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&by_wall), ExitCode::from(EXIT_USAGE));
 }
 
 /// The first program of a file takes a fixed figure, printed by itself.
@@ -199,7 +188,7 @@ fn counting(folder: &Path, name: &str, count: &str) -> String {
     let metric = "user:count ([0-9]+)";
     let command = format!("echo count {count} of {count}0");
     let words = ["-q", "--runs", "6", "--metric", metric, "--json", &path, "--", &command];
-    assert_eq!(run::command(&words_of(&words)), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
     path
 }
 
@@ -213,16 +202,20 @@ fn figures_that_never_vary_are_certain_also_between_groups() {
         ([&more, &less], EXIT_VERDICT),
         ([&less, &less], EXIT_VERDICT),
     ] {
-        assert_eq!(exit_code_of(&["-q", pair[0], pair[1]]), ExitCode::from(code), "{pair:?}");
+        assert_eq!(
+            exit_code::<Options>(&["-q", pair[0], pair[1]]),
+            ExitCode::from(code),
+            "{pair:?}"
+        );
     }
     let sentence = "n = 8 layouts, unpaired, where the program's own figure never varies";
     let (path, other) = (folder.path().join("gate.json"), &more);
-    exit_code_of(&["-q", "--json", path.to_str().unwrap(), &less, other]);
-    let result = &json::read(&path).unwrap().results[0];
+    exit_code::<Options>(&["-q", "--json", path.to_str().unwrap(), &less, other]);
+    let result = &io::read(&path).unwrap().results[0];
     assert!(result.sentence.contains(sentence), "{}", result.sentence);
     // What the program prints elsewhere was not measured.
     let words = ["-q", "--metric", "user:of ([0-9]+)", &less, &more];
-    assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
 }
 
 #[test]
@@ -233,14 +226,14 @@ fn a_saved_gate_answers_by_its_verdict_and_its_own_tolerance() {
     assert_eq!(file.results[0].verdict, Verdict::Pass, "{:?}", file.results[0]);
     for ended in [EndedRecord::Interrupted { signal: 2 }, EndedRecord::Unfinished] {
         file.ended = ended;
-        json::write(&path, &file).unwrap();
+        io::write(&path, &file).unwrap();
         let path = path.to_str().unwrap();
-        assert_eq!(exit_code_of(&["-q", path]), ExitCode::from(EXIT_VERDICT));
+        assert_eq!(exit_code::<Options>(&["-q", path]), ExitCode::from(EXIT_VERDICT));
         let strict = ["-q", "--max-slowdown", "1%", path];
-        assert_eq!(exit_code_of(&strict), ExitCode::from(EXIT_FAIL));
+        assert_eq!(exit_code::<Options>(&strict), ExitCode::from(EXIT_FAIL));
         for option in [["--max-slowdown", "50%"], ["--warmup", "3"], ["--env-size", "fixed"]] {
             let words = [&["-q", "--resume", path][..], &option].concat();
-            assert_eq!(exit_code_of(&words), ExitCode::from(EXIT_USAGE), "{option:?}");
+            assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE), "{option:?}");
         }
     }
 }
@@ -251,11 +244,11 @@ fn a_budget_of_blocks_bounds_a_candidate_measured_alone() {
     let path = folder.path().join("base.json");
     let path = path.to_str().unwrap();
     let words = ["-q", "--runs", "30", "--metric", "wall", "--json", path, "--", "sleep 0.002"];
-    assert_eq!(run::command(&words_of(&words)), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
     let out = folder.path().join("gate.json");
     let words = ["-q", "--metric", "wall", "--budget", "10", "--json", out.to_str().unwrap(), path];
-    exit_code_of(&[&words[..], &["sleep 0.002"]].concat());
-    let file = json::read(&out).unwrap();
+    exit_code::<Options>(&[&words[..], &["sleep 0.002"]].concat());
+    let file = io::read(&out).unwrap();
     let blocks = |program| {
         file.runs.iter().filter(|run| run.program == program).map(|run| run.block).max().unwrap()
             + 1

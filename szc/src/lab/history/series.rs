@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use serde::{Serialize, Serializer};
-
-use crate::measure::metric::Metric;
-use crate::report::json::{Command, ResultRecord, SamplesFile, SummaryRecord, printable};
-use crate::report::number::{decimals_for, quantities, range};
-use crate::report::text::align;
 use szc_stats::change_points::{Search, change_points};
 use szc_stats::fixed::Interval;
+
+use crate::report::number::{decimals_for, quantities, range};
+use crate::report::text::align;
+use crate::samples::{Command, Metric, ResultRecord, SamplesFile, SummaryRecord, printable};
 
 /// The same thing measured again and again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

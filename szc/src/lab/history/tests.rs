@@ -1,9 +1,14 @@
 //! Histories of made files, read through the public entry.
 
-use super::*;
-use crate::measure::metric::Metric;
-use crate::report::comparison::tests::comparison;
+use std::process::ExitCode;
+
 use szc_stats::change_points::{Judge, Search};
+
+use super::*;
+use crate::examples::comparison;
+use crate::lab::exit::{EXIT_INTERNAL, EXIT_USAGE};
+use crate::lab::subcommand::exit_code;
+use crate::samples::Metric;
 
 /// Files of one comparison each; B takes as many milliseconds as `times` say, A takes 1000.
 fn write(folder: &Path, times: &[u64]) {
@@ -11,12 +16,12 @@ fn write(folder: &Path, times: &[u64]) {
         let mut file = comparison(1000, *time);
         file.created = format!("2026-11-{:02}T00:00:00Z", day + 1);
         // Names must not decide about the order.
-        json::write(&folder.join(format!("{}.json", times.len() - day)), &file).unwrap();
+        io::write(&folder.join(format!("{}.json", times.len() - day)), &file).unwrap();
     }
 }
 
 fn run(words: &[&str]) -> ExitCode {
-    command(&words.iter().map(OsString::from).collect::<Vec<_>>())
+    exit_code::<Options>(words)
 }
 
 fn read(folder: &Path) -> Vec<Series> {
@@ -59,7 +64,7 @@ fn pairs_of_other_commands_are_series_of_their_own_wherever_they_were_built() {
     for (number, command) in commands.iter().enumerate() {
         let mut file = comparison(1000, 1000);
         file.programs[1].command = (*command).to_owned();
-        json::write(&folder.path().join(format!("{number}.json")), &file).unwrap();
+        io::write(&folder.path().join(format!("{number}.json")), &file).unwrap();
     }
     let series = read(folder.path());
     let points: Vec<usize> = series.iter().map(|series| series.points.len()).collect();
@@ -73,7 +78,7 @@ fn a_comparison_that_was_cut_off_is_no_history_of_its_programs() {
     write(folder.path(), &[1000]);
     let mut file = comparison(1000, 1000);
     file.results.clear();
-    json::write(&folder.path().join("cut.json"), &file).unwrap();
+    io::write(&folder.path().join("cut.json"), &file).unwrap();
     let series = read(folder.path());
     assert!(series.iter().all(|series| series.is_ratio), "{series:?}");
 }
@@ -83,7 +88,7 @@ fn names_of_files_may_be_any_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().unwrap();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.json");
-    json::write(&folder.path().join(name), &comparison(1000, 1000)).unwrap();
+    io::write(&folder.path().join(name), &comparison(1000, 1000)).unwrap();
     let out = folder.path().join("out.txt");
     let words = ["--quiet", "--json", out.to_str().unwrap(), folder.path().to_str().unwrap()];
     assert_eq!(run(&words), EXIT_VERDICT.into());
@@ -96,7 +101,7 @@ fn machines_and_metrics_are_series_of_their_own() {
     write(folder.path(), &[1000, 1000]);
     let mut file = comparison(1000, 1000);
     file.machine.cpu = Some("another".to_owned());
-    json::write(&folder.path().join("other.json"), &file).unwrap();
+    io::write(&folder.path().join("other.json"), &file).unwrap();
     assert_eq!(read(folder.path()).len(), 2);
     let mut files = Vec::new();
     read_folder(folder.path(), &mut files).unwrap();

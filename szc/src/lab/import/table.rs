@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::lab::design::MOST_BLOCKS;
 use crate::measure::rsf;
+use crate::samples::design::MOST_BLOCKS;
 
 /// The first line.
 pub(super) const HEADER: &str = "szc-spec-runs 1";

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::*;
-use crate::lab::{EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::exit::{EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::subcommand::exit_code;
 
 const FIXTURES: [(&str, &str); 2] = [
     ("cpu2006", include_str!("../../../../spec-scripts/spec/fixtures/cpu2006.rsf")),
@@ -77,8 +78,8 @@ fn both_suites_become_sweeps_by_wall_time() {
         assert!((first.value(&Metric::Wall) / expected - 1.0).abs() < 1e-9, "{first:?}");
         // What is written is what every other command reads.
         let json = folder.path().join("suite.json");
-        json::write(&json, &file).unwrap();
-        assert_eq!(json::read(&json).unwrap(), file);
+        io::write(&json, &file).unwrap();
+        assert_eq!(io::read(&json).unwrap(), file);
     }
 }
 
@@ -174,9 +175,9 @@ fn the_command_tells_and_saves() {
     let table = measured(folder.path(), FIXTURES[0].1);
     let json = folder.path().join("suite.json");
     let words = ["-q".into(), table.into_os_string(), "--json".into(), json.clone().into()];
-    assert_eq!(command(&words), EXIT_VERDICT.into());
-    assert!(json::read(&json).unwrap().suite.is_some());
-    assert_eq!(command(&["nothing.tsv".into()]), EXIT_USAGE.into());
-    assert_eq!(command(&[]), EXIT_USAGE.into());
-    assert_eq!(command(&["--help".into()]), EXIT_VERDICT.into());
+    assert_eq!(exit_code::<Options>(&words), EXIT_VERDICT.into());
+    assert!(io::read(&json).unwrap().suite.is_some());
+    assert_eq!(exit_code::<Options>(&["nothing.tsv"]), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&[""; 0]), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&["--help"]), EXIT_VERDICT.into());
 }

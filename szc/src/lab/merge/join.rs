@@ -5,12 +5,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::lab::design::Design;
-use crate::lab::experiment::command_name;
-use crate::measure::machine::Machine;
-use crate::measure::sample::Sample;
-use crate::report::json::{
-    Command, EndedRecord, ProgramRecord, SamplesFile, VERSION, VERSION_OF_MACHINES,
+use crate::samples::design::Design;
+use crate::samples::machine::Machine;
+use crate::samples::{
+    Command, EndedRecord, ProgramRecord, Sample, SamplesFile, VERSION, VERSION_OF_MACHINES,
 };
 
 /// One program at all levels on one machine.
@@ -99,7 +97,7 @@ fn check_alone(path: &Path, file: &SamplesFile, partial: bool) -> Result<()> {
     if file.command != Command::Sweep {
         bail!(
             "{name} is of szc {}, and files of szc sweep are needed: a sweep with --fixed and two levels compares two versions",
-            command_name(file.command)
+            file.command.name()
         );
     }
     match &file.ended {

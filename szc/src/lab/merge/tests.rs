@@ -1,10 +1,11 @@
 //! Parts of sweeps joined, and refused.
 
 use super::*;
-use crate::lab::shard::Shard;
-use crate::lab::{EXIT_USAGE, EXIT_VERDICT};
-use crate::report::json::{Command, EndedRecord, VERSION, VERSION_OF_MACHINES};
-use crate::report::suite::tests::suite_of;
+use crate::examples::suite_of;
+use crate::lab::exit::{EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::subcommand::exit_code;
+use crate::samples::shard::Shard;
+use crate::samples::{Command, EndedRecord, VERSION, VERSION_OF_MACHINES};
 
 /// A program at two levels, of that shard and that host.
 fn part(name: &str, host: &str, shard: Option<(usize, usize)>) -> SamplesFile {
@@ -80,7 +81,7 @@ fn files_of_other_plans_are_refused_by_what_differs() {
         (|file| file.command = Command::Compare, "is of szc compare"),
         (|file| file.design.plan.blocks += 1, "differ in the number of blocks (20 and 21)"),
         (|file| file.design.tolerance = Some(0.5), "differ in the tolerance"),
-        (|file| file.design.metric = crate::measure::metric::Metric::Wall, "in the metric"),
+        (|file| file.design.metric = crate::samples::Metric::Wall, "in the metric"),
         (
             |file| file.programs[1].level = Some("-O9".to_owned()),
             "in the levels (-O1, -O2 and -O1, -O9)",
@@ -101,7 +102,7 @@ fn files_of_other_plans_are_refused_by_what_differs() {
 fn builds_that_differ_between_machines_are_warned_of() {
     let with = |host: &str, hash: &str| {
         let mut file = part("a", host, None);
-        let executable = crate::measure::program::Executable {
+        let executable = crate::samples::Executable {
             path: "./a".into(),
             sha256: hash.to_owned(),
             size_bytes: 1,
@@ -121,18 +122,18 @@ fn the_command_writes_one_file_that_says_what_it_was_made_of() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).into_os_string();
     for (name, program, host) in [("1", "a", "one"), ("2", "b", "one"), ("3", "a", "two")] {
-        json::write(Path::new(&path(name)), &part(program, host, None)).unwrap();
+        io::write(Path::new(&path(name)), &part(program, host, None)).unwrap();
     }
     let words = ["-q".into(), path("1"), path("2"), path("3"), "--json".into(), path("whole")];
-    assert_eq!(command(&words), EXIT_VERDICT.into());
-    let whole = json::read(Path::new(&path("whole"))).unwrap();
+    assert_eq!(exit_code::<Options>(&words), EXIT_VERDICT.into());
+    let whole = io::read(Path::new(&path("whole"))).unwrap();
     assert!(!whole.was_measured() && whole.suite.is_some());
     assert_eq!(whole.over_machines.len(), 1);
     // Sweeps are gone on with by their own files.
     let words = ["-q".into(), "--resume".into(), path("whole")];
-    assert_eq!(crate::lab::sweep::command(&words), EXIT_USAGE.into());
-    assert_eq!(command(&[path("1"), path("1")]), EXIT_USAGE.into());
-    assert_eq!(command(&[]), EXIT_USAGE.into());
-    assert_eq!(command(&[path("nothing")]), EXIT_USAGE.into());
-    assert_eq!(command(&["--help".into()]), EXIT_VERDICT.into());
+    assert_eq!(exit_code::<crate::lab::sweep::Options>(&words), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&[path("1"), path("1")]), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&[""; 0]), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&[path("nothing")]), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&["--help"]), EXIT_VERDICT.into());
 }

@@ -8,10 +8,10 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{
     Budget, CommonOptions, FIXED_BY_A_FILE, parse_budget, parse_name, parse_share, parse_time,
 };
+use crate::samples::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 
 const LONG_ABOUT: &str = "\
 Measures a command over many random layouts: what it takes, how certain that is, and how much of \

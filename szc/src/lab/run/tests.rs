@@ -1,16 +1,13 @@
 //! The command line of `szc run`, and measurements through the public entry.
 
+use std::process::ExitCode;
+
 use super::*;
-use crate::lab::EXIT_VERDICT;
-use crate::measure::metric::Metric;
-use crate::report::json::EndedRecord;
+use crate::lab::exit::{EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::subcommand::exit_code;
+use crate::samples::{EndedRecord, Metric, SamplesFile};
 
 const WORK: &str = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done";
-
-fn exit_code(words: &[&str]) -> ExitCode {
-    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    command(&words)
-}
 
 fn measured_file(options: &[&str], command: &str) -> (ExitCode, SamplesFile) {
     let folder = tempfile::tempdir().unwrap();
@@ -18,14 +15,8 @@ fn measured_file(options: &[&str], command: &str) -> (ExitCode, SamplesFile) {
     let mut words = vec!["--quiet", "--seed", "7", "--json", path.to_str().unwrap()];
     words.extend(options);
     words.extend(["--", command]);
-    let code = exit_code(&words);
-    (code, json::read(&path).unwrap())
-}
-
-#[test]
-fn the_option_table_is_consistent() {
-    use clap::CommandFactory;
-    Options::command().debug_assert();
+    let code = exit_code::<Options>(&words);
+    (code, io::read(&path).unwrap())
 }
 
 #[test]
@@ -41,7 +32,7 @@ fn senseless_command_lines_are_usage_errors() {
         &["--cpu", "100000", "--", "true"],
         &["--resume", "/nonexistent.json"],
     ] {
-        assert_eq!(exit_code(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
     }
 }
 
@@ -84,21 +75,21 @@ fn a_saved_run_is_read_again() {
     let path = folder.path().join("run.json");
     let path = path.to_str().unwrap();
     let words = ["--quiet", "--runs", "3", "--metric", "wall", "--json", path, "--", "true"];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
-    assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<Options>(&["--quiet", path]), ExitCode::from(EXIT_VERDICT));
     let again = folder.path().join("again.json");
     let words = ["--quiet", path, "--metric", "rss", "--json", again.to_str().unwrap()];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_VERDICT));
-    assert_eq!(json::read(&again).unwrap().design.metric, Metric::Rss);
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(io::read(&again).unwrap().design.metric, Metric::Rss);
     let words = ["--quiet", path, "--metric", "instructions"];
-    assert_eq!(exit_code(&words), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
     std::fs::write(path, "{").unwrap();
-    assert_eq!(exit_code(&["--quiet", path]), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&["--quiet", path]), ExitCode::from(EXIT_USAGE));
 }
 
 #[test]
 fn a_failing_program_is_four() {
     let (code, file) = measured_file(&["--metric", "wall"], "false");
-    assert_eq!(code, ExitCode::from(crate::lab::EXIT_PROGRAM));
+    assert_eq!(code, ExitCode::from(crate::lab::exit::EXIT_PROGRAM));
     assert!(matches!(file.ended, EndedRecord::Refused { .. }));
 }

@@ -6,10 +6,10 @@
 use std::io;
 use std::time::Duration;
 
-use crate::lab::design::{Phase, PlannedRun};
 use crate::measure::child::{End, Outcome};
 use crate::measure::program::Program;
-use crate::measure::sample::Metric;
+use crate::samples::Metric;
+use crate::samples::design::{Phase, PlannedRun};
 
 /// Lines of stderr that are shown.
 const STDERR_LINES: usize = 10;

@@ -7,9 +7,9 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
 use crate::lab::options::{CommonOptions, FIXED_BY_A_FILE, parse_share};
-use crate::lab::shard::Shard;
+use crate::samples::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use crate::samples::shard::Shard;
 
 const LONG_ABOUT: &str = "\
 Measures levels of a parameter on several programs, and says which levels differ: on each program, \

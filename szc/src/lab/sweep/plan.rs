@@ -9,18 +9,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::lab::design::Design;
-use crate::lab::experiment::{Experiment, Keep, Stopping};
+use crate::lab::analysis::analyse;
+use crate::lab::experiment::{Experiment, Keep, Measurement, Stopping};
 use crate::lab::options::MetricChoice;
 use crate::lab::output::save;
 use crate::lab::session::Conditions;
-use crate::lab::shard::Shard;
 use crate::measure::program::Program;
-use crate::report::comparison::results;
-use crate::report::json::{self, Command, EndedRecord, ProgramRecord, RuleRecord, SamplesFile};
-use crate::report::machines::over_machines;
-use crate::report::suite::suite;
-use crate::report::summary::summaries;
+use crate::samples::design::Design;
+use crate::samples::shard::Shard;
+use crate::samples::{Command, EndedRecord, ProgramRecord, SamplesFile, io};
 
 /// A program of the suite: the same command at all levels, the reference first.
 pub(super) struct Workload {
@@ -56,7 +53,7 @@ impl Sweep {
     /// When szc itself cannot work. A program that fails is [`EndedRecord::Refused`].
     pub(super) fn carry_out(&self) -> Result<SamplesFile> {
         if let Some(path) = &self.json {
-            json::check_writable(path)?;
+            io::check_writable(path)?;
         }
         let mut whole = self.file()?;
         for (place, workload) in self.workloads.iter().enumerate() {
@@ -99,7 +96,7 @@ impl Sweep {
 
     /// The file to save to before the end.
     fn file_on_the_way(&self) -> Option<&PathBuf> {
-        self.json.as_ref().filter(|path| !json::is_special(path))
+        self.json.as_ref().filter(|path| !io::is_special(path))
     }
 
     /// Saves what there is of the program at `place` as a part of `whole`.
@@ -119,23 +116,18 @@ impl Sweep {
         earlier: Option<SamplesFile>,
     ) -> Result<Experiment> {
         let choice = MetricChoice::new(&self.metric)?;
-        Ok(Experiment {
-            command: Command::Sweep,
-            command_line: self.words.clone(),
-            programs,
-            design: Design { programs: self.levels(), seed, ..self.design },
+        let measurement = Measurement {
             conditions: self.conditions.clone(),
-            stopping: Stopping {
-                rule: RuleRecord::Fixed,
-                tolerance: self.tolerance,
-                precision: None,
-                time: None,
-            },
             instruments: choice.instruments,
             metric_option: choice.option,
-            json: None,
+        };
+        let design = Design { programs: self.levels(), seed, ..self.design };
+        let words = self.words.clone();
+        Ok(Experiment {
+            stopping: Stopping { tolerance: self.tolerance, ..Stopping::default() },
             quiet: self.quiet,
             earlier,
+            ..Experiment::new(Command::Sweep, words, programs, design, measurement)
         })
     }
 
@@ -210,15 +202,4 @@ impl Sweep {
         }));
         whole.design.complete_blocks = whole.design.complete_blocks.max(blocks);
     }
-}
-
-/// Writes down all that follows from the runs of a sweep.
-pub(in crate::lab) fn analyse(file: &mut SamplesFile) {
-    if matches!(file.ended, EndedRecord::Refused { .. }) {
-        return;
-    }
-    file.over_machines = over_machines(file);
-    file.results = results(file);
-    file.summaries = summaries(file);
-    file.suite = suite(file);
 }

@@ -9,7 +9,7 @@ use super::plan::{Sweep, Workload};
 use crate::lab::options::MetricChoice;
 use crate::lab::resume::{conditions_of, metric_of, reopened};
 use crate::measure::program::Program;
-use crate::report::json::{Command, ProgramRecord};
+use crate::samples::{Command, ProgramRecord};
 
 /// The rest of the sweep in the file at `path`, to be saved there.
 ///

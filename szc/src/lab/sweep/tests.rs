@@ -1,8 +1,11 @@
 //! Sweeps through the public entry, with the shell as the program.
 
+use std::process::ExitCode;
+
 use super::*;
-use crate::lab::{EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
-use crate::report::json::{self, Command, EndedRecord};
+use crate::lab::exit::{EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
+use crate::lab::subcommand::exit_code;
+use crate::samples::{Command, EndedRecord, io};
 
 /// Counts to {n}.
 const LOOP: &str = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done";
@@ -14,7 +17,7 @@ fn sweep_of(words: &[&str]) -> (ExitCode, Option<SamplesFile>) {
     let cache = format!("--cache={}", folder.path().join("cache").display());
     let words: Vec<OsString> =
         ["--quiet", &json, &cache].iter().chain(words).map(OsString::from).collect();
-    (command(&words), json::read(&path).ok())
+    (exit_code::<Options>(&words), io::read(&path).ok())
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn usage_errors_come_before_anything_runs() {
         assert_eq!(code, EXIT_USAGE.into(), "{words:?}");
         assert_eq!(file, None);
     }
-    assert_eq!(command(&["--help".into()]), EXIT_VERDICT.into());
+    assert_eq!(exit_code::<Options>(&["--help"]), EXIT_VERDICT.into());
 }
 
 #[test]
@@ -136,16 +139,16 @@ fn a_sweep_that_was_cut_off_names_all_programs_and_is_gone_on_with() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.json");
-    let resume = || command(&["-q".into(), "--resume".into(), path.clone().into()]);
+    let resume = || exit_code::<Options>(&["-q".as_ref(), "--resume".as_ref(), path.as_os_str()]);
     // Nothing at all, blocks of the first program, all of it, and blocks of the second as well.
     for (first, second) in [(0, 0), (2, 0), (6, 0), (6, 1), (6, 6)] {
         let mut cut = whole.clone();
         cut.runs.retain(|run| run.block < if run.program < 2 { first } else { second });
         cut.design.complete_blocks = first.max(second);
         cut.ended = EndedRecord::Interrupted { signal: 2 };
-        json::write(&path, &cut).unwrap();
+        io::write(&path, &cut).unwrap();
         assert_eq!(resume(), EXIT_VERDICT.into(), "{first} {second}");
-        let found = json::read(&path).unwrap();
+        let found = io::read(&path).unwrap();
         assert_eq!(plan(&found), plan(&whole), "{first} {second}");
         assert_eq!(found.ended, EndedRecord::Complete);
         assert_eq!((found.created, found.programs.len()), (whole.created.clone(), 4));
@@ -171,12 +174,12 @@ fn a_file_that_no_sweep_wrote_is_not_gone_on_with() {
     for (place, spoil) in spoilers.iter().enumerate() {
         let mut bad = good.clone();
         spoil(&mut bad);
-        json::write(&path, &bad).unwrap();
-        let words = ["-q".into(), "--resume".into(), path.clone().into()];
-        assert_eq!(command(&words), EXIT_USAGE.into(), "{place}");
+        io::write(&path, &bad).unwrap();
+        let words = ["-q".as_ref(), "--resume".as_ref(), path.as_os_str()];
+        assert_eq!(exit_code::<Options>(&words), EXIT_USAGE.into(), "{place}");
     }
     let words = ["--resume=x.json", "--fixed=7"].map(OsString::from);
-    assert_eq!(command(&words), EXIT_USAGE.into());
+    assert_eq!(exit_code::<Options>(&words), EXIT_USAGE.into());
 }
 
 #[test]
@@ -207,12 +210,12 @@ fn shards_have_the_layouts_of_the_whole_sweep() {
     cut.runs.retain(|run| run.block < 2);
     cut.design.complete_blocks = 2;
     cut.ended = EndedRecord::Interrupted { signal: 2 };
-    json::write(&path, &cut).unwrap();
+    io::write(&path, &cut).unwrap();
     assert_eq!(
-        command(&["-q".into(), "--resume".into(), path.clone().into()]),
+        exit_code::<Options>(&["-q".as_ref(), "--resume".as_ref(), path.as_os_str()]),
         EXIT_VERDICT.into()
     );
-    assert_eq!(plan(&json::read(&path).unwrap()), plan(&even));
+    assert_eq!(plan(&io::read(&path).unwrap()), plan(&even));
 
     for wrong in ["--shard=4/4", "--shard=0/2", "--shard=3/2", "--shard=x"] {
         assert_eq!(of(&[wrong]).0, EXIT_USAGE.into(), "{wrong}");

@@ -3,7 +3,7 @@
 
 use super::{Outcome, checks};
 use crate::report::number::quantities;
-use crate::report::suite::suite_sentences;
+use crate::report::suite_sentences::suite_sentences;
 use crate::report::view::{Experiment, ratio_and_interval};
 
 /// The summary of all experiments: verdicts, then a table, then remarks.

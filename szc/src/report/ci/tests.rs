@@ -1,8 +1,7 @@
 //! What build servers are told about gates that pass, fail and break, and about hostile names.
 
 use super::*;
-use crate::report::comparison::tests::{analysed, comparison, file_of};
-use crate::report::view::tests::experiment;
+use crate::examples::{analysed, comparison, experiment, file_of};
 
 fn gate(milliseconds: [u64; 2]) -> Experiment {
     let mut file = file_of(&milliseconds, 20);

@@ -1,8 +1,7 @@
 //! Tables of made-up samples, and how hostile names are written.
 
 use super::*;
-use crate::report::comparison::tests::comparison;
-use crate::report::view::tests::experiment;
+use crate::examples::{comparison, experiment};
 
 fn hostile() -> Table {
     let mut file = comparison(1000, 900);

@@ -3,11 +3,10 @@
 
 use super::element::{number, sentence, table};
 use super::{facts, figures, suite};
-use crate::report::json::{ResultRecord, SummaryRecord};
-use crate::report::number::{decimals_for, percent, quantities};
+use crate::report::number::{decimals_for, percent, quantities, short_p};
 use crate::report::plot::svg::escape;
-use crate::report::sentence::interval_of;
 use crate::report::view::{Experiment, Tone};
+use crate::samples::{ResultRecord, SummaryRecord};
 
 /// Everything about the experiment at `place` of the page.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {
@@ -78,7 +77,7 @@ fn result_row(
     several: bool,
 ) -> Vec<String> {
     let at = |field: &str| format!("{base}/{field}");
-    let decimals = decimals_for(result.ratio, interval_of(result));
+    let decimals = decimals_for(result.ratio, result.bounds());
     let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.decimals$}"));
     let medians = quantities(&result.metric, result.medians);
     let median = |which: usize| {
@@ -101,13 +100,8 @@ fn result_row(
             result.verdict.mark()
         ),
         number(&at("n"), result.n as f64, &result.n.to_string()),
-        number(&at("p_adjusted"), result.p_adjusted, &probability(result.p_adjusted)),
+        number(&at("p_adjusted"), result.p_adjusted, &short_p(result.p_adjusted)),
     ]
-}
-
-/// A probability with two significant digits.
-pub(super) fn probability(p: f64) -> String {
-    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.0e}") }
 }
 
 /// Every program by itself.

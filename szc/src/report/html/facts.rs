@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use super::element::table;
-use crate::report::json::{EndedRecord, RuleRecord};
 use crate::report::number::percent;
 use crate::report::plot::svg::escape;
 use crate::report::view::Experiment;
 use crate::report::view::facts::{command_line, reproduction};
+use crate::samples::{EndedRecord, RuleRecord};
 
 /// Most runs that the table holds; all of them are in the data of the page.
 const MOST_RUNS: usize = 2000;

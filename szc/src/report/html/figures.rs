@@ -1,15 +1,15 @@
 //! The figures of one experiment.
 #![forbid(unsafe_code)]
 
+use szc_stats::shapiro_wilk::shapiro_wilk;
+
 use super::element::Figure;
-use crate::measure::metric::Metric;
-use crate::measure::sample::values_of;
-use crate::report::json::ResultRecord;
 use crate::report::number::quantities;
 use crate::report::plot::svg::escape;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
 use crate::report::view::{Experiment, plots, probability};
-use szc_stats::shapiro_wilk::shapiro_wilk;
+use crate::samples::sample::values_of;
+use crate::samples::{Metric, ResultRecord};
 
 /// All figures on the deciding metric.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {

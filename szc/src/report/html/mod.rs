@@ -16,9 +16,9 @@ mod verdicts;
 
 use serde::Serialize;
 
-use super::json::SamplesFile;
 use super::plot::svg::escape;
 use super::view::Experiment;
+use crate::samples::SamplesFile;
 
 /// The data of a page.
 #[derive(Serialize)]

@@ -2,16 +2,16 @@
 //! variance in numbers.
 #![forbid(unsafe_code)]
 
+use szc_stats::fixed::Interval;
+
 use super::element::{Figure, number, sentence, table};
-use super::experiment::probability as short_p;
 use super::verdicts::directions;
-use crate::report::machines::OverMachinesRecord;
-use crate::report::number::{decimals_for, range};
+use crate::report::number::{decimals_for, range, short_p};
 use crate::report::plot::interval::{self, Labels, Row};
 use crate::report::plot::svg::escape;
-use crate::report::suite::{LevelRecord, SuiteRecord, suite_sentences};
+use crate::report::suite_sentences::suite_sentences;
 use crate::report::view::{Experiment, Tone};
-use szc_stats::fixed::Interval;
+use crate::samples::{LevelRecord, OverMachinesRecord, SuiteRecord};
 
 /// The section of the experiment at `place` of the page; empty if it is no sweep.
 pub(super) fn section(place: usize, experiment: &Experiment) -> String {

@@ -5,11 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::*;
-use crate::report::comparison::tests::{comparison, file_of};
-use crate::report::json::EndedRecord;
-use crate::report::suite::tests::suite_of;
-use crate::report::summary::tests::layouts_of;
-use crate::report::view::tests::experiment;
+use crate::examples::{comparison, experiment, file_of, layouts_of, suite_of};
+use crate::samples::EndedRecord;
 
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
 

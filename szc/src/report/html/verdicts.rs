@@ -2,15 +2,14 @@
 #![forbid(unsafe_code)]
 
 use super::element::{Figure, number, sentence};
-use crate::measure::metric::{Kind, Metric};
-use crate::report::json::ResultRecord;
 use crate::report::number::quantities;
 use crate::report::plot::interval::{self, Labels};
 use crate::report::plot::svg::escape;
 use crate::report::text::verdicts;
-use crate::report::verdict::Verdict;
 use crate::report::view::plots::interval_row;
 use crate::report::view::{Experiment, Tone, ratio_and_interval, summary_sentence};
+use crate::samples::metric::Kind;
+use crate::samples::{Metric, ResultRecord, Verdict};
 
 /// Verdicts of all experiments.
 pub(super) fn section(experiments: &[Experiment]) -> String {

@@ -1,8 +1,7 @@
 //! Sentences about one program.
 
 use super::*;
-use crate::report::comparison::tests::analysed;
-use crate::report::summary::tests::layouts_of;
+use crate::examples::{analysed, layouts_of};
 
 fn spread() -> SamplesFile {
     layouts_of(&[(1000, 1), (1100, 0), (1200, 1), (1300, 0), (1400, 1), (1500, 0)])

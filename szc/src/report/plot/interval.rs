@@ -2,11 +2,10 @@
 //! common logarithmic axis of ratios, so that 2 and 1/2 are equally far from 1.
 #![forbid(unsafe_code)]
 
-use super::SERIES;
 use super::frame::{Frame, Margins, TEXT_SIZE};
-use super::marks;
 use super::scale::{Kind, extent};
 use super::svg::{Alternative, Anchor, fit, width_of_text};
+use super::{SERIES, marks};
 
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]

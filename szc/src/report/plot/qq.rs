@@ -2,11 +2,10 @@
 //! the line, and stay inside the band.
 #![forbid(unsafe_code)]
 
-use super::SERIES;
 use super::frame::{Frame, Margins};
-use super::marks;
 use super::scale::{Kind, extent};
 use super::svg::Alternative;
+use super::{SERIES, marks};
 
 /// The values of one plot.
 #[derive(Clone, Debug, PartialEq)]

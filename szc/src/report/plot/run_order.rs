@@ -1,11 +1,10 @@
 //! Run-order plot: every run in the order of time, so that a drift of the machine can be seen.
 #![forbid(unsafe_code)]
 
-use super::SERIES;
 use super::frame::{Frame, Margins};
-use super::marks;
 use super::scale::{Kind, extent};
 use super::svg::Alternative;
+use super::{SERIES, marks};
 
 /// The runs of one program.
 #[derive(Clone, Debug, PartialEq)]

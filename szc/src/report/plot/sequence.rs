@@ -1,11 +1,10 @@
 //! Differences of the blocks in the order of time, and how the interval of their mean closed.
 #![forbid(unsafe_code)]
 
-use super::SERIES;
 use super::frame::{Frame, Margins};
-use super::marks;
 use super::scale::{Kind, extent};
 use super::svg::Alternative;
+use super::{SERIES, marks};
 
 /// The blocks of one comparison.
 #[derive(Clone, Debug, PartialEq)]

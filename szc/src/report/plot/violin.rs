@@ -4,11 +4,10 @@
 //! to quartile with the median (Hintze and Nelson 1998, "Violin plots").
 #![forbid(unsafe_code)]
 
-use super::SERIES;
 use super::frame::{Frame, Margins, TEXT_SIZE};
-use super::marks;
 use super::scale::{Kind, extent};
 use super::svg::{Alternative, Anchor, fit};
+use super::{SERIES, marks};
 
 /// The runs of one program.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! The words of verdicts.
 
 use super::*;
-use crate::report::comparison::tests::{analysed, comparison, file_of};
-use crate::report::json::Command;
+use crate::examples::{analysed, comparison, file_of};
+use crate::samples::Command;
 
 fn sentence(file: &SamplesFile) -> &str {
     &file.results[0].sentence

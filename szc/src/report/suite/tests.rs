@@ -1,55 +1,10 @@
-//! Suites made of known times, and what is said about them.
+//! Tables and sentences of suites made of known times.
 
 use super::*;
-use crate::lab::experiment::analyse;
-use crate::report::comparison::tests::file_of;
-use crate::report::json::Command;
-use szc_stats::anova::contrasts;
-
-/// Programs with these times in milliseconds at levels -O1, -O2 …, 20 blocks each.
-pub(crate) fn suite_of(programs: &[&[u64]]) -> SamplesFile {
-    let mut whole: Option<SamplesFile> = None;
-    for (index, times) in programs.iter().enumerate() {
-        let mut file = file_of(times, 20);
-        for (level, record) in file.programs.iter_mut().enumerate() {
-            record.workload = Some(format!("program {index}"));
-            record.level = Some(format!("-O{}", level + 1));
-        }
-        match &mut whole {
-            None => whole = Some(file),
-            Some(whole) => {
-                let before = whole.programs.len();
-                whole.programs.extend(file.programs);
-                whole.runs.extend(file.runs.into_iter().map(|mut run| {
-                    run.program += before;
-                    run
-                }));
-            }
-        }
-    }
-    let mut file = whole.unwrap();
-    file.command = Command::Sweep;
-    analyse(&mut file);
-    file.suite = suite(&file);
-    file
-}
-
-#[test]
-fn with_two_levels_f_is_the_square_of_t() {
-    let file = suite_of(&[&[1000, 900], &[500, 480], &[2000, 1700]]);
-    let found = file.suite.unwrap();
-    assert_eq!(found.degrees_of_freedom, [1, 2]);
-    let rows: Vec<Vec<f64>> = [[1000.0, 900.0], [500.0, 480.0], [2000.0, 1700.0_f64]]
-        .iter()
-        .map(|row| row.iter().map(|value| value.ln()).collect())
-        .collect();
-    let t = contrasts(&rows, 0, CONFIDENCE).unwrap()[0];
-    // The noise of the samples is the same at both levels but not in logarithms.
-    assert!((found.f / t.t.powi(2) - 1.0).abs() < 0.05, "{} {}", found.f, t.t);
-    assert!((found.levels[1].ratio / t.difference.exp() - 1.0).abs() < 0.005);
-    assert_eq!((found.levels[0].ratio, found.levels[0].interval), (1.0, None));
-    assert!((found.levels[1].p_holm.unwrap() / found.p - 1.0).abs() < 1e-9);
-}
+use crate::examples::{suite_of, suite_on};
+use crate::report::suite_sentences::suite_sentences;
+use crate::results::suite::suite;
+use crate::samples::Metric;
 
 #[test]
 fn the_table_has_speedups_with_their_marks() {
@@ -75,22 +30,6 @@ fn the_sentences_name_f_degrees_of_freedom_p_and_effect_size() {
 }
 
 #[test]
-fn one_program_has_no_analysis_of_variance() {
-    let file = suite_of(&[&[1000, 900]]);
-    assert_eq!(file.suite, None);
-    assert!(suite_sentences(&file).last().unwrap().starts_with("No analysis of variance"));
-    assert_eq!(speedup_table(&file).lines().count(), 2);
-}
-
-#[test]
-fn a_program_without_values_at_a_level_is_left_out() {
-    let mut file = suite_of(&[&[1000, 900], &[500, 480], &[2000, 1700]]);
-    file.runs.retain(|run| run.program != 5);
-    let found = suite(&file).unwrap();
-    assert_eq!(found.workloads, ["program 0", "program 1"]);
-}
-
-#[test]
 fn names_from_a_file_cannot_steer_a_terminal() {
     let mut file = suite_of(&[&[1000, 900], &[500, 480]]);
     for program in &mut file.programs {
@@ -100,26 +39,79 @@ fn names_from_a_file_cannot_steer_a_terminal() {
 }
 
 #[test]
-fn an_interval_excludes_1_exactly_where_the_adjusted_p_says_so() {
-    let (mut resolved, mut open, mut widened) = (0, 0, 0);
-    for step in 0..40_u64 {
-        // Levels that differ by little, and by another bit in each program.
-        let times: Vec<[u64; 4]> = (0..5)
-            .map(|program| {
-                let at =
-                    |level: u64| 20_000 + step * 7 * level + (program * 131 + level * 97) % 211;
-                [at(0), at(1), at(2), at(3)]
-            })
-            .collect();
-        let programs: Vec<&[u64]> = times.iter().map(<[u64; 4]>::as_slice).collect();
-        let Some(found) = suite_of(&programs).suite else { continue };
-        for level in found.levels.iter().skip(1) {
-            let [lower, upper] = level.interval.unwrap();
-            assert_eq!(lower > 1.0 || upper < 1.0, level.is_resolved(), "{level:?}");
-            resolved += u32::from(level.is_resolved());
-            open += u32::from(!level.is_resolved());
-            widened += u32::from(level.confidence > CONFIDENCE);
-        }
+fn programs_that_all_machines_measured_count_once() {
+    let file = suite_on(&[
+        ("a", 0, &[1000, 900]),
+        ("a", 1, &[1000, 920]),
+        ("b", 0, &[1000, 890]),
+        ("b", 1, &[1000, 880]),
+    ]);
+    let found = file.suite.as_ref().unwrap();
+    assert_eq!((found.workloads.len(), found.degrees_of_freedom), (2, [1, 1]));
+    assert_eq!(file.over_machines.len(), 2);
+    let sentences = suite_sentences(&file).join("\n");
+    assert!(sentences.contains("Every program was measured on the same machines"), "{sentences}");
+    let text = machines_text(&file);
+    assert!(text.starts_with("2 machines, which are blocks") && text.contains("a, b"), "{text}");
+}
+#[test]
+fn a_machine_for_each_program_is_said_to_be_no_block() {
+    let file = suite_on(&[("a", 0, &[1000, 900]), ("b", 1, &[1000, 890])]);
+    let found = file.suite.as_ref().unwrap();
+    assert_eq!((found.degrees_of_freedom, found.by_block), ([1, 1], None));
+    let sentences = suite_sentences(&file).join("\n");
+    assert!(
+        sentences.contains("No two programs were measured on the same machines"),
+        "{sentences}"
+    );
+}
+
+#[test]
+fn machines_are_blocks_and_each_counts_the_same() {
+    let file = suite_on(&[("a", 0, &[1000, 900]), ("a", 1, &[2000, 1900])]);
+    let record = &file.over_machines[0];
+    let expected = (0.9_f64 * 0.95).sqrt();
+    assert!((record.ratio - expected).abs() < 0.002, "{record:?}");
+    assert!(record.is_resolved() && record.agreement.p < 0.05, "{record:?}");
+    let sentence = crate::report::suite_sentences::over_machines_sentence(record, &Metric::Cpu);
+    assert!(sentence.contains("-O2 takes less than -O1"), "{sentence}");
+    assert!(sentence.contains("the machines do not agree, so read them one by one"), "{sentence}");
+    let table = speedup_table(&file);
+    for row in ["a on host-1 ", "a on host-2 ", "a, machines as blocks "] {
+        assert!(table.lines().any(|line| line.starts_with(row)), "{row}: {table}");
     }
-    assert!(resolved > 10 && open > 10 && widened > 10, "{resolved} {open} {widened}");
+}
+
+#[test]
+fn programs_of_one_machine_are_a_block_of_the_analysis_of_variance() {
+    let programs: [(&str, usize, &[u64]); 4] = [
+        ("a", 0, &[1000, 900]),
+        ("b", 0, &[1000, 890]),
+        ("c", 1, &[1000, 1100]),
+        ("d", 1, &[1000, 1110]),
+    ];
+    let file = suite_on(&programs);
+    assert!(file.over_machines.is_empty());
+    let found = file.suite.as_ref().unwrap();
+    assert_eq!(found.block_of, [0, 0, 1, 1]);
+    assert_eq!(found.degrees_of_freedom, [1, 2]);
+    let by_block = found.by_block.unwrap();
+    assert_eq!(by_block.degrees_of_freedom, [1, 2]);
+    assert!(by_block.p < 0.05, "{by_block:?}");
+    let sentences = suite_sentences(&file).join("\n");
+    assert!(sentences.contains("levels do not do the same on all machines"), "{sentences}");
+    // The same programs as if one machine had measured them have no such block.
+    let mut one = file.clone();
+    one.machines.clear();
+    one.programs.iter_mut().for_each(|record| record.machine = None);
+    let found = suite(&one).unwrap();
+    assert_eq!((found.degrees_of_freedom, found.by_block), ([1, 3], None));
+}
+
+#[test]
+fn one_program_has_no_analysis_of_variance() {
+    let file = suite_of(&[&[1000, 900]]);
+    assert_eq!(file.suite, None);
+    assert!(suite_sentences(&file).last().unwrap().starts_with("No analysis of variance"));
+    assert_eq!(speedup_table(&file).lines().count(), 2);
 }

@@ -1,7 +1,7 @@
 //! Tables and remarks.
 
 use super::*;
-use crate::report::comparison::tests::{analysed, comparison, file_of};
+use crate::examples::{analysed, comparison, file_of};
 
 #[test]
 fn the_table_of_two_has_one_aligned_line_for_each_metric() {

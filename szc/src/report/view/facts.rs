@@ -1,7 +1,7 @@
 //! Facts about how an experiment was made, as lines of text.
 #![forbid(unsafe_code)]
 
-use crate::report::json::SamplesFile;
+use crate::samples::SamplesFile;
 
 /// The command line as a shell reads it.
 #[must_use]

@@ -1,13 +1,6 @@
 //! The data of plots, in the units of their axes.
 #![forbid(unsafe_code)]
 
-use super::unit::Unit;
-use super::{Experiment, Tone, ratio_and_interval};
-use crate::lab::design::Arrangement;
-use crate::measure::metric::Metric;
-use crate::measure::sample::{block_log_ratios, values_of};
-use crate::report::json::{ResultRecord, RuleRecord};
-use crate::report::plot::{interval, qq, run_order, sequence, shares, violin};
 use szc_stats::density::density;
 use szc_stats::describe::{mean, median};
 use szc_stats::factors;
@@ -15,6 +8,13 @@ use szc_stats::fixed::{CONFIDENCE, t_interval};
 use szc_stats::quantile::type_7;
 use szc_stats::sequential::mean_sequence;
 use szc_stats::shape::{qq_band, qq_line, qq_points};
+
+use super::unit::Unit;
+use super::{Experiment, Tone, ratio_and_interval};
+use crate::report::plot::{interval, qq, run_order, sequence, shares, violin};
+use crate::samples::design::Arrangement;
+use crate::samples::sample::{block_log_ratios, values_of};
+use crate::samples::{Metric, ResultRecord, RuleRecord};
 
 /// Places at which a density is drawn.
 const DENSITY_PLACES: usize = 80;

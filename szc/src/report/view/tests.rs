@@ -1,12 +1,7 @@
 //! What reports show of made-up samples.
 
 use super::*;
-use crate::report::comparison::tests::{comparison, file_of};
-use crate::report::summary::tests::layouts_of;
-
-pub(crate) fn experiment(file: SamplesFile) -> Experiment {
-    Experiment::new("folder/lua.json".to_owned(), file)
-}
+use crate::examples::{comparison, experiment, file_of, layouts_of};
 
 #[test]
 fn a_file_without_results_is_analysed_and_one_with_results_is_believed() {

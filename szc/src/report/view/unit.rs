@@ -1,7 +1,8 @@
 //! The unit of an axis: one for all values on it.
 #![forbid(unsafe_code)]
 
-use crate::measure::metric::{Kind, Metric};
+use crate::samples::Metric;
+use crate::samples::metric::Kind;
 
 /// A unit in which the values of a metric are plotted.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,11 +2,9 @@
 //! and by `szc compare`.
 #![forbid(unsafe_code)]
 
-use szc::measure::metric::Metric;
-use szc::measure::sample::{block_mean_logarithms, values_of};
-use szc::report::comparison::results;
-use szc::report::json::{ResultRecord, SamplesFile};
-use szc::report::verdict::Verdict;
+use szc::results::comparison::results;
+use szc::samples::sample::{block_mean_logarithms, values_of};
+use szc::samples::{Metric, ResultRecord, SamplesFile, Verdict};
 use szc_stats::anova::{WithinSubjects, within_subjects};
 use szc_stats::describe::mean;
 use szc_stats::fixed::CONFIDENCE;

@@ -20,8 +20,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use szc::measure::metric::Metric;
-use szc::report::json;
+use szc::samples::{Metric, io};
 
 use super::record::{Archive, Measured, State};
 use super::step::{ALL, LINK_ORDER, NONE, Step};
@@ -61,7 +60,7 @@ pub fn write(archive: &Archive, programs: &[&Program], page: &Path) -> Result<()
         text = page::replaced(&text, &step.name(), &section)
             .with_context(|| format!("cannot use {}", page.display()))?;
     }
-    json::write_whole(page, "results", text.as_bytes())?;
+    io::write_whole(page, "results", text.as_bytes())?;
     say!("{}", page.display());
     Ok(())
 }
@@ -80,7 +79,7 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
             let picture = archive.place(step, "qq.svg");
             let mut text = normality::section(&rows);
             if let Some(plot) = normality::picture(&rows) {
-                json::write_whole(&picture, "a picture", plot.as_bytes())?;
+                io::write_whole(&picture, "a picture", plot.as_bytes())?;
                 text.push_str(&format!(
                     "\n![{}]({})\n",
                     normality::CAPTION,

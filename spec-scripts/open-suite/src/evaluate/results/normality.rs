@@ -2,12 +2,12 @@
 //! spread alike?
 #![forbid(unsafe_code)]
 
-use szc::measure::metric::Metric;
-use szc::measure::sample::values_of;
 use szc::report::html;
 use szc::report::plot::qq_panels::{self, Panel};
 use szc::report::plot::svg::Alternative;
 use szc::report::view::plots;
+use szc::samples::Metric;
+use szc::samples::sample::values_of;
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::groups::brown_forsythe;
 use szc_stats::multiplicity::holm;

@@ -1,8 +1,8 @@
 //! What a configuration takes over what the reference takes: by program, and over all of them.
 #![forbid(unsafe_code)]
 
-use szc::measure::metric::Metric;
-use szc::measure::sample::{block_log_ratios, values_of};
+use szc::samples::Metric;
+use szc::samples::sample::{block_log_ratios, values_of};
 use szc_stats::describe::{mean, median};
 use szc_stats::fixed::{CONFIDENCE, t_interval};
 

@@ -1,7 +1,7 @@
 //! Sizes of executables and CPU time of builds, with everything randomized over nothing.
 #![forbid(unsafe_code)]
 
-use szc::measure::metric::Metric;
+use szc::samples::Metric;
 use szc_stats::describe::median;
 
 use super::ratios::log_ratios;
@@ -42,7 +42,7 @@ pub fn section(rows: &[Row]) -> String {
         let cells = found.map(|(measured, ratios)| {
             let plain = measured.evaluation.configurations[0].files.first();
             let kib = plain.map_or(0.0, |file| file.bytes as f64 / 1024.0);
-            let times = szc::measure::sample::values_of(&measured.file.runs, 0, &Metric::Cpu);
+            let times = szc::samples::sample::values_of(&measured.file.runs, 0, &Metric::Cpu);
             let [file, code, loaded, build] = ratios.map(|ratio| format!("{ratio:.3}"));
             let seconds = format!("{:.1}", median(&times).unwrap_or_default());
             vec![format!("{kib:.0}"), file, code, loaded, seconds, build]

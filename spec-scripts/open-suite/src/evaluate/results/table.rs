@@ -1,7 +1,7 @@
 //! Tables in Markdown, and the sentence above them that says what they are of.
 #![forbid(unsafe_code)]
 
-use szc::measure::machine::Machine;
+use szc::samples::machine::Machine;
 
 use super::{ALPHA, Row};
 use crate::evaluate::record::{Measured, State};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use szc::report::json;
+use szc::samples::io;
 
 use super::*;
 use crate::evaluate::record::{ConfigurationRecord, Evaluation, FileRecord};
@@ -64,7 +64,7 @@ fn measured(step: Step, times: &[&[f64]]) -> State {
         build: Some("decaf".to_owned()),
         configurations: records.collect(),
     };
-    let file = json::parse(file.to_string().as_bytes()).unwrap();
+    let file = io::parse(file.to_string().as_bytes()).unwrap();
     State::Measured(Box::new(Measured { evaluation, file }))
 }
 

@@ -2,7 +2,7 @@
 //! ran twice.
 #![forbid(unsafe_code)]
 
-use szc::report::json::SummaryRecord;
+use szc::samples::SummaryRecord;
 use szc_stats::describe::median;
 
 use super::Row;

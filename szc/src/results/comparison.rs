@@ -1,0 +1,229 @@
+//! From runs to results: each program against its reference, for each metric.
+//!
+//! Ratios are program/reference: below 1, the program takes less. The same function judges while
+//! an experiment runs, at its end, and when its file is read again, so that the three agree.
+#![forbid(unsafe_code)]
+
+use szc_stats::decision::{Comparison, Estimate, Gate, Tolerance, gate};
+use szc_stats::describe::median;
+use szc_stats::family::{Member, family};
+use szc_stats::fixed::{self, Interval};
+use szc_stats::planning::Rule;
+
+use super::diagnostics::diagnostics;
+use crate::samples::sample::{block_log_ratios, values_of};
+use crate::samples::{Command, Metric, ResultRecord, RuleRecord, Sample, SamplesFile, Verdict};
+
+/// Tolerance where nobody gave one.
+pub const USUAL_TOLERANCE: f64 = 0.01;
+
+/// How a question is decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Criteria {
+    /// Whether the question is that of a gate.
+    pub gate: bool,
+    /// When the data are looked at.
+    pub rule: Rule,
+    /// Tolerated change.
+    pub tolerance: Tolerance,
+}
+
+/// One program judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Estimate, interval and p.
+    pub member: Member,
+    /// The verdict in the words of the metric.
+    pub verdict: Verdict,
+    /// Blocks after which there may be one.
+    pub blocks_needed: Option<u64>,
+}
+
+impl Judged {
+    /// The ratio and its interval.
+    #[must_use]
+    pub fn ratio(&self) -> (f64, Interval) {
+        let Estimate { mean, interval, .. } = self.member.estimate;
+        (
+            ratio_of(mean),
+            Interval { lower: ratio_of(interval.lower), upper: ratio_of(interval.upper) },
+        )
+    }
+}
+
+/// e^x, kept within the numbers that JSON has.
+fn ratio_of(log_ratio: f64) -> f64 {
+    log_ratio.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
+}
+
+/// The programs that are compared with one reference each, as `(reference, program)`: in each
+/// workload on each machine all others with the first.
+#[must_use]
+pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
+    let mut families: Vec<Vec<(usize, usize)>> = Vec::new();
+    for (reference, record) in file.programs.iter().enumerate() {
+        let of_workload = |program: &usize| {
+            let other = &file.programs[*program];
+            (&other.workload, other.machine) == (&record.workload, record.machine)
+        };
+        let mut programs = (0..file.programs.len()).filter(of_workload);
+        if programs.next() == Some(reference) {
+            families.push(programs.map(|program| (reference, program)).collect());
+        }
+    }
+    families.retain(|pairs| !pairs.is_empty());
+    families
+}
+
+/// Judges one family by its log ratios, one list for each program. `None` if there are too few
+/// blocks or the numbers are unfit.
+#[must_use]
+pub fn judge(criteria: &Criteria, metric: &Metric, lists: &[Vec<f64>]) -> Option<Vec<Judged>> {
+    let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+    let members = family(criteria.rule, criteria.tolerance, &slices).ok()??;
+    let judged = members.into_iter().map(|member| {
+        let (verdict, blocks_needed) = if criteria.gate {
+            let verdict = gate(&member.estimate, criteria.tolerance);
+            let needed = match verdict {
+                Gate::Inconclusive { blocks_needed } => Some(blocks_needed),
+                Gate::Pass { .. } | Gate::Fail => None,
+            };
+            (Verdict::of_gate(verdict), needed)
+        } else {
+            let needed = match member.verdict {
+                Comparison::Unresolved { blocks_needed } => Some(blocks_needed),
+                _ => None,
+            };
+            (Verdict::of_comparison(metric, member.verdict), needed)
+        };
+        Judged { member, verdict, blocks_needed }
+    });
+    Some(judged.collect())
+}
+
+/// The log ratios of a family; `None` if a value is zero or a program is missing in a block.
+#[must_use]
+pub fn log_ratios(
+    samples: &[Sample],
+    blocks: u32,
+    pairs: &[(usize, usize)],
+    metric: &Metric,
+) -> Option<Vec<Vec<f64>>> {
+    pairs
+        .iter()
+        .map(|(reference, program)| block_log_ratios(samples, blocks, *reference, *program, metric))
+        .collect()
+}
+
+/// How a file's question is decided, for its own metric.
+#[must_use]
+pub fn criteria_of(file: &SamplesFile) -> Criteria {
+    let given = Tolerance::new(file.design.tolerance.unwrap_or(USUAL_TOLERANCE)).ok();
+    let usual = || Tolerance::new(USUAL_TOLERANCE).expect("the usual tolerance is one");
+    Criteria {
+        gate: file.command == Command::Gate,
+        rule: match file.design.rule {
+            RuleRecord::Fixed => Rule::Fixed,
+            RuleRecord::Sequential => Rule::Sequential,
+        },
+        tolerance: given.unwrap_or_else(usual),
+    }
+}
+
+/// Analyses the runs of `file`; what it has under `results` is not looked at.
+///
+/// Only the deciding metric answers the question of a gate: for the others the words are those of
+/// a comparison. Metrics without values are left out. Sentences are left empty: they are the
+/// report's.
+#[must_use]
+pub fn results(file: &SamplesFile) -> Vec<ResultRecord> {
+    let blocks = file.design.complete_blocks;
+    let mut records = Vec::new();
+    for metric in file.metrics() {
+        let deciding = metric == file.design.metric;
+        let mut criteria = criteria_of(file);
+        criteria.gate &= deciding;
+        for pairs in families(file) {
+            // In a suite, every workload has as many blocks as were measured of it.
+            let blocks = blocks_of(file, &pairs).min(blocks);
+            let Some(lists) = log_ratios(&file.runs, blocks, &pairs, &metric) else {
+                continue;
+            };
+            let Some(judged) = judge(&criteria, &metric, &lists) else {
+                continue;
+            };
+            for ((pair, judged), list) in pairs.iter().zip(&judged).zip(&lists) {
+                let record = record(file, &criteria, &metric, *pair, judged, list);
+                records.extend(record.map(|record| ResultRecord { deciding, ..record }));
+            }
+        }
+    }
+    records
+}
+
+/// Blocks in which the programs of a family ran: up to the last one that all of them reached.
+fn blocks_of(file: &SamplesFile, pairs: &[(usize, usize)]) -> u32 {
+    let reached = |program: usize| {
+        let blocks = file.runs.iter().filter(|run| run.program == program).map(|run| run.block);
+        blocks.max().map_or(0, |last| last.saturating_add(1))
+    };
+    let programs = pairs.iter().flat_map(|(reference, program)| [*reference, *program]);
+    programs.map(reached).min().unwrap_or(0)
+}
+
+fn record(
+    file: &SamplesFile,
+    criteria: &Criteria,
+    metric: &Metric,
+    (reference, program): (usize, usize),
+    judged: &Judged,
+    differences: &[f64],
+) -> Option<ResultRecord> {
+    let blocks = u32::try_from(differences.len()).ok()?;
+    let complete: Vec<Sample> =
+        file.runs.iter().filter(|run| run.block < blocks).cloned().collect();
+    let median_of = |program| median(&values_of(&complete, program, metric));
+    let (ratio, interval) = judged.ratio();
+    let check = fixed::analyse(differences);
+    let estimate = judged.member.estimate;
+    Some(ResultRecord {
+        program,
+        reference,
+        metric: metric.clone(),
+        unit: metric.unit().to_owned(),
+        deciding: false,
+        verdict: judged.verdict,
+        sentence: String::new(),
+        method: method(criteria.rule).to_owned(),
+        paired: true,
+        n: differences.len(),
+        medians: [median_of(reference)?, median_of(program)?],
+        ratio,
+        interval: [interval.lower, interval.upper],
+        confidence: judged.member.confidence,
+        mean_log_ratio: estimate.mean,
+        sd_log_ratio: estimate.standard_deviation,
+        p: judged.member.p,
+        p_adjusted: judged.member.p_adjusted,
+        blocks_needed: judged.blocks_needed,
+        median_ratio: check.map(|check| ratio_of(check.median)),
+        median_interval: check.map(|check| {
+            let ends = check.median_check.interval;
+            [ratio_of(ends.lower), ratio_of(ends.upper)]
+        }),
+        mean_and_median_disagree: check.is_some_and(|check| check.mean_and_median_disagree()),
+        diagnostics: diagnostics(differences),
+    })
+}
+
+fn method(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Fixed => "t interval of the mean log ratio of blocks, number of blocks fixed",
+        Rule::Sequential => {
+            "confidence sequence of the mean log ratio of blocks, valid at every look"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! Results: computed from the runs of a samples file, never from anything else.
+//!
+//! `comparison` judges programs against their references, `groups` those without common blocks,
+//! `summary` looks at each program by itself, `suite` at levels over all programs, and `machines`
+//! at what several machines measured. Sentences and tables about them are the report's.
+#![forbid(unsafe_code)]
+
+mod analysis;
+pub mod comparison;
+pub mod diagnostics;
+pub mod groups;
+pub mod machines;
+pub mod suite;
+pub mod summary;
+
+pub use self::analysis::{analyse, complete};

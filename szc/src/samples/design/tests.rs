@@ -1,0 +1,147 @@
+//! Plans: orders, seeds, repetition.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
+use super::*;
+
+fn design(seed: u64) -> Design {
+    Design { runs_per_position: 2, warmup: 3, ..Design::mirrored(2, 200, seed) }
+}
+
+fn programs(design: Design, block: u32) -> Vec<usize> {
+    design.block_runs(block).iter().map(|run| run.program).collect()
+}
+
+#[test]
+fn random_numbers_are_those_of_splitmix64() {
+    let mut reference = SplitMix64::seed_from_u64(1_234_567);
+    for index in 0..100 {
+        assert_eq!(splitmix64_at(1_234_567, index), reference.next_u64());
+    }
+}
+
+#[test]
+fn a_block_of_two_is_abba_or_baab_and_both_occur() {
+    let mut starts_with_b = 0;
+    for block in 0..200 {
+        let order = programs(design(5), block);
+        if order[0] == 1 {
+            starts_with_b += 1;
+            assert_eq!(order, [1, 1, 0, 0, 0, 0, 1, 1]);
+        } else {
+            assert_eq!(order, [0, 0, 1, 1, 1, 1, 0, 0]);
+        }
+    }
+    // 200 fair coins: five standard deviations are 35.
+    assert!((65..=135).contains(&starts_with_b), "{starts_with_b}");
+}
+
+#[test]
+fn a_block_of_three_is_any_order_and_its_reverse() {
+    let three = Design::mirrored(3, 600, 5);
+    let mut counts = std::collections::HashMap::new();
+    for block in 0..600 {
+        let order = programs(three, block);
+        assert!(order.iter().eq(order.iter().rev()), "{order:?}");
+        *counts.entry(order[..3].to_vec()).or_insert(0) += 1;
+    }
+    // Six orders, 100 each on average: five standard deviations are 46.
+    assert_eq!(counts.len(), 6);
+    assert!(counts.values().all(|count| (54..=146).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn without_shuffling_every_block_has_the_order_of_the_list() {
+    let listed = Design { shuffle: false, ..Design::mirrored(3, 20, 5) };
+    for block in 0..20 {
+        assert_eq!(programs(listed, block), [0, 1, 2, 2, 1, 0]);
+    }
+}
+
+#[test]
+fn every_run_of_a_comparison_has_a_layout_seed_of_its_own() {
+    let mut seeds = HashSet::new();
+    let design = design(9);
+    for run in design.warm_up_runs() {
+        assert!(seeds.insert(run.seed));
+    }
+    for block in 0..design.blocks {
+        for run in design.block_runs(block) {
+            assert!(seeds.insert(run.seed));
+        }
+    }
+    assert_eq!(seeds.len() as u64, design.total_runs());
+}
+
+#[test]
+fn every_second_layout_is_run_again_with_the_same_seed_and_environment() {
+    let design = Design::layouts(7, 3, 4);
+    let mut seeds = HashSet::new();
+    let mut runs = 1;
+    for block in 0..7 {
+        let of_block = design.block_runs(block);
+        assert_eq!(of_block.len(), if block % 2 == 0 { 3 } else { 1 });
+        assert_eq!(of_block.len() as u64, design.block_size(block));
+        assert!(seeds.insert(of_block[0].seed));
+        assert!(of_block.iter().all(|run| run.seed == of_block[0].seed));
+        assert!(of_block.iter().all(|run| run.padding_bytes == of_block[0].padding_bytes));
+        runs += of_block.len() as u64;
+        assert_eq!(design.runs_until(block + 1), runs);
+    }
+}
+
+#[test]
+fn positions_count_from_zero_without_gaps() {
+    let positions: Vec<u32> = design(1).block_runs(3).iter().map(|run| run.position).collect();
+    assert_eq!(positions, (0..8).collect::<Vec<u32>>());
+}
+
+#[test]
+fn the_environment_has_all_sizes_below_a_page_or_one() {
+    let design = design(2);
+    let sizes: Vec<u32> = (0..200)
+        .flat_map(|block| design.block_runs(block))
+        .map(|run| run.padding_bytes.unwrap())
+        .collect();
+    assert!(sizes.iter().all(|size| *size < PADDING_LIMIT_BYTES));
+    assert!(sizes.iter().any(|size| *size < 100) && sizes.iter().any(|size| *size > 3996));
+    let fixed = Design { environment: EnvironmentSize::Fixed, ..design };
+    assert!(fixed.block_runs(0).iter().all(|run| run.padding_bytes.is_none()));
+}
+
+#[test]
+fn the_ends_of_the_random_range_give_layout_seeds_of_sixteen_digits() {
+    assert_eq!(layout_seed(0), SMALLEST_LAYOUT_SEED);
+    assert_eq!(layout_seed(u64::MAX), LAYOUT_SEED_LIMIT - 1);
+    assert_eq!(SMALLEST_LAYOUT_SEED.to_string().len(), 16);
+    assert_eq!((LAYOUT_SEED_LIMIT - 1).to_string().len(), 16);
+}
+
+#[test]
+fn the_largest_design_fits_into_the_index_of_a_run() {
+    let positions = 2 * MOST_PROGRAMS as u64 * u64::from(MOST_RUNS_PER_POSITION);
+    assert!(positions <= u64::from(u16::MAX), "{positions}");
+}
+
+proptest! {
+    #[test]
+    fn the_same_seed_gives_the_same_plan(seed: u64, block in 0_u32..1000) {
+        prop_assert_eq!(design(seed).block_runs(block), design(seed).block_runs(block));
+        prop_assert_ne!(
+            design(seed).block_runs(block),
+            design(seed.wrapping_add(1)).block_runs(block)
+        );
+    }
+
+    #[test]
+    fn the_plan_does_not_depend_on_how_many_blocks_are_planned(
+        seed: u64, blocks in 1_u32..100, block in 0_u32..100,
+    ) {
+        let longer = Design { blocks, ..design(seed) };
+        prop_assert_eq!(longer.block_runs(block), design(seed).block_runs(block));
+    }
+}

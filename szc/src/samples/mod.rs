@@ -1,0 +1,37 @@
+//! The samples file: versioned JSON with everything a later analysis needs.
+//!
+//! `form` is the newest version, with the records of `result`, `suite`, `sample`, `machine` and
+//! `runtime_log`; `version_1` is read as one of it, and `io` reads and writes. `design` says which
+//! program runs when, and `shard` which part of a suite a machine measures. Nothing here measures
+//! or computes a result. Readers in other languages find the form in szc/docs/src/samples.md.
+#![forbid(unsafe_code)]
+
+pub mod design;
+pub mod form;
+pub mod io;
+pub mod machine;
+pub mod metric;
+pub mod result;
+pub mod runtime_log;
+pub mod sample;
+pub mod shard;
+pub mod suite;
+pub mod verdict;
+mod version_1;
+
+pub use self::form::{
+    Command, DesignRecord, EndedRecord, Executable, FORMAT, ProgramRecord, RuleRecord, SamplesFile,
+    VERSION, VERSION_OF_MACHINES, printable,
+};
+pub use self::metric::Metric;
+pub use self::result::{
+    DiagnosticsRecord, LevelsRecord, OutliersRecord, ResultRecord, SummaryRecord,
+};
+pub use self::sample::Sample;
+pub use self::suite::{
+    AgreementRecord, ByBlockRecord, LevelRecord, OverMachinesRecord, SuiteRecord,
+};
+pub use self::verdict::Verdict;
+
+#[cfg(test)]
+mod tests;
