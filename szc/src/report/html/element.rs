@@ -1,47 +1,70 @@
 //! Parts of a page: numbers that name their place in the data, tables, figures.
 #![forbid(unsafe_code)]
 
-use crate::report::plot::svg::{Alternative, escape};
+use maud::{Markup, PreEscaped, Render, html};
+
+use crate::report::plot::svg::Alternative;
 use crate::report::plot::{NARROW, WIDE};
 
 /// A number as it is read, with its full value and the JSON pointer (RFC 6901) of that value in the
 /// page's data, so that programs, and the page's own tests, need not parse rounded text.
 #[must_use]
-pub fn number(pointer: &str, value: f64, shown: &str) -> String {
-    let (pointer, shown) = (escape(pointer), escape(shown));
-    format!("<data value=\"{value}\" data-json=\"{pointer}\">{shown}</data>")
+pub fn number(pointer: &str, value: impl Render, shown: &str) -> Markup {
+    html! { data value=(value) data-json=(pointer) { (shown) } }
 }
 
-/// Sentences as HTML; a percent sign stays with its number.
+/// A number that is read as it is.
 #[must_use]
-pub fn sentence(text: &str) -> String {
-    escape(text).replace(" %", "\u{a0}%")
+pub fn count(pointer: &str, count: usize) -> Markup {
+    number(pointer, count, &count.to_string())
 }
 
-/// A table under a caption; the first cell of each row is its header. Cells are HTML.
+/// Text as a cell of a table.
 #[must_use]
-pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
-    let caption = escape(caption);
-    let head: String = head
-        .iter()
-        .map(|title| match escape(title) {
-            // A header must not be empty for those who hear it.
-            title if title.is_empty() => "<td></td>".to_owned(),
-            title => format!("<th scope=\"col\">{title}</th>"),
-        })
-        .collect();
-    let rows: String = rows
-        .iter()
-        .map(|row| {
-            let (first, rest) = row.split_first().map_or(("", &[][..]), |(a, b)| (a.as_str(), b));
-            let cells: String = rest.iter().map(|cell| format!("<td>{cell}</td>")).collect();
-            format!("<tr><th scope=\"row\">{first}</th>{cells}</tr>\n")
-        })
-        .collect();
-    format!(
-        "<div class=\"scroll\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n\
-         <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+pub fn text(text: &str) -> Markup {
+    html! { (text) }
+}
+
+/// Sentences; a percent sign stays with its number.
+#[must_use]
+pub fn sentence(text: &str) -> Markup {
+    html! { (text.replace(" %", "\u{a0}%")) }
+}
+
+/// Sentences as a list.
+#[must_use]
+pub fn sentences<'a>(list: impl IntoIterator<Item = &'a String>) -> Markup {
+    html! { ul.remarks { @for text in list { li { (sentence(text)) } } } }
+}
+
+/// A table under a caption; the first cell of each row is its header.
+#[must_use]
+pub fn table(caption: &str, head: &[&str], rows: &[Vec<Markup>]) -> Markup {
+    html! {
+        div.scroll role="region" aria-label=(caption) tabindex="0" {
+            table {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for title in head {
+                            // A header must not be empty for those who hear it.
+                            @if title.is_empty() { td {} } @else { th scope="col" { (title) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @if let Some((first, rest)) = row.split_first() {
+                                th scope="row" { (first) }
+                                @for cell in rest { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A plot with its words.
@@ -58,29 +81,36 @@ pub struct Figure<'a> {
     pub draw: &'a dyn Fn(f64, &Alternative) -> String,
 }
 
+/// How much of a line a figure takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// A whole line, if there is one.
+    Wide,
+    /// It shares one with others.
+    Small,
+}
+
 impl Figure<'_> {
-    /// Both forms of the plot, of which the style shows the one that fits. `class` is "wide" for
-    /// figures that may take a whole line, "small" for those that share one.
+    /// The forms of the plot, of which the style shows the one that fits.
     #[must_use]
-    pub fn html(&self, class: &str) -> String {
+    pub fn html(&self, room: Room) -> Markup {
+        let class = if room == Room::Wide { "wide" } else { "small" };
         let form = |name: &str, width: f64| {
             let alternative = Alternative {
                 id: format!("{}-{name}", self.id),
                 title: self.title.clone(),
                 description: self.description.clone(),
             };
-            format!("<div class=\"form-{name}\">{}</div>\n", (self.draw)(width, &alternative))
+            html! { div class={ "form-" (name) } { (PreEscaped((self.draw)(width, &alternative))) } }
         };
-        let mut forms = form("narrow", NARROW);
-        if class == "wide" {
-            forms.push_str(&form("wide", WIDE));
+        html! {
+            figure class=(class) id=(self.id) {
+                h4 { (self.title) }
+                (form("narrow", NARROW))
+                @if room == Room::Wide { (form("wide", WIDE)) }
+                figcaption { (sentence(&self.caption)) }
+            }
         }
-        format!(
-            "<figure class=\"{class}\" id=\"{}\">\n<h4>{}</h4>\n{forms}<figcaption>{}</figcaption>\n</figure>\n",
-            self.id,
-            escape(&self.title),
-            sentence(&self.caption)
-        )
     }
 }
 
@@ -91,15 +121,15 @@ mod tests {
     #[test]
     fn a_number_says_where_it_is_from() {
         assert_eq!(
-            number("/a/0/b", 0.1, "0.10"),
+            number("/a/0/b", 0.1, "0.10").into_string(),
             "<data value=\"0.1\" data-json=\"/a/0/b\">0.10</data>"
         );
     }
 
     #[test]
     fn captions_and_heads_are_escaped() {
-        let html = table("a<b", &["", "<i>"], &[vec!["<b>x</b>".to_owned(), "1".to_owned()]]);
+        let html = table("a<b", &["", "<i>"], &[vec![text("<b>"), text("1")]]).into_string();
         assert!(html.contains("<caption>a&lt;b</caption>") && html.contains("&lt;i&gt;"), "{html}");
-        assert!(html.contains("<th scope=\"row\"><b>x</b></th><td>1</td>"), "{html}");
+        assert!(html.contains("<th scope=\"row\">&lt;b&gt;</th><td>1</td>"), "{html}");
     }
 }

@@ -1,36 +1,47 @@
 //! How an experiment was made, and how to make it again: machine, programs, design, all runs.
 #![forbid(unsafe_code)]
 
-use super::element::table;
+use maud::{Markup, html};
+
+use super::element::{table, text};
 use crate::report::number::percent;
-use crate::report::plot::svg::escape;
 use crate::report::view::Experiment;
 use crate::report::view::facts::{command_line, reproduction};
-use crate::samples::{EndedRecord, RuleRecord};
+use crate::samples::runtime_log::Randomize;
+use crate::samples::{EndedRecord, ProgramRecord, RuleRecord, Sample};
 
 /// Most runs that the table holds; all of them are in the data of the page.
 const MOST_RUNS: usize = 2000;
 
 /// Facts of the experiment at `place` of the page.
-pub(super) fn section(place: usize, experiment: &Experiment) -> String {
+pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
     let file = &experiment.file;
-    format!(
-        "<h3>How it was made</h3>\n<p>{}</p>\n\
-         <pre><code>{}</code></pre>\n\
-         <details open><summary>Design and machine</summary>\n{}</details>\n\
-         <details><summary>Programs</summary>\n{}</details>\n\
-         <details id=\"e{place}-runs\"><summary>{}</summary>\n<div class=\"runs\">{}</div></details>\n",
-        if file.was_measured() {
-            "To repeat it, with the same order and the same layouts:"
-        } else {
-            "Made of other files by:"
-        },
-        escape(&reproduction(file)),
-        facts(&[design(experiment), machine(experiment)].concat()),
-        programs(experiment),
-        runs_title(file.runs.len()),
-        runs(experiment)
-    )
+    html! {
+        h3 { "How it was made" }
+        p {
+            @if file.was_measured() {
+                "To repeat it, with the same order and the same layouts:"
+            } @else {
+                "Made of other files by:"
+            }
+        }
+        pre { code { (reproduction(file)) } }
+        details open {
+            summary { "Design and machine" }
+            (facts(&[design(experiment), machine(experiment)].concat()))
+        }
+        details {
+            summary { "Programs" }
+            @for program in &file.programs {
+                h4 { (program.title()) }
+                (facts(&program_facts(program)))
+            }
+        }
+        details id={ "e" (place) "-runs" } {
+            summary { (runs_title(file.runs.len())) }
+            div.runs { (runs(experiment)) }
+        }
+    }
 }
 
 /// What the table of runs holds.
@@ -44,14 +55,16 @@ fn runs_title(count: usize) -> String {
 
 type Fact = (&'static str, String);
 
-fn facts(facts: &[Fact]) -> String {
-    let rows: String = facts
-        .iter()
-        .map(|(name, value)| {
-            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
-        })
-        .collect();
-    format!("<table class=\"facts\"><tbody>\n{rows}</tbody></table>\n")
+fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        table.facts {
+            tbody {
+                @for (name, value) in facts {
+                    tr { th scope="row" { (name) } td { (value) } }
+                }
+            }
+        }
+    }
 }
 
 fn design(experiment: &Experiment) -> Vec<Fact> {
@@ -114,65 +127,51 @@ fn machine(experiment: &Experiment) -> Vec<Fact> {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn programs(experiment: &Experiment) -> String {
-    experiment
-        .file
-        .programs
-        .iter()
-        .map(|program| {
-            let mut facts = vec![("Command", program.command.clone())];
-            if let Some(file) = &program.executable {
-                facts.push(("File", file.path.display().to_string()));
-                facts.push(("SHA-256", file.sha256.clone()));
-                facts.push(("Size", format!("{} bytes", file.size_bytes)));
-                facts.push(("Made by", file.compiler.join("; ")));
-            }
-            let random = program.randomization.as_ref().map_or_else(
-                || "not known".to_owned(),
-                |log| {
-                    let parts = [
-                        ("code", log.randomize.code),
-                        ("stack", log.randomize.stack),
-                        ("heap", log.randomize.heap),
-                    ];
-                    let on: Vec<&str> =
-                        parts.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-                    if on.is_empty() { "nothing".to_owned() } else { on.join(", ") }
-                },
-            );
-            facts.push(("Randomized", random));
-            if let Some(reason) = &program.not_randomized_reason {
-                facts.push(("Not randomized", reason.clone()));
-            } else if let Some(reason) = program.stays() {
-                facts.push(("Randomized in part", reason));
-            }
-            format!("<h4>{}</h4>\n{}", escape(&program.title()), self::facts(&facts))
-        })
-        .collect()
+fn program_facts(program: &ProgramRecord) -> Vec<Fact> {
+    let mut facts = vec![("Command", program.command.clone())];
+    if let Some(file) = &program.executable {
+        facts.push(("File", file.path.display().to_string()));
+        facts.push(("SHA-256", file.sha256.clone()));
+        facts.push(("Size", format!("{} bytes", file.size_bytes)));
+        facts.push(("Made by", file.compiler.join("; ")));
+    }
+    let random = program.randomization.as_ref().map_or_else(
+        || "not known".to_owned(),
+        |log| {
+            let Randomize { code, stack, heap } = log.randomize;
+            let parts = [("code", code), ("stack", stack), ("heap", heap)];
+            let on: Vec<&str> = parts.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+            if on.is_empty() { "nothing".to_owned() } else { on.join(", ") }
+        },
+    );
+    facts.push(("Randomized", random));
+    if let Some(reason) = &program.not_randomized_reason {
+        facts.push(("Not randomized", reason.clone()));
+    } else if let Some(reason) = program.stays() {
+        facts.push(("Randomized in part", reason));
+    }
+    facts
 }
 
-fn runs(experiment: &Experiment) -> String {
+fn runs(experiment: &Experiment) -> Markup {
     let file = &experiment.file;
-    let rows: Vec<Vec<String>> = file
-        .runs
-        .iter()
-        .enumerate()
-        .take(MOST_RUNS)
-        .map(|(number, run)| {
-            vec![
-                (number + 1).to_string(),
-                escape(&experiment.name(run.program)),
-                run.block.to_string(),
-                run.position.to_string(),
-                run.seed.to_string(),
-                format!("{:.3}", run.wall_ns as f64 / 1e6),
-                format!("{:.3}", (run.user_us.saturating_add(run.sys_us)) as f64 / 1e3),
-                run.max_rss_kib.to_string(),
-                run.minor_faults.saturating_add(run.major_faults).to_string(),
-                run.epochs.map_or_else(|| "~".to_owned(), |count| count.to_string()),
-            ]
-        })
-        .collect();
+    let row = |(number, run): (usize, &Sample)| {
+        [
+            (number + 1).to_string(),
+            experiment.name(run.program),
+            run.block.to_string(),
+            run.position.to_string(),
+            run.seed.to_string(),
+            format!("{:.3}", run.wall_ns as f64 / 1e6),
+            format!("{:.3}", (run.user_us.saturating_add(run.sys_us)) as f64 / 1e3),
+            run.max_rss_kib.to_string(),
+            run.minor_faults.saturating_add(run.major_faults).to_string(),
+            run.epochs.map_or_else(|| "~".to_owned(), |count| count.to_string()),
+        ]
+        .map(|cell| text(&cell))
+        .to_vec()
+    };
+    let rows: Vec<Vec<Markup>> = file.runs.iter().enumerate().take(MOST_RUNS).map(row).collect();
     let head = [
         "run",
         "program",
@@ -185,13 +184,13 @@ fn runs(experiment: &Experiment) -> String {
         "faults",
         "layouts",
     ];
-    let more = if file.runs.len() > MOST_RUNS {
-        format!(
-            "<p class=\"quiet\">A longer table would make the page slow. All {} runs are in the page's data, and in the samples file: szc export writes them as CSV, JSON or R.</p>\n",
-            file.runs.len()
-        )
-    } else {
-        String::new()
-    };
-    more + &table("Runs in the order of time", &head, &rows)
+    html! {
+        @if file.runs.len() > MOST_RUNS {
+            p.quiet {
+                "A longer table would make the page slow. All " (file.runs.len()) " runs are in \
+                 the page's data, and in the samples file: szc export writes them as CSV, JSON or R."
+            }
+        }
+        (table("Runs in the order of time", &head, &rows))
+    }
 }

@@ -1,61 +1,68 @@
 //! The figures of one experiment.
 #![forbid(unsafe_code)]
 
+use maud::{Markup, html};
+use szc_stats::describe::median;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
-use super::element::Figure;
+use super::element::{Figure, Room};
 use crate::report::number::quantities;
-use crate::report::plot::svg::escape;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
 use crate::report::view::{Experiment, plots, probability};
 use crate::samples::sample::values_of;
 use crate::samples::{Metric, ResultRecord};
 
 /// All figures on the deciding metric.
-pub(super) fn section(place: usize, experiment: &Experiment) -> String {
+pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
     let metric = &experiment.file.design.metric;
     let has_values = experiment.file.runs.iter().any(|run| run.value(metric) > 0.0);
-    if !has_values {
-        return String::new();
+    html! {
+        @if has_values {
+            h3 { "Figures" }
+            p { @for program in 0..experiment.file.programs.len() { (key(experiment, program)) } }
+            div.figures {
+                (violins(place, experiment, metric))
+                (run_order(place, experiment, metric))
+                @if let Some(variance) = variance(place, experiment, metric) { (variance) }
+                @for (at, result) in experiment.deciding() {
+                    @if let Some(plot) = sequence(place, at, experiment, result) { (plot) }
+                }
+            }
+            h3 { "Against the normal distribution" }
+            p.quiet {
+                "Normal values lie along the dashed line, within the grey band (95 % for each \
+                 point by itself). Layouts that change during a run average out, which is what \
+                 makes sums of them normal."
+            }
+            div.figures {
+                @for (at, result) in experiment.deciding() {
+                    @if let Some(plot) = qq_of_differences(place, at, experiment, result) { (plot) }
+                }
+                @for program in 0..experiment.file.programs.len() {
+                    @if let Some(plot) = qq_of_program(place, experiment, metric, program) {
+                        (plot)
+                    }
+                }
+            }
+        }
     }
-    let mut figures =
-        vec![violins(place, experiment, metric), run_order(place, experiment, metric)];
-    figures.extend(variance(place, experiment, metric));
-    for (at, result) in experiment.deciding() {
-        figures.extend(sequence(place, at, experiment, result));
-    }
-    let differences: String = experiment
-        .deciding()
-        .filter_map(|(at, result)| qq_of_differences(place, at, experiment, result))
-        .collect();
-    let programs = qq_of_programs(place, experiment, metric);
-    format!(
-        "<h3>Figures</h3>\n{}<div class=\"figures\">\n{}</div>\n\
-         <h3>Against the normal distribution</h3>\n\
-         <p class=\"quiet\">Normal values lie along the dashed line, within the grey band (95 % for each point by itself). \
-         Layouts that change during a run average out, which is what makes sums of them normal.</p>\n\
-         <div class=\"figures\">\n{differences}{programs}</div>\n",
-        key(experiment),
-        figures.concat()
-    )
 }
 
-/// Colours and shapes of the programs.
-fn key(experiment: &Experiment) -> String {
-    let items: String = (0..experiment.file.programs.len())
-        .map(|program| {
-            let series = program % SERIES;
-            let mark = marks::points(series, &[[7.0, 7.0]], 9.0);
-            format!(
-                "<span class=\"key\"><svg viewBox=\"0 0 14 14\" aria-hidden=\"true\"><path class=\"points s{series}\" d=\"{mark}\"/></svg>{}</span>\n",
-                escape(&experiment.name(program))
-            )
-        })
-        .collect();
-    format!("<p>{items}</p>\n")
+/// Colour and shape of a program.
+fn key(experiment: &Experiment, program: usize) -> Markup {
+    let series = program % SERIES;
+    html! {
+        span.key {
+            svg viewBox="0 0 14 14" aria-hidden="true" {
+                path class={ "points s" (series) } d=(marks::points(series, &[[7.0, 7.0]], 9.0));
+            }
+            (experiment.name(program))
+        }
+        "\n"
+    }
 }
 
-fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> String {
+fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
     let rows = plots::violins(experiment, metric);
     let axis = plots::unit(experiment, metric).axis(metric);
     let description: Vec<String> = rows
@@ -64,7 +71,7 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> String {
             let values = values_of(&experiment.file.runs, row.series, metric);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             let greatest = values.iter().copied().fold(0.0, f64::max);
-            let middle = szc_stats::describe::median(&values).unwrap_or(least);
+            let middle = median(&values).unwrap_or(least);
             let [least, middle, greatest] = quantities(metric, [least, middle, greatest]);
             format!(
                 "{}: {} runs from {least} to {greatest}, median {middle}.",
@@ -80,10 +87,10 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> String {
         caption: "Each point is a run, most of them with a layout of their own; the outline is their estimated density, the bar goes from quartile to quartile, the tick is the median.".to_owned(),
         draw: &|width, alternative| violin::plot(&rows, &axis, width, alternative),
     }
-    .html("wide")
+    .html(Room::Wide)
 }
 
-fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> String {
+fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
     let series = plots::run_order(experiment, metric);
     let axis = plots::unit(experiment, metric).axis(metric);
     let runs = experiment.file.runs.len();
@@ -97,7 +104,7 @@ fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> String {
         ),
         draw: &|width, alternative| run_order::plot(&series, &axis, width, alternative),
     }
-    .html("wide")
+    .html(Room::Wide)
 }
 
 /// What the trend test says about the summaries of programs.
@@ -116,7 +123,7 @@ fn drift(experiment: &Experiment) -> String {
     }
 }
 
-fn variance(place: usize, experiment: &Experiment, metric: &Metric) -> Option<String> {
+fn variance(place: usize, experiment: &Experiment, metric: &Metric) -> Option<Markup> {
     let data = plots::variance(experiment, metric)?;
     let description: Vec<String> = data
         .bars
@@ -139,7 +146,7 @@ fn variance(place: usize, experiment: &Experiment, metric: &Metric) -> Option<St
         caption: description,
         draw: &|width, alternative| shares::plot(&data.bars, &data.parts, width, alternative),
     };
-    Some(figure.html("wide"))
+    Some(figure.html(Room::Wide))
 }
 
 fn sequence(
@@ -147,7 +154,7 @@ fn sequence(
     at: usize,
     experiment: &Experiment,
     result: &ResultRecord,
-) -> Option<String> {
+) -> Option<Markup> {
     let data = plots::sequence(experiment, result)?;
     let pair = experiment.pair(result);
     let end = data.intervals.last().map_or_else(String::new, |(blocks, [mean, low, high])| {
@@ -161,12 +168,12 @@ fn sequence(
             data.differences.len()
         ),
         caption: format!(
-            "Each point is the difference within one block, {}; the line is their mean so far, the band its interval for this pair alone.{end}",
-            "less is better"
+            "Each point is the difference within one block, less is better; the line is their \
+             mean so far, the band its interval for this pair alone.{end}"
         ),
         draw: &|width, alternative| sequence::plot(&data, "difference (%)", width, alternative),
     };
-    Some(figure.html("wide"))
+    Some(figure.html(Room::Wide))
 }
 
 fn qq_of_differences(
@@ -174,7 +181,7 @@ fn qq_of_differences(
     at: usize,
     experiment: &Experiment,
     result: &ResultRecord,
-) -> Option<String> {
+) -> Option<Markup> {
     let differences = plots::differences(experiment, result);
     let percents: Vec<f64> = differences.iter().map(|value| 100.0 * value.exp_m1()).collect();
     let data = plots::qq(&percents, result.program)?;
@@ -190,36 +197,35 @@ fn qq_of_differences(
         caption: test,
         draw: &|width, alternative| qq::plot(&data, "difference (%)", width, alternative),
     };
-    Some(figure.html("small"))
+    Some(figure.html(Room::Small))
 }
 
-/// Runs of each program, re-randomized or not.
-fn qq_of_programs(place: usize, experiment: &Experiment, metric: &Metric) -> String {
+/// Runs of a program, re-randomized or not.
+fn qq_of_program(
+    place: usize,
+    experiment: &Experiment,
+    metric: &Metric,
+    program: usize,
+) -> Option<Markup> {
     let unit = plots::unit(experiment, metric);
     let axis = unit.axis(metric);
-    (0..experiment.file.programs.len())
-        .filter_map(|program| {
-            let values: Vec<f64> = values_of(&experiment.file.runs, program, metric)
-                .into_iter()
-                .map(|value| value / unit.size)
-                .collect();
-            let data = plots::qq(&values, program)?;
-            let layouts = match plots::layouts_per_run(experiment, program) {
-                Some(count) if count > 1.0 => format!("re-randomized, {count:.0} layouts a run"),
-                Some(_) => "one layout a run".to_owned(),
-                None => "no log of its layouts".to_owned(),
-            };
-            let test = normality(shapiro_wilk(&values).ok().map(|test| test.p));
-            let figure = Figure {
-                id: format!("e{place}-qq-program-{program}"),
-                title: format!("Runs of {}: {layouts}", experiment.name(program)),
-                description: format!("{} runs against normal quantiles. {test}", values.len()),
-                caption: test,
-                draw: &|width, alternative| qq::plot(&data, &axis, width, alternative),
-            };
-            Some(figure.html("small"))
-        })
-        .collect()
+    let mut values = values_of(&experiment.file.runs, program, metric);
+    values.iter_mut().for_each(|value| *value /= unit.size);
+    let data = plots::qq(&values, program)?;
+    let layouts = match plots::layouts_per_run(experiment, program) {
+        Some(count) if count > 1.0 => format!("re-randomized, {count:.0} layouts a run"),
+        Some(_) => "one layout a run".to_owned(),
+        None => "no log of its layouts".to_owned(),
+    };
+    let test = normality(shapiro_wilk(&values).ok().map(|test| test.p));
+    let figure = Figure {
+        id: format!("e{place}-qq-program-{program}"),
+        title: format!("Runs of {}: {layouts}", experiment.name(program)),
+        description: format!("{} runs against normal quantiles. {test}", values.len()),
+        caption: test,
+        draw: &|width, alternative| qq::plot(&data, &axis, width, alternative),
+    };
+    Some(figure.html(Room::Small))
 }
 
 fn normality(p: Option<f64>) -> String {

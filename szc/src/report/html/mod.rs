@@ -14,9 +14,10 @@ mod style;
 mod suite;
 mod verdicts;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::plot::svg::escape;
+use super::plot::svg::undisguised;
 use super::view::Experiment;
 use crate::samples::SamplesFile;
 
@@ -39,62 +40,69 @@ struct Source<'a> {
 /// # Errors
 /// When the samples cannot be written as JSON.
 pub fn page(experiments: &[Experiment]) -> serde_json::Result<String> {
+    let heading = match experiments {
+        [one] => one.title(),
+        _ => format!("{} experiments", experiments.len()),
+    };
     let title = match experiments {
         [one] => format!("{} · szc report", one.title()),
         _ => "szc report".to_owned(),
     };
-    let title = escape(&title);
     let style = style::style();
-    let policy = style::policy(&style);
-    let sections: String = experiments
-        .iter()
-        .enumerate()
-        .map(|(place, experiment)| experiment::section(place, experiment))
-        .collect();
     let data = data(experiments)?;
-    Ok(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"szc {version}\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#verdicts\">Skip to the verdicts</a>\n\
-         <header>\n<h1>{heading}</h1>\n<button id=\"theme\" type=\"button\" hidden>Theme</button>\n</header>\n\
-         <main>\n{navigation}{verdicts}{sections}</main>\n\
-         <footer>Made by szc {version} from the samples in this page. Every number in it is in the JSON at its end, \
-         <code>document.getElementById(\"data\")</code>.</footer>\n\
-         <script id=\"data\" type=\"application/json\">{data}</script>\n\
-         <script>{script}</script>\n</body>\n</html>\n",
-        version = env!("CARGO_PKG_VERSION"),
-        heading = heading(experiments),
-        navigation = navigation(experiments),
-        verdicts = verdicts::section(experiments),
-        script = style::SCRIPT,
-    ))
-}
-
-fn heading(experiments: &[Experiment]) -> String {
-    match experiments {
-        [one] => escape(&one.title()),
-        _ => format!("{} experiments", experiments.len()),
-    }
+    let version = env!("CARGO_PKG_VERSION");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(style::policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "szc " (version) };
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(style)) }
+            }
+            body {
+                a.skip href="#verdicts" { "Skip to the verdicts" }
+                header {
+                    h1 { (heading) }
+                    button id="theme" type="button" hidden { "Theme" }
+                }
+                main {
+                    (navigation(experiments))
+                    (verdicts::section(experiments))
+                    @for (place, experiment) in experiments.iter().enumerate() {
+                        (experiment::section(place, experiment))
+                    }
+                }
+                footer {
+                    "Made by szc " (version) " from the samples in this page. Every number in it \
+                     is in the JSON at its end, "
+                    code { "document.getElementById(\"data\")" } "."
+                }
+                script id="data" type="application/json" { (PreEscaped(data)) }
+                script { (PreEscaped(style::SCRIPT)) }
+            }
+        }
+    };
+    Ok(undisguised(&page.into_string()) + "\n")
 }
 
 /// Links to the experiments, if there are several.
-fn navigation(experiments: &[Experiment]) -> String {
-    if experiments.len() < 2 {
-        return String::new();
+fn navigation(experiments: &[Experiment]) -> Markup {
+    html! {
+        @if experiments.len() > 1 {
+            nav aria-label="Experiments" {
+                ul {
+                    @for (place, one) in experiments.iter().enumerate() {
+                        li { a href={ "#e" (place) } { (one.title()) } }
+                    }
+                }
+            }
+        }
     }
-    let links: String = experiments
-        .iter()
-        .enumerate()
-        .map(|(place, one)| {
-            format!("<li><a href=\"#e{place}\">{}</a></li>\n", escape(&one.title()))
-        })
-        .collect();
-    format!("<nav aria-label=\"Experiments\"><ul>\n{links}</ul></nav>\n")
 }
 
 /// `plot`, an SVG image of [`super::plot`], as a file of its own: with the page's style in it, in
@@ -127,7 +135,9 @@ fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
             | '&'
             | '\u{7f}'..='\u{9f}'
             | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => {
+            | '\u{2066}'..='\u{2069}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
                 text.push_str(&format!("\\u{:04x}", u32::from(character)));
             }
             other => text.push(other),

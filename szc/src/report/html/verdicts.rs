@@ -1,101 +1,94 @@
 //! The top of a page: every verdict in a sentence, and all of them in one picture.
 #![forbid(unsafe_code)]
 
-use super::element::{Figure, number, sentence};
+use maud::{Markup, html};
+
+use super::element::{Figure, Room, count, number, sentence};
 use crate::report::number::quantities;
 use crate::report::plot::interval::{self, Labels};
-use crate::report::plot::svg::escape;
 use crate::report::text::verdicts;
 use crate::report::view::plots::interval_row;
 use crate::report::view::{Experiment, Tone, ratio_and_interval, summary_sentence};
 use crate::samples::metric::Kind;
-use crate::samples::{Metric, ResultRecord, Verdict};
+use crate::samples::{Metric, ResultRecord, SummaryRecord};
 
 /// Verdicts of all experiments.
-pub(super) fn section(experiments: &[Experiment]) -> String {
-    let cards: String = experiments.iter().enumerate().map(|(at, one)| cards(at, one)).collect();
-    let intervals = intervals(experiments);
-    format!(
-        "<section id=\"verdicts\" aria-labelledby=\"verdicts-h\">\n<h2 id=\"verdicts-h\">Verdicts</h2>\n\
-         {cards}{intervals}</section>\n"
-    )
+pub(super) fn section(experiments: &[Experiment]) -> Markup {
+    html! {
+        section id="verdicts" aria-labelledby="verdicts-h" {
+            h2 id="verdicts-h" { "Verdicts" }
+            @for (at, one) in experiments.iter().enumerate() { (cards(at, one)) }
+            (intervals(experiments))
+        }
+    }
 }
 
-fn cards(place: usize, experiment: &Experiment) -> String {
-    let source = escape(&experiment.title());
-    let results: String = experiment
-        .deciding()
-        .map(|(at, result)| {
-            let base = format!("/experiments/{place}/samples/results/{at}");
-            card(result.verdict, &source, &result.sentence, &numbers(&base, result))
-        })
-        .collect();
-    if !results.is_empty() {
-        return results;
-    }
-    let summaries: String = experiment
-        .deciding_summaries()
-        .map(|(at, summary)| {
-            let base = format!("/experiments/{place}/samples/summaries/{at}");
-            let [mean] = quantities(&summary.metric, [summary.mean]);
-            let mut line = format!("Mean {}", number(&format!("{base}/mean"), summary.mean, &mean));
-            if let Some(ends) = summary.interval {
-                let shown = quantities(&summary.metric, ends);
-                let end = |which: usize| {
-                    number(&format!("{base}/interval/{which}"), ends[which], &shown[which])
-                };
-                line.push_str(&format!(", 95 % interval {} to {}", end(0), end(1)));
+/// Results, or why there are none, or summaries of single programs.
+fn cards(place: usize, experiment: &Experiment) -> Markup {
+    let source = experiment.title();
+    let has_results = experiment.deciding().next().is_some();
+    let has_summaries = experiment.deciding_summaries().next().is_some();
+    html! {
+        @for (at, result) in experiment.deciding() {
+            @let base = format!("/experiments/{place}/samples/results/{at}");
+            @let (tone, word) = (Tone::of(result.verdict), result.verdict.word());
+            (card(tone, word, &source, &result.sentence, &numbers(&base, result)))
+        }
+        // A comparison without results is no summary: it says why there is no verdict.
+        @if !has_results && (experiment.file.programs.len() > 1 || !has_summaries) {
+            @let why = verdicts(&experiment.file).join(" ");
+            (card(Tone::Open, "no verdict", &source, &why, &html! {}))
+        }
+        @if !has_results {
+            @for (at, summary) in experiment.deciding_summaries() {
+                @let base = format!("/experiments/{place}/samples/summaries/{at}");
+                @let sentence = summary_sentence(experiment, summary);
+                (card(Tone::Open, "measured", &source, &sentence, &mean(&base, summary)))
             }
-            plain_card("measured", &source, &summary_sentence(experiment, summary), &line)
-        })
-        .collect();
-    // A comparison without results is no summary: it says why there is no verdict.
-    if experiment.file.programs.len() > 1 || summaries.is_empty() {
-        let why = verdicts(&experiment.file).join(" ");
-        return plain_card("no verdict", &source, &why, "") + &summaries;
+        }
     }
-    summaries
 }
 
-fn card(verdict: Verdict, source: &str, text: &str, numbers: &str) -> String {
-    format!(
-        "<article class=\"verdict {}\">\n<p><span class=\"word\">{}</span><span class=\"from\">{source}</span></p>\n\
-         <p class=\"sentence\">{}</p>\n<p class=\"quiet\">{numbers}</p>\n</article>\n",
-        Tone::of(verdict).class(),
-        verdict.word(),
-        sentence(text)
-    )
+fn card(tone: Tone, word: &str, source: &str, text: &str, numbers: &Markup) -> Markup {
+    html! {
+        article class={ "verdict " (tone.class()) } {
+            p { span.word { (word) } span.from { (source) } }
+            p.sentence { (sentence(text)) }
+            p.quiet { (numbers) }
+        }
+    }
 }
 
-fn plain_card(word: &str, source: &str, text: &str, numbers: &str) -> String {
-    format!(
-        "<article class=\"verdict open\">\n<p><span class=\"word\">{word}</span><span class=\"from\">{source}</span></p>\n\
-         <p class=\"sentence\">{}</p>\n<p class=\"quiet\">{numbers}</p>\n</article>\n",
-        sentence(text)
-    )
+/// Mean and interval of a summary; `base` is its JSON pointer.
+fn mean(base: &str, summary: &SummaryRecord) -> Markup {
+    let [mean] = quantities(&summary.metric, [summary.mean]);
+    html! {
+        "Mean " (number(&format!("{base}/mean"), summary.mean, &mean))
+        @if let Some(bounds) = summary.interval {
+            @let shown = quantities(&summary.metric, bounds);
+            ", 95 % interval " (number(&format!("{base}/interval/0"), bounds[0], &shown[0]))
+            " to " (number(&format!("{base}/interval/1"), bounds[1], &shown[1]))
+        }
+    }
 }
 
 /// Ratio, interval, n and method of a result; `base` is its JSON pointer.
-fn numbers(base: &str, result: &ResultRecord) -> String {
+fn numbers(base: &str, result: &ResultRecord) -> Markup {
     let (ratio, range) = ratio_and_interval(result);
-    let ends: Vec<&str> = range.split(" to ").collect();
-    let end = |which: usize| {
-        let shown = ends.get(which).copied().unwrap_or_default();
+    let bounds: Vec<&str> = range.split(" to ").collect();
+    let bound = |which: usize| {
+        let shown = bounds.get(which).copied().unwrap_or_default();
         number(&format!("{base}/interval/{which}"), result.interval[which], shown)
     };
-    format!(
-        "Ratio {}, interval {} to {} ({} % confidence), n = {}. Method: {}.",
-        number(&format!("{base}/ratio"), result.ratio, &ratio),
-        end(0),
-        end(1),
-        number(
-            &format!("{base}/confidence"),
-            result.confidence,
-            format!("{:.4}", 100.0 * result.confidence).trim_end_matches('0').trim_end_matches('.')
-        ),
-        number(&format!("{base}/n"), result.n as f64, &result.n.to_string()),
-        escape(&result.method)
-    )
+    let confidence = format!("{:.4}", 100.0 * result.confidence);
+    let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
+    html! {
+        "Ratio " (number(&format!("{base}/ratio"), result.ratio, &ratio))
+        ", interval " (bound(0)) " to " (bound(1))
+        " (" (number(&format!("{base}/confidence"), result.confidence, confidence))
+        " % confidence), n = " (count(&format!("{base}/n"), result.n))
+        ". Method: " (result.method) "."
+    }
 }
 
 /// What less and more of a metric is called.
@@ -108,7 +101,7 @@ pub(super) fn directions(metric: &Metric) -> [&'static str; 2] {
 }
 
 /// One interval plot for each metric that decides something.
-fn intervals(experiments: &[Experiment]) -> String {
+fn intervals(experiments: &[Experiment]) -> Markup {
     let all: Vec<(&Experiment, &ResultRecord)> = experiments
         .iter()
         .flat_map(|one| one.deciding().map(move |(_, result)| (one, result)))
@@ -116,16 +109,15 @@ fn intervals(experiments: &[Experiment]) -> String {
     let mut metrics: Vec<&Metric> = all.iter().map(|(_, result)| &result.metric).collect();
     metrics.sort();
     metrics.dedup();
-    let figures: String = metrics
-        .iter()
-        .enumerate()
-        .map(|(at, metric)| {
-            let chosen: Vec<_> =
-                all.iter().filter(|(_, result)| result.metric == **metric).copied().collect();
-            figure(at, metric, &chosen, experiments.len() > 1)
-        })
-        .collect();
-    format!("<div class=\"figures\">\n{figures}</div>\n")
+    html! {
+        div.figures {
+            @for (at, metric) in metrics.into_iter().enumerate() {
+                @let chosen: Vec<_> =
+                    all.iter().filter(|(_, result)| result.metric == *metric).copied().collect();
+                (figure(at, metric, &chosen, experiments.len() > 1))
+            }
+        }
+    }
 }
 
 fn figure(
@@ -133,7 +125,7 @@ fn figure(
     metric: &Metric,
     chosen: &[(&Experiment, &ResultRecord)],
     with_source: bool,
-) -> String {
+) -> Markup {
     let rows: Vec<interval::Row> = chosen
         .iter()
         .map(|(experiment, result)| {
@@ -166,5 +158,5 @@ fn figure(
         ),
         draw: &|width, alternative| interval::plot(&rows, &labels, width, alternative),
     };
-    figure.html("wide")
+    figure.html(Room::Wide)
 }

@@ -127,28 +127,36 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Text for the content of an element or a quoted attribute, in HTML and in XML. Characters that
-/// neither may hold become U+FFFD, and so do those that change the direction of what follows
-/// (Unicode TR 36, section 2.5), so that a name cannot disguise the words around it.
+/// Text for the content of an element or a quoted attribute, in HTML and in XML; see
+/// [`undisguised`].
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in undisguised(text).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(character),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
-                escaped.push('\u{fffd}');
-            }
-            control if control.is_control() => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }
     }
     escaped
+}
+
+/// `text` with U+FFFD for what neither HTML nor XML may hold, and for characters that change the
+/// direction of what follows (Unicode TR 36, section 2.5), so that a name cannot disguise the words
+/// around it.
+#[must_use]
+pub fn undisguised(text: &str) -> String {
+    let replaced = |character: char| match character {
+        '\n' | '\t' => character,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    };
+    text.chars().map(replaced).collect()
 }
 
 /// Width of a character in the bold form of a wide font (DejaVu Sans), so that what is cut by it
