@@ -23,6 +23,7 @@ mod runtime_names;
 pub mod stack;
 mod table_offsets;
 pub mod text;
+mod units;
 pub mod unwind;
 mod varint;
 
@@ -75,6 +76,8 @@ pub enum Malformed {
     OutOfBounds,
     /// A varint has more than [`MAX_VARINT_BYTES`] bytes, or a tag has no meaning.
     BadEncoding,
+    /// The links of functions that are copied together do not lead back to where they began.
+    OpenUnit,
 }
 
 impl core::fmt::Display for Malformed {
@@ -86,6 +89,7 @@ impl core::fmt::Display for Malformed {
             }
             Self::OutOfBounds => f.write_str("the table points outside itself"),
             Self::BadEncoding => f.write_str("the table has a field that has no meaning"),
+            Self::OpenUnit => f.write_str("the table has a unit of functions that does not close"),
         }
     }
 }
@@ -208,9 +212,7 @@ impl<'a> Table<'a> {
                 return Err(Malformed::OutOfBounds);
             }
             end_of_previous = end;
-            if function.unit_next as usize >= self.movable_count()
-                || function.detour_bytes() > function.size
-            {
+            if function.detour_bytes() > function.size {
                 return Err(Malformed::OutOfBounds);
             }
             if function.detour().is_some_and(|pushes| pushes > Movable::MAX_DETOUR_PUSHES) {
@@ -218,7 +220,9 @@ impl<'a> Table<'a> {
             }
             self.validate_fields(&function)?;
         }
-        Ok(())
+        let next = |index: u32| Some(self.movable(index as usize)?.unit_next);
+        let closed = units::form_rings(self.header.movable_count, next);
+        if closed { Ok(()) } else { Err(Malformed::OpenUnit) }
     }
 
     fn validate_fields(&self, function: &Movable) -> Result<(), Malformed> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use szc::inspect::Report;
-use szc_abi::{RUNTIME_CRATES, Reason, TABLE_SECTION, Table};
+use szc_abi::{Malformed, RUNTIME_CRATES, Reason, TABLE_SECTION, Table};
 use szc_table::decide::decide;
 use szc_table::decision::Decision;
 use szc_table::frame::PreparedFrames;
@@ -183,6 +183,26 @@ fn a_table_holds_what_was_decided() {
         }
         assert_eq!(reader.table_count().expect("sound") as usize, function.tables.len());
     }
+}
+
+#[test]
+fn a_table_whose_units_do_not_close_is_refused() {
+    let data = linked(&["builds/options.c", "builds/options_other.c"], &["-O2", "-lm"]);
+    let image = Image::parse(&data).expect("an image");
+    let mut decision = decided(&image, &Policy::default());
+    let validated = |decision: &Decision| {
+        let bytes = write::encode(decision, image.link_base).expect("a small table");
+        Table::parse(&bytes).expect("an outline").validate()
+    };
+    assert_eq!(validated(&decision), Ok(()));
+    let links: Vec<u32> = decision.movable.iter().map(|function| function.unit_next).collect();
+    let count = u32::try_from(links.len()).expect("a small program");
+    for damaged in [1, count - 1, count] {
+        decision.movable[0].unit_next = damaged;
+        assert_eq!(validated(&decision), Err(Malformed::OpenUnit), "{damaged}");
+    }
+    decision.movable[0].unit_next = links[0];
+    assert_eq!(validated(&decision), Ok(()));
 }
 
 /// Damage at a place that is chosen by a part of the file and a fraction of it.
