@@ -4,7 +4,8 @@
 //! where there is none (three of eight), the call goes on leading into the copy's own layout.
 
 use super::arena::Arena;
-use super::copy::Body;
+use super::body::displacement;
+use super::copy::Calls;
 use super::entrances::change_word;
 use super::image::Image;
 use super::region::Region;
@@ -26,10 +27,9 @@ impl Region {
             // Before any call leads there: a forked child copies the marks after the bodies.
             mark.store(!STUB_UNMARKED, Ordering::Release);
         }
-        let record = image.function(function);
-        let body = Body::in_slot(self, image, arena, function, &record).calling_into(to);
+        let start = self.body(arena, function) + image.slot(function).body as usize;
         // The table was validated at start, so the stream cannot end early.
-        let _ = lead(&body);
+        let _ = lead(&Calls { into: to, image, arena }, function, start);
         if !is_away {
             mark.store(STUB_UNMARKED, Ordering::Release);
         }
@@ -48,21 +48,21 @@ impl Region {
     }
 }
 
-/// Writes the displacements of a body's calls that lie in one word each.
-fn lead(body: &Body<'_>) -> Result<(), Malformed> {
-    let mut reader = body.image.table().fields(body.function);
+/// Writes the displacements of the calls of a function's body at `start` that lie in one word each.
+fn lead(calls: &Calls<'_>, function: u32, start: usize) -> Result<(), Malformed> {
+    let mut reader = calls.image.table().fields(&calls.image.function(function));
     for _ in 0..reader.field_count()? {
         let field = reader.next_field()?;
-        let Some(target) = body.callee(field.kind) else { continue };
-        let at = body.start + field.at as usize;
+        let Some(target) = calls.callee(function, field.kind) else { continue };
+        let at = start + field.at as usize;
         let in_word = at % WORD_BYTES;
         if in_word + DISPLACEMENT_BYTES > WORD_BYTES {
             continue;
         }
         let shift = 8 * in_word as u32;
-        let displacement = Word::from(body.displacement(at, target)) << shift;
+        let displacement = Word::from(displacement(at, target)) << shift;
         let mask = entry::first_bytes(DISPLACEMENT_BYTES as u32) << shift;
-        change_word(body.arena, at - in_word, displacement, mask);
+        change_word(calls.arena, at - in_word, displacement, mask);
     }
     Ok(())
 }

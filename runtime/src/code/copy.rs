@@ -1,33 +1,27 @@
-//! Makes one copy of a function: its bytes, with every field that differs there, and its jump
-//! tables.
+//! Makes one copy of a function in a layout: its body, unwind rules, and checks.
 
 use super::arena::Arena;
+use super::body::{self, Body, Out, Targets};
+use super::entrances::word_at;
 use super::image::Image;
 use super::region::Region;
 use super::slot::{Entrance, Slot};
-use crate::arch::{
-    self,
-    check::{self, CHECK_BYTES, CHECK_OPENING_BYTES, FULL_CHECK_BYTES},
-};
-use crate::unwind::{COMMON_AT, START_AT};
-use szc_abi::{
-    FieldKind, FieldReader, FrameReader, Malformed, Movable, OFFSET_BYTES, Table, TableOffsets,
-    TableTarget, put_offset,
-};
+use crate::arch::check::{self, CHECK_OPENING_BYTES, FULL_CHECK_BYTES};
+use crate::arch::entry::{self, WORD_BYTES, Word};
+use core::sync::atomic::Ordering;
+use szc_abi::{FieldKind, Movable};
 
 impl Region {
     /// Writes the body of a function to its slot, whose entrances must be closed, and what belongs
     /// to it.
     pub(super) fn write_copy(&self, image: &Image, arena: &Arena, index: u32, function: &Movable) {
-        let start = self.body(arena, index);
-        let slot = image.slot(index);
+        let (start, slot) = (self.body(arena, index), image.slot(index));
         let body = start + slot.body as usize;
-        let mut reader = image.table().fields(function);
-        let written = Body::in_slot(self, image, arena, index, function);
-        written.write(&mut reader, slot.opening_bytes());
-        if written.takes_pad {
-            let rules = (slot.rules_bytes() > 0).then(|| self.rules(image, arena, index));
-            grow_frame(image, arena, function, &mut reader, (body, rules), self.pad(index));
+        let pad = slot.spare.map(|_| self.pad(index));
+        let calls = Calls { into: self, image, arena };
+        calls.write(index, function, (body, pad), slot.opening_bytes());
+        if let Some(pad) = pad {
+            self.write_rules(image, arena, index, function, (body, pad));
             self.write_checks(image, arena, index, slot);
         }
         arena.mirror(start, slot.bytes as usize);
@@ -35,238 +29,141 @@ impl Region {
 
     /// Writes the spare body of a function that has one, where nobody may be.
     pub(super) fn write_spare(&self, image: &Image, arena: &Arena, index: u32) {
-        let function = &image.function(index);
         let start = self.spare(image, arena, index);
-        let mut reader = image.table().fields(function);
-        Body { start, takes_pad: false, ..Body::in_slot(self, image, arena, index, function) }
-            .write(&mut reader, 0);
+        let calls = Calls { into: self, image, arena };
+        calls.write(index, &image.function(index), (start, None), 0);
     }
 
-    /// Writes the checks of a slot with a spare body, which lead to the stub. (In a function of its
-    /// own, it takes no stack while bodies are written.)
+    /// Writes the unwind rules of a body whose frame has so large a pad, if it has rules of its
+    /// own. (In a function of its own, it takes no stack while bodies are written.)
+    #[inline(never)]
+    fn write_rules(
+        &self,
+        image: &Image,
+        arena: &Arena,
+        index: u32,
+        function: &Movable,
+        (body, pad): (usize, u32),
+    ) {
+        if function.rules_bytes == 0 {
+            return;
+        }
+        // The table was validated at start, so the stream cannot end early.
+        let frame = body::frame_of(image.table(), function).ok();
+        if let Some(rules) = frame.and_then(|frame| frame.rules) {
+            let at = self.rules(image, arena, index);
+            let out = Alias { arena, start: at };
+            body::write_rules(&rules, (at, body), pad, |offset| image.address(offset), out);
+        }
+    }
+
+    /// Writes the checks of a slot with a spare body, which lead to the stub.
     #[inline(never)]
     fn write_checks(&self, image: &Image, arena: &Arena, index: u32, slot: Slot) {
         let (start, full) = (self.body(arena, index), self.full_check(image, arena, index));
         let check = check::check(start, full, image.pad_state());
         // Where the check is an entrance, its first word changes as one, when it is opened.
         let closed = match slot.outer {
-            Entrance::Check => CHECK_OPENING_BYTES,
+            Entrance::Check => CHECK_OPENING_BYTES as u32,
             Entrance::Head | Entrance::Body => 0,
         };
         let (body, stub) = (start + slot.body as usize, self.stub(arena, index));
         let full_check = check::full_check(full, body, stub, image.pad_state());
-        // SAFETY: the layout gave the slot room for the check, whose entrance is closed, and the
-        // function for the full one, where nobody comes meanwhile.
-        unsafe {
-            let to = arena.writable(start).add(closed);
-            arch::copy_bytes(to, check[closed..].as_ptr(), CHECK_BYTES - closed);
-            arena.writable(full).cast::<[u8; FULL_CHECK_BYTES]>().write(full_check);
-        }
+        put_code(&mut Alias { arena, start }, &check, closed);
+        put_code(&mut Alias { arena, start: full }, &full_check, 0);
         arena.mirror(full, FULL_CHECK_BYTES);
     }
 }
 
-/// A body of a function that is being written.
-pub(super) struct Body<'a> {
-    /// The layout that its calls lead into.
-    region: &'a Region,
-    pub(super) image: &'a Image,
-    pub(super) arena: &'a Arena,
-    index: u32,
-    pub(super) function: &'a Movable,
-    /// Its address.
-    pub(super) start: usize,
-    /// Whether its frame is larger by a pad.
-    takes_pad: bool,
+/// Words from an address of the arena on, where nobody runs, or all who do run what is written.
+struct Alias<'a> {
+    arena: &'a Arena,
+    start: usize,
 }
 
-impl<'a> Body<'a> {
-    /// That in a function's slot.
-    pub(super) fn in_slot(
-        region: &'a Region,
-        image: &'a Image,
-        arena: &'a Arena,
+impl Out for Alias<'_> {
+    fn put(&mut self, at: usize, word: Word) {
+        // Relaxed: whoever opens the entrances, or makes a check lead here, does so by a release.
+        word_at(self.arena, self.start + at).store(word, Ordering::Relaxed);
+    }
+}
+
+/// Puts bytes of code, which fill words; so many at the beginning stay as they are.
+fn put_code(out: &mut Alias<'_>, code: &[u8], without: u32) {
+    let mut kept = entry::first_bytes(without);
+    for (index, word) in code.as_chunks().0.iter().enumerate() {
+        let at = index * WORD_BYTES;
+        let before = word_at(out.arena, out.start + at).load(Ordering::Relaxed);
+        out.put(at, entry::with_bytes(Word::from_le_bytes(*word), before, kept));
+        kept = 0;
+    }
+}
+
+/// Where copies of an image lead that call into a layout.
+pub(super) struct Calls<'a> {
+    pub into: &'a Region,
+    pub image: &'a Image,
+    pub arena: &'a Arena,
+}
+
+impl Targets for Calls<'_> {
+    fn function(&self, function: u32, offset: u32) -> usize {
+        self.into.target(self.image, self.arena, function, offset)
+    }
+
+    fn inner(&self, function: u32) -> usize {
+        self.into.inner_target(self.image, self.arena, function)
+    }
+
+    fn image(&self, offset: u32) -> usize {
+        self.image.address(offset)
+    }
+}
+
+impl Calls<'_> {
+    /// Writes a body of a function, but for so many bytes at its beginning, which are an entrance
+    /// that is closed.
+    #[inline(never)]
+    fn write(
+        &self,
         index: u32,
-        function: &'a Movable,
-    ) -> Self {
-        let slot = image.slot(index);
-        let start = region.body(arena, index) + slot.body as usize;
-        Self { region, image, arena, index, function, start, takes_pad: slot.spare.is_some() }
+        function: &Movable,
+        (start, pad): (usize, Option<u32>),
+        closed_bytes: u32,
+    ) {
+        let closed = word_at(self.arena, start).load(Ordering::Relaxed);
+        let body = Body {
+            function,
+            index,
+            source: self.image.source(index, function),
+            original: self.image.original(function),
+            start,
+            pad,
+            opening: (closed, entry::first_bytes(closed_bytes)),
+        };
+        let out = Alias { arena: self.arena, start };
+        // The table was validated at start, so the stream cannot end early.
+        let _ = body::write_body(self.image.table(), &body, self, out);
     }
 
-    /// The same, as one whose calls lead into another layout.
-    pub(super) fn calling_into(self, region: &'a Region) -> Self {
-        Self { region, ..self }
-    }
-
-    /// Where a field leads that calls or jumps to the beginning of a function, if that is complete
-    /// by itself: the other parts of this one work on its frame, which is that of its layout.
-    pub(super) fn callee(&self, kind: FieldKind) -> Option<usize> {
+    /// Where a field of a function leads that calls or jumps to the beginning of another, if that
+    /// is complete by itself: the other parts of this one work on its frame, which is that of its
+    /// layout.
+    pub fn callee(&self, index: u32, kind: FieldKind) -> Option<usize> {
         let (FieldKind::Function { function: callee, offset: 0 } | FieldKind::Inner(callee)) = kind
         else {
             return None;
         };
-        let mut member = self.function.unit_next;
-        while member != self.index {
+        let mut member = self.image.function(index).unit_next;
+        while member != index {
             if member == callee {
                 return None;
             }
             member = self.image.function(member).unit_next;
         }
         Some(match kind {
-            FieldKind::Inner(_) => self.inner_target(callee),
-            _ => self.target(callee, 0),
+            FieldKind::Inner(_) if self.image.slot(index).spare.is_some() => self.inner(callee),
+            _ => self.function(callee, 0),
         })
-    }
-
-    /// The displacement at an address that leads to another.
-    pub(super) fn displacement(&self, at: usize, target: usize) -> u32 {
-        // The arena was placed within reach of the whole image.
-        target.wrapping_sub(at + 4) as u32
-    }
-
-    fn inner_target(&self, callee: u32) -> usize {
-        if self.takes_pad {
-            self.region.inner_target(self.image, self.arena, callee)
-        } else {
-            self.target(callee, 0)
-        }
-    }
-
-    /// Writes it, but for so many bytes at its beginning, which are an entrance that is closed. The
-    /// reader is then behind the jump tables.
-    #[inline(never)]
-    fn write(&self, reader: &mut FieldReader<'_>, without: u32) {
-        let to = self.arena.writable(self.start);
-        // SAFETY: the layout gave the body its bytes, all inside the place; no thread runs there,
-        // because the entrances are closed.
-        unsafe { self.image.copy_body(self.index, self.function, to, without) };
-        // The table was validated at start, so the stream cannot end early.
-        let _ = self.write_fields(reader);
-        let _ = self.write_tables(reader);
-    }
-
-    /// Where the body goes on that refers to `offset` in `function`.
-    fn target(&self, function: u32, offset: u32) -> usize {
-        // The middle of the function itself is that of the same body.
-        if function == self.index && offset != 0 {
-            self.start + offset as usize
-        } else {
-            self.region.target(self.image, self.arena, function, offset)
-        }
-    }
-
-    /// Applies the function's fields.
-    fn write_fields(&self, reader: &mut FieldReader<'_>) -> Result<(), Malformed> {
-        let original = self.image.original(self.function);
-        let tables_at = tables_at(self.function);
-        let mut offsets = TableOffsets::of(reader);
-        for _ in 0..reader.field_count()? {
-            let field = reader.next_field()?;
-            let at = field.at as usize;
-            // SAFETY: validated: the field lies inside the function, whose copy this is.
-            let place = unsafe { self.arena.writable(self.start).add(at) };
-            let relative = |target: usize| self.displacement(self.start + at, target);
-            let mut table = |table| self.start + tables_at + offsets.of_table(table) as usize;
-            let value = match field.kind {
-                FieldKind::Fixed => {
-                    // SAFETY: as above.
-                    let old = unsafe { place.cast::<u32>().read_unaligned() };
-                    old.wrapping_sub(self.start.wrapping_sub(original) as u32)
-                }
-                FieldKind::Function { function, offset } => relative(self.target(function, offset)),
-                FieldKind::Inner(callee) => relative(self.inner_target(callee)),
-                FieldKind::TableRelative32(index) => relative(table(index)),
-                FieldKind::TableAbsolute32(index) => table(index) as u32,
-                FieldKind::TableAbsolute64(index) => {
-                    // SAFETY: as above; this field has 8 bytes.
-                    unsafe { place.cast::<u64>().write_unaligned(table(index) as u64) };
-                    continue;
-                }
-            };
-            // SAFETY: as above.
-            unsafe { place.cast::<u32>().write_unaligned(value) };
-        }
-        Ok(())
-    }
-
-    /// Writes the function's jump tables.
-    fn write_tables(&self, reader: &mut FieldReader<'_>) -> Result<(), Malformed> {
-        let mut table_at = tables_at(self.function);
-        for _ in 0..reader.table_count()? {
-            let table = reader.next_table()?;
-            let mut targets = table.targets();
-            let start = self.start + table_at;
-            for entry in 0..table.count {
-                let target = match targets.next_target()? {
-                    TableTarget::Image(offset) => self.image.address(offset),
-                    TableTarget::Function { function, offset } => self.target(function, offset),
-                };
-                let place = self.arena.writable(start + (entry * table.entry_bytes()) as usize);
-                // SAFETY: validated: the tables take `tables_bytes`, which the slot has.
-                unsafe {
-                    if table.absolute {
-                        place.cast::<u64>().write(target as u64);
-                    } else {
-                        place.cast::<u32>().write(target.wrapping_sub(start) as u32);
-                    }
-                }
-            }
-            table_at += table.slot_bytes().unwrap_or(0) as usize;
-        }
-        Ok(())
-    }
-}
-
-/// Where the jump tables of a copy lie, in bytes from its start.
-fn tables_at(function: &Movable) -> usize {
-    function.size.next_multiple_of(8) as usize
-}
-
-/// The description of a function's frame.
-pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Option<FrameReader<'a>> {
-    let mut reader = table.fields(function);
-    for _ in 0..reader.skip_fields().ok()? {
-        reader.next_table().ok()?;
-    }
-    reader.frame(function.rules_bytes).ok()
-}
-
-/// Makes the frame of the copy at `body` larger by so many bytes, and writes its unwind rules to
-/// the other address. The reader is behind the jump tables.
-#[inline(never)]
-fn grow_frame(
-    image: &Image,
-    arena: &Arena,
-    function: &Movable,
-    reader: &mut FieldReader<'_>,
-    (body, rules_at): (usize, Option<usize>),
-    bytes: u32,
-) {
-    let Ok(frame) = reader.frame(function.rules_bytes) else { return };
-    for site in frame.sites {
-        let place = arena.writable(body + site as usize).cast::<u32>();
-        // SAFETY: validated: the site lies inside the function, whose copy this is.
-        unsafe { place.write_unaligned(place.read_unaligned().wrapping_add(bytes)) };
-    }
-    let (Some(rules), Some(at)) = (frame.rules, rules_at) else { return };
-    let to = arena.writable(at);
-    // SAFETY: the slot has room for the rules.
-    unsafe { arch::copy_bytes(to, rules.bytes.as_ptr(), rules.bytes.len()) };
-    // Each counts from its own place, within reach as all of the image is.
-    let put = |inside: usize, value: usize| {
-        // SAFETY: validated: inside the rules.
-        unsafe { to.add(inside).cast::<u32>().write_unaligned(value as u32) };
-    };
-    put(COMMON_AT, (at + COMMON_AT).wrapping_sub(image.address(rules.common)));
-    put(START_AT, body.wrapping_sub(at + START_AT));
-    if let Some((inside, address)) = rules.handlers {
-        let inside = inside as usize;
-        put(inside, image.address(address).wrapping_sub(at + inside));
-    }
-    for inside in rules.offsets.clone() {
-        let offset = rules.offset(inside).unwrap_or(0) + bytes;
-        // SAFETY: validated: inside the rules.
-        unsafe { to.add(inside as usize).cast::<[u8; OFFSET_BYTES]>().write(put_offset(offset)) };
     }
 }

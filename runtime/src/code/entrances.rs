@@ -193,7 +193,7 @@ impl Region {
 }
 
 /// The aligned word at an address of the arena, in the writable view.
-fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
+pub(super) fn word_at(arena: &Arena, at: usize) -> &AtomicU64 {
     debug_assert!(at.is_multiple_of(WORD_BYTES));
     // SAFETY: the word lies in the arena, whose writable view stays mapped; both views begin on a
     // page, so it is aligned in both.

@@ -5,6 +5,7 @@
 //! `jmp *pointer` once, at start, and is never written again; to move the function is to change a
 //! pointer, which is data and stays private to a process across `fork`.
 
+use super::body::Source;
 use super::headers::Headers;
 use super::pristine::Pristine;
 use super::slot::{Entrances, Frames, Order, Shape, Slot};
@@ -268,27 +269,17 @@ impl Image {
         entry::Word::from_le_bytes(unsafe { self.saved.add(index as usize).read() })
     }
 
-    /// Copies a function's original body, but for so many bytes at its beginning, of which the
-    /// first ones are known.
-    ///
-    /// # Safety
-    /// `to` must be valid for writing the function's size, and begin where the body does.
-    pub unsafe fn copy_body(&self, index: u32, function: &Movable, to: *mut u8, without: u32) {
-        let (size, without) = (function.size as usize, without as usize);
-        if let Some(from) = self.pristine.at(self.original(function), size) {
-            // SAFETY: the caller's promise for `to`; the file's bytes stay mapped.
-            unsafe { arch::copy_bytes(to.add(without), from.add(without), size - without) };
-            return;
+    /// The bytes of a function's original body.
+    pub fn source(&self, index: u32, function: &Movable) -> Source<'_> {
+        let (start, size) = (self.original(function), function.size as usize);
+        if let Some(from) = self.pristine.at(start, size) {
+            // SAFETY: the file's bytes stay mapped for as long as the image.
+            return Source::of(unsafe { core::slice::from_raw_parts(from, size) });
         }
-        let count = SAVED_BYTES.min(size);
-        // SAFETY: the caller's promise for `to`; the image's bytes behind the saved ones never
-        // change.
-        unsafe {
-            let saved = self.saved.add(index as usize).cast::<u8>();
-            arch::copy_bytes(to.add(without), saved.add(without), count - without);
-            let from = (self.original(function) + count) as *const u8;
-            arch::copy_bytes(to.add(count), from, size - count);
-        }
+        // SAFETY: the image is mapped readable; behind the bytes of the entry, which are not asked
+        // for, its text never changes.
+        let text = unsafe { core::slice::from_raw_parts(start as *const u8, size) };
+        Source::beginning_with(self.first_bytes(index), text)
     }
 
     /// Makes a function's original entry lead to `address`.

@@ -9,10 +9,11 @@
 //! [`Locator::origin`] runs anywhere, without the lock.
 
 pub mod arena;
+pub mod body;
 mod budget;
 mod callers;
 mod calls;
-pub mod copy;
+mod copy;
 mod counts;
 mod entrances;
 mod guesses;

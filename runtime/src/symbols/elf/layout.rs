@@ -12,7 +12,7 @@
 use super::super::sink::Sink;
 use crate::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
 use crate::arch::entry::{STUB_BYTES, STUB_RULES};
-use crate::code::copy::frame_of;
+use crate::code::body::frame_of;
 use crate::code::slot::{self, Entrances, Slot};
 use szc_abi::unwind::{Common, Frame, Frames};
 use szc_abi::{Movable, OFFSET_BYTES, SLOT_HEAD_BYTES, Table, put_offset};
@@ -198,7 +198,7 @@ impl Source<'_> {
 
     /// The rules of a frame that is larger by a pad.
     fn padded(&self, sink: &mut Sink<'_>, function: &Movable, frame: &Frame<'_>, pad: u32) {
-        let rules = frame_of(self.table, function).and_then(|frame| frame.rules);
+        let rules = frame_of(self.table, function).ok().and_then(|frame| frame.rules);
         let Some(rules) = rules else { return sink.bytes(frame.instructions) };
         let mut done = frame.instructions_at();
         for at in rules.offsets.clone() {
