@@ -6,6 +6,7 @@ pub mod limits;
 mod lock;
 pub mod mappings;
 mod memory;
+mod owned;
 mod signals;
 pub mod tasks;
 
@@ -19,6 +20,7 @@ pub use limits::{
 };
 pub use lock::*;
 pub use memory::*;
+pub use owned::{Array, Mapping, Shared};
 pub use signals::*;
 
 /// An error number of the kernel (positive).
