@@ -11,13 +11,16 @@
 #![cfg_attr(test, allow(dead_code))]
 
 mod arch;
-mod code;
 mod exports;
 mod facts;
 mod handlers;
+mod images;
 mod library;
 mod lifecycle;
 mod path;
+mod pc_map;
+mod reclaim;
+mod registration;
 mod report;
 mod resolver;
 mod settings;
@@ -27,8 +30,9 @@ mod symbols;
 mod unwind;
 
 use lifecycle::{announced, filters, fork, maintenance};
+use szc_code as code;
 use szc_heap as heap;
-use szc_layout::{epoch, rng};
+use szc_layout::rng;
 use szc_stack as stack;
 use szc_sys::{errno, next, os};
 

@@ -3,11 +3,10 @@
 //! Written when the program ends, also from a handler of a fatal signal: no libc, no allocation.
 #![forbid(unsafe_code)]
 
-use crate::code::images::Images;
-use crate::code::reclaim;
 use crate::facts::{self, FACTS, Facts};
+use crate::images::Images;
 use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
-pub use crate::path::Path;
+use crate::reclaim;
 use crate::state::CODE;
 use crate::{code, heap, library, stack, state};
 pub use szc_abi::text::Buffer;
@@ -43,7 +42,7 @@ fn write_files(facts: &Facts, process: u32) -> bool {
 /// What was counted up to now; nothing for what is not randomized.
 #[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
-    code: code::Counts,
+    code: code::counts::Counts,
     reclaim: reclaim::Counts,
     stack: Option<stack::StackCounts>,
     heap: Option<heap::HeapCounts>,
@@ -241,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_log_line_has_the_names_that_are_an_interface() {
-        let code = code::Counts { epochs: 7, ..code::Counts::default() };
+        let code = code::counts::Counts { epochs: 7, ..code::counts::Counts::default() };
         let reclaim = reclaim::Counts { blocked: Some("why"), ..reclaim::Counts::default() };
         let counts = Snapshot { code, reclaim, ..Snapshot::default() };
         assert_eq!(

@@ -7,9 +7,11 @@
 //! of stack, no instruction that writes the upper parts of vector registers.
 
 use crate::arch::entry;
-use crate::code::reclaim::{gate, home};
+use crate::reclaim::{safepoint, stack_bounds};
 use crate::state::CODE;
 use crate::{fork, os, report};
+use szc_code::resolver::Caller;
+use szc_stack::pad_range;
 
 /// Finds where the call goes that came through the stub of the address, and puts it into the word
 /// from which the entry code goes on.
@@ -23,11 +25,11 @@ use crate::{fork, os, report};
 pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::take_over_unannounced_child();
-    gate::pass();
+    safepoint::pass();
     let target = CODE.with(|images| {
-        home::notice();
+        stack_bounds::check();
         let stack_pointer = entry::stack_pointer_at_stub(goes_on_at as usize);
-        let target = images.resolve(address, stack_pointer);
+        let target = images.resolve(address, &CallerAt(stack_pointer));
         if let Some(target) = target {
             // On the stack before the lock is given up, where whoever frees copies looks for
             // references, and in a word of the entry code's: a local variable may lose its place to
@@ -40,6 +42,19 @@ pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
         let _ = os::signal_mask(2, Some(before));
     }
     target.unwrap_or_else(|| lost())
+}
+
+/// The calling thread, whose stack pointer this is at the call.
+struct CallerAt(usize);
+
+impl Caller for CallerAt {
+    fn has_pad_reserve(&self) -> bool {
+        pad_range::current().contains(self.0)
+    }
+
+    fn return_address(&self) -> Option<usize> {
+        stack_bounds::word_at(self.0)
+    }
 }
 
 #[cold]

@@ -4,7 +4,6 @@
 //! measurement with a setting that was silently ignored would be worse than none.
 #![forbid(unsafe_code)]
 
-use crate::code::Reclaim;
 use core::ffi::CStr;
 use szc_heap::HeapBase;
 
@@ -48,6 +47,17 @@ pub const MAX_SHUFFLE: u32 = 1024;
 /// Largest `SZC_STACK_ROOM_KIB`.
 pub const MAX_ROOM_KIB: u32 = 64 << 10;
 
+/// When old copies of code are freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeReclaim {
+    /// Never.
+    Off,
+    /// When they take some memory.
+    On,
+    /// At once, and their places are used again first.
+    Stress,
+}
+
 /// What the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
@@ -71,7 +81,7 @@ pub struct Settings<'a> {
     /// `SZC_CODE_BUDGET_MIB`: most memory for copies of code.
     pub code_budget_mib: u32,
     /// `SZC_CODE_RECLAIM`: when old copies of code are freed.
-    pub code_reclaim: Reclaim,
+    pub code_reclaim: CodeReclaim,
     /// `SZC_LOG`: file that gets a JSON line when the program ends.
     pub log: Option<&'a CStr>,
     /// `SZC_SYMBOLS`: who is told the names of copies.
@@ -92,7 +102,7 @@ impl Default for Settings<'_> {
             heap_shuffle: 256,
             heap_base: HeapBase::Segregated,
             code_budget_mib: 512,
-            code_reclaim: Reclaim::On,
+            code_reclaim: CodeReclaim::On,
             log: None,
             symbols: Symbols::default(),
             map: None,
@@ -142,9 +152,9 @@ pub fn read<'a>(
             }
             b"CODE_RECLAIM" => {
                 settings.code_reclaim = match value {
-                    b"0" => Reclaim::Off,
-                    b"1" => Reclaim::On,
-                    b"stress" => Reclaim::Stress,
+                    b"0" => CodeReclaim::Off,
+                    b"1" => CodeReclaim::On,
+                    b"stress" => CodeReclaim::Stress,
                     _ => return Err(bad("0, 1 or stress")),
                 };
             }
@@ -239,7 +249,7 @@ mod tests {
         .unwrap();
         assert_eq!(settings.seed, Some(u64::MAX));
         assert_eq!((settings.interval_ms, settings.code), (0, false));
-        assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, Reclaim::Stress));
+        assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.stack_room_kib, Some(65_536));
         assert_eq!(settings.heap_base, HeapBase::DieHard);

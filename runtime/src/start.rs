@@ -1,19 +1,23 @@
 //! Start: runs before every constructor of the program.
 
-use crate::code::images::Images;
-use crate::code::reclaim::stacks;
-use crate::code::slot::{Entrances, Frames, Order, Shape};
-use crate::code::{Budget, Code, Reclaim, Refused, table};
 use crate::exports::heap::linkage;
+use crate::exports::unwinding::find_fde_address;
 use crate::facts::{self, FACTS, Facts};
 use crate::library::{self, Wanted};
 use crate::path::Path;
+use crate::reclaim::stacks;
+use crate::registration;
 use crate::report::{self, stop};
-use crate::settings::{self, EXIT_CONFIG, Settings};
+use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Settings};
 use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
-use crate::{arch, code, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
+use crate::{arch, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
+use szc_code::budget::{Budget, Reclaim};
+use szc_code::entry_jumps::take_over;
+use szc_code::refused::Refused;
+use szc_code::table;
+use szc_layout::slot::{CopyShape, Frames, Order, Patching};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
 /// path it was started by.
@@ -78,13 +82,13 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     // Frames that get their pads from copies need copies also where code is not to be randomized.
     let wants_copies = settings.code || (facts.stack && stack::has_resizable_frames());
     let may_copy = wants_copies && !arch::keeps_code();
-    let obstacle = if may_copy { unwind::obstacle() } else { None };
+    let obstacle = if may_copy { unwind::obstacle(find_fde_address()) } else { None };
     facts.refused = obstacle.map(Refused::text);
     let copies = may_copy && obstacle.is_none();
-    let shape = Shape {
+    let shape = CopyShape {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
-        entrances: Entrances::Openings,
+        patching: Patching::Bodies,
     };
     if copies || facts.stack {
         // Before the heap: of its locks, which a thread may hold whose signal handler calls
@@ -148,24 +152,31 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
 fn budget(settings: &Settings<'_>) -> Budget {
     let reclaim = match settings.code_reclaim {
         // The map lists all copies, also those that could be freed.
-        Reclaim::On if settings.map.is_some() => Reclaim::Late,
-        other => other,
+        CodeReclaim::On if settings.map.is_some() => Reclaim::Late,
+        CodeReclaim::On => Reclaim::On,
+        CodeReclaim::Off => Reclaim::Off,
+        CodeReclaim::Stress => Reclaim::Stress,
     };
     Budget::of((settings.code_budget_mib as usize) << 20, reclaim)
 }
 
-fn start_code(seed: u64, budget: Budget, shape: Shape) -> Result<(u32, u32), Refused> {
+fn start_code(seed: u64, budget: Budget, shape: CopyShape) -> Result<(u32, u32), Refused> {
     let table = table::map_own().map_err(Refused::Table)?;
-    let prepared = Code::prepare(arch::image_base(), table::OWN_FILE, table, seed, budget, shape)?;
-    let image = *prepared.image();
-    CODE.with(|images| images.set_program(prepared));
+    let image = (arch::image_base(), table::OWN_FILE);
+    let budget = |refused: Option<_>| refused.is_none().then_some(budget);
+    // SAFETY: the program's own table, and its one thread is here.
+    let code = unsafe { registration::begin(image, table, seed, shape, budget) }?;
+    let space = code.space().clone();
+    CODE.with(|images| images.set_program(code));
     // SAFETY: the program has one thread, which is here and enters no function of the program
     // meanwhile.
-    if let Err(reason) = unsafe { code::take_over(&image) } {
-        CODE.with(Images::forget_program);
+    if let Err(reason) = unsafe { take_over(&space.image) } {
+        // SAFETY: nothing of it was changed.
+        let code = CODE.with(|images| unsafe { images.take_program() });
+        code.into_iter().for_each(registration::end);
         return Err(reason);
     }
-    let table = image.table();
+    let table = space.image.table();
     Ok((table.movable_count() as u32, table.pinned_count() as u32))
 }
 

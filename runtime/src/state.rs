@@ -1,11 +1,10 @@
 //! The one instance of everything, the locks that guard it, and what all parts of the runtime must
 //! know of each other.
 
-use crate::code::images::Images;
-use crate::code::origin::Locators;
-use crate::os::Lock;
+use crate::images::Images;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use szc_sys::os::Lock;
 
 /// Code randomization and its lock.
 pub struct Guarded {
@@ -36,9 +35,6 @@ impl Guarded {
 
 /// Code randomization.
 pub static CODE: Guarded = Guarded::new();
-
-/// Origins of copies, found without the lock.
-pub static LOCATORS: Locators = Locators::new();
 
 /// Held while libraries are attached or detached, and from the plan of an epoch to its publication.
 /// Taken before the lock of [`CODE`], with all signals blocked, and never by the resolver.

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cursor;
+pub mod elf;
 mod field;
 mod frame;
 pub mod library;

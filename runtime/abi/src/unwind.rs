@@ -5,6 +5,7 @@
 //! All addresses here are those of the link.
 
 use crate::cursor::Cursor;
+use crate::elf::{PT_GNU_EH_FRAME, PT_LOAD, segments};
 
 /// Offset in an FDE of the distance back to its CIE (`CIE_pointer`).
 pub const CIE_POINTER_AT: usize = 4;
@@ -22,9 +23,6 @@ const BASE_MASK: u8 = 0x70;
 /// First bytes of `.eh_frame_hdr`: version, and encodings of the section's address, the count and
 /// the table, as all linkers for Linux write them.
 const HEADER: [u8; 4] = [1, RELATIVE_4, 0x03, 0x3b];
-
-const PT_LOAD: u32 = 1;
-const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 
 /// The unwind information of an image.
 #[derive(Clone, Copy)]
@@ -167,7 +165,7 @@ impl<'a> Frames<'a> {
     pub fn parse(file: &'a [u8]) -> Option<Self> {
         let (address, offset, bytes) = segments(file)?
             .find(|segment| segment.kind == PT_GNU_EH_FRAME)
-            .map(|segment| (segment.address, segment.offset, segment.bytes))?;
+            .map(|segment| (segment.address, segment.offset, segment.file_bytes))?;
         let section = file.get(offset..)?.get(..bytes)?;
         let mut cursor = Cursor::new(section);
         if cursor.take(4)? != HEADER {
@@ -249,10 +247,10 @@ impl<'a> Frames<'a> {
         let segment = segments(self.file)?.find(|segment| {
             segment.kind == PT_LOAD
                 && address >= segment.address
-                && address - segment.address < segment.bytes as u64
+                && address - segment.address < segment.file_bytes as u64
         })?;
         let inside = usize::try_from(address - segment.address).ok()?;
-        let bytes = self.file.get(segment.offset..)?.get(inside..segment.bytes)?;
+        let bytes = self.file.get(segment.offset..)?.get(inside..segment.file_bytes)?;
         Some(Cursor::new(bytes))
     }
 
@@ -303,30 +301,6 @@ impl<'a> Frames<'a> {
         // No function that moves has a frame that a signal interrupted.
         (common.code_alignment == 1 && !common.is_of_signals).then_some(common)
     }
-}
-
-struct Segment {
-    kind: u32,
-    offset: usize,
-    address: u64,
-    /// Bytes in the file.
-    bytes: usize,
-}
-
-/// The program headers of an ELF64 file.
-fn segments(file: &[u8]) -> Option<impl Iterator<Item = Segment> + '_> {
-    let mut header = Cursor::new(file.get(0x20..)?);
-    let table = usize::try_from(header.u64()?).ok()?;
-    let mut header = Cursor::new(file.get(0x36..)?);
-    let (each, count) = (usize::from(header.u16()?), usize::from(header.u16()?));
-    let table = file.get(table..)?;
-    Some((0..count).map_while(move |index| {
-        let mut cursor = Cursor::new(table.get(index * each..)?);
-        let (kind, _flags) = (cursor.u32()?, cursor.u32()?);
-        let (offset, address) = (usize::try_from(cursor.u64()?).ok()?, cursor.u64()?);
-        let _physical = cursor.u64()?;
-        Some(Segment { kind, offset, address, bytes: usize::try_from(cursor.u64()?).ok()? })
-    }))
 }
 
 #[cfg(test)]

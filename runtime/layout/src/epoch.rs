@@ -13,7 +13,7 @@
 //! In a forked child free places become bare.
 #![forbid(unsafe_code)]
 
-use core::ops::Range;
+use core::ops::{DerefMut, Range};
 
 /// What a place of the arena is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ const EPOCHS_WATCHED_FOR_EACH: u64 = 4;
 
 /// State of the sequence.
 #[derive(Debug)]
-pub struct Epochs<'a> {
-    places: &'a mut [Use],
+pub struct Epochs<P> {
+    places: P,
     current: u64,
     place: u32,
     /// Places that are used: all below this one.
@@ -74,10 +74,10 @@ pub struct Epochs<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
-impl<'a> Epochs<'a> {
+impl<P: DerefMut<Target = [Use]>> Epochs<P> {
     /// Epoch 0 of an arena with these places (at least one, all fresh), of which as few as
     /// `preferred` are to be used if the others become free in time.
-    pub fn first(places: &'a mut [Use], preferred: u32) -> Self {
+    pub fn first(mut places: P, preferred: u32) -> Self {
         places[0] = Use::Current;
         Self {
             places,
@@ -92,11 +92,6 @@ impl<'a> Epochs<'a> {
             most_busy: 1,
             watched_since: 0,
         }
-    }
-
-    /// The memory of the places' uses, for whoever gives it back.
-    pub fn into_places(self) -> &'a mut [Use] {
-        self.places
     }
 
     /// Place of the current epoch.
@@ -308,5 +303,7 @@ impl<'a> Epochs<'a> {
     }
 }
 
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod tests;

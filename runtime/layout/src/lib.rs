@@ -9,6 +9,9 @@
 #![allow(clippy::cast_possible_truncation)]
 
 pub mod arch;
+pub mod body;
 pub mod epoch;
+pub mod order;
 pub mod pads;
 pub mod rng;
+pub mod slot;

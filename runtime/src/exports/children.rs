@@ -2,8 +2,8 @@
 
 use super::fail;
 use crate::arch::pads::stack_pointer;
-use crate::code::reclaim::stacks::{self, Blocked};
 use crate::os::Errno;
+use crate::reclaim::blocked::{self, Blocked};
 use crate::{announced, next};
 use core::ffi::c_int;
 use szc_stack::pad_range::{self, PadRange};
@@ -29,7 +29,7 @@ pub extern "C" fn before_clone(start: usize, stack_end: usize, flags: usize) -> 
     if announced::is_separate(start, stack_end, flags) {
         return announced::announced_clone as *const () as usize;
     }
-    stacks::block(Blocked::Child);
+    blocked::block(Blocked::Child);
     pad_range::exclude(PadRange { low: stack_pointer().min(stack_end), end: stack_end });
     announced::next_clone() as usize
 }

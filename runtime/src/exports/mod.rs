@@ -13,6 +13,7 @@ mod signals;
 mod stacks;
 mod start;
 mod threads;
+pub mod unwinding;
 pub mod variadic;
 
 use core::ffi::c_int;

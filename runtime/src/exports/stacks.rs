@@ -6,10 +6,11 @@
 
 use super::returned;
 use crate::arch::{self, nr};
-use crate::code::reclaim::stacks::{self, Blocked};
 use crate::next;
 use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
 use crate::os::memory_limits_were_set;
+use crate::reclaim::blocked::{self, Blocked};
+use crate::reclaim::stacks;
 use core::ffi::c_int;
 use szc_stack::pad_range::{self, PadRange};
 use szc_stack::pad_reserve;
@@ -67,7 +68,7 @@ pub struct Context {
 /// # Safety
 /// As the function it stands for.
 pub unsafe extern "C" fn before_makecontext(context: *const Context) -> usize {
-    stacks::block(Blocked::Contexts);
+    blocked::block(Blocked::Contexts);
     // SAFETY: the caller's promise.
     let stack = unsafe { &(*context).stack };
     pad_range::exclude(PadRange { low: stack.start, end: stack.start.saturating_add(stack.bytes) });

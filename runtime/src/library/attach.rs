@@ -5,16 +5,22 @@
 
 use super::budget_share;
 use super::found::{self, Found};
-use super::{Library, Wanted, seeds, tables_of};
+use super::record::{Library, tables_of};
+use super::{Wanted, seeds};
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
-use crate::code::arena::Unavailable;
-use crate::code::images::{CAPACITY, Images};
-use crate::code::{self, Code, Refused, table};
+use crate::images::Images;
+use crate::registration;
 use crate::stack;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use szc_abi::library::LibraryImage;
+use szc_code::MAX_IMAGES;
+use szc_code::arena::Unavailable;
+use szc_code::code::Code;
+use szc_code::entry_jumps::take_over;
+use szc_code::refused::Refused;
+use szc_code::table;
 
 /// Libraries that were passed over.
 static PASSED_OVER: AtomicU64 = AtomicU64::new(0);
@@ -30,7 +36,7 @@ pub fn passed_over() -> u64 {
 /// Attaches all libraries that are loaded and not attached yet, and detaches what is gone. Whether
 /// any is attached now. `newcomer` is one none of whose code has run.
 pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
-    let mut seen = [false; CAPACITY];
+    let mut seen = [false; MAX_IMAGES];
     // First what is gone, so that its slots are free.
     found::for_each(&mut |found| {
         if let Some((slot, true)) = known(found, newcomer) {
@@ -53,11 +59,11 @@ pub fn all(wanted: &Wanted, newcomer: Option<&LibraryImage>) -> bool {
 #[cold]
 #[inline(never)]
 fn detach(slot: usize) {
-    let library = CODE.with(|images| images.remove(slot));
+    // SAFETY: the library is gone, so no entry of it is there and no thread can be in it or return
+    // to it.
+    let library = CODE.with(|images| unsafe { images.remove(slot) });
     if let Some(code) = library.and_then(|library| library.code) {
-        // SAFETY: the library is gone, so no entry of it is there and no thread can be in it or
-        // return to it; `CHANGES` is held, so there is no plan.
-        unsafe { code.free() };
+        registration::end(code);
     }
 }
 
@@ -86,7 +92,7 @@ fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -
         Some(Err(reason)) => (None, Some(reason)),
         None => (None, None),
     };
-    let image = code.as_ref().map(|code| *code.image());
+    let space = code.as_ref().map(|code| code.space().clone());
     let padded = wanted.stack && give_pads(found, seed);
     stack::expect_frames_of(found.image.functions, found.image.functions_end);
     let library = Library {
@@ -100,9 +106,9 @@ fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -
         detaching: false,
     };
     let Some(slot) = CODE.with(|images| images.add(library)) else { return false };
-    if let Some(image) = image {
+    if let Some(space) = space {
         // SAFETY: nobody runs code of the library before its constructors have.
-        if let Err(reason) = unsafe { code::take_over(&image) } {
+        if let Err(reason) = unsafe { take_over(&space.image) } {
             refuse(slot, reason);
         }
     }
@@ -142,20 +148,24 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
         Ok(table) => table,
         Err(missing) => return Some(Err(Refused::Table(missing))),
     };
-    let within = |budget| Code::prepare(found.base, found.path, table, seed, budget, wanted.shape);
-    let taken = CODE.with(|images| images.library_bytes());
-    let code = match within(budget_share::share(wanted.budget, taken)) {
-        // A large library may have all of the budget rather than nothing.
-        Err(Refused::Arena(Unavailable::Budget)) => within(budget_share::all(wanted.budget)),
-        // Where little is free there may be room for few layouts.
-        Err(Refused::Arena(Unavailable::Addresses)) => within(budget_share::least(wanted.budget)),
-        result => result,
+    let (budget, taken) = (wanted.budget, CODE.with(|images| images.library_bytes()));
+    let mut was_refused = false;
+    let budget = |refused: Option<Unavailable>| {
+        let granted = match refused {
+            None => Some(budget_share::share(budget, taken)),
+            Some(_) if was_refused => None,
+            // A large library may have all of the budget rather than nothing.
+            Some(Unavailable::Budget) => Some(budget_share::all(budget)),
+            // Where little is free there may be room for few layouts.
+            Some(Unavailable::Addresses) => Some(budget_share::least(budget)),
+            Some(_) => None,
+        };
+        was_refused = refused.is_some();
+        granted
     };
-    if code.is_err() {
-        // SAFETY: nobody has kept it.
-        unsafe { table.free() };
-    }
-    Some(code)
+    let image = (found.base, found.path);
+    // SAFETY: the table is that of the library, whose code has not run.
+    Some(unsafe { registration::begin(image, table, seed, wanted.shape, budget) })
 }
 
 /// The library's entries could not be changed.
@@ -163,11 +173,11 @@ fn refuse(slot: usize, reason: Refused) {
     let code = CODE.with(|images| {
         let library = images.library_mut(slot)?;
         library.refused = Some(reason);
-        images.take_code(slot)
+        // SAFETY: no entry leads there.
+        unsafe { images.take_code(slot) }
     });
     if let Some(code) = code {
-        // SAFETY: no entry leads there, and `CHANGES` is held.
-        unsafe { code.free() };
+        registration::end(code);
     }
 }
 

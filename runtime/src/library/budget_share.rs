@@ -3,8 +3,8 @@
 //! always room for another one.
 #![forbid(unsafe_code)]
 
-use crate::code::Budget;
-use crate::epoch::FEWEST_PLACES;
+use szc_code::budget::Budget;
+use szc_layout::epoch::FEWEST_PLACES;
 
 /// A library's share of the budget for copies of code, at most: one part in so many.
 const BUDGET_SHARE: usize = 8;
@@ -16,13 +16,13 @@ const REACH_BYTES: usize = (1 << 31) - (64 << 20);
 const ADDRESS_SHARE: usize = 64;
 
 /// Layouts for which there is memory if there are addresses at all.
-const LEAST_PLACES: u32 = FEWEST_PLACES + 1;
+const MIN_PLACES: u32 = FEWEST_PLACES + 1;
 
 /// The memory for a library beside others that take so many bytes together.
 pub fn share(budget: Budget, taken_bytes: usize) -> Budget {
     let left = REACH_BYTES.saturating_sub(taken_bytes);
     let bytes = (budget.bytes / BUDGET_SHARE).min(left / ADDRESS_SHARE);
-    Budget { bytes, least_places: LEAST_PLACES, most_bytes: budget.bytes / BUDGET_SHARE, ..budget }
+    Budget { bytes, min_places: MIN_PLACES, max_bytes: budget.bytes / BUDGET_SHARE, ..budget }
 }
 
 /// All that there is, for a library of which one layout is larger than its share.
@@ -32,16 +32,16 @@ pub fn all(budget: Budget) -> Budget {
 
 /// As much as keeps a library moving.
 pub fn least(budget: Budget) -> Budget {
-    Budget { bytes: 0, least_places: LEAST_PLACES, most_bytes: budget.bytes, ..budget }
+    Budget { bytes: 0, min_places: MIN_PLACES, max_bytes: budget.bytes, ..budget }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::Reclaim;
+    use szc_code::budget::Reclaim;
 
     const BUDGET: Budget =
-        Budget { bytes: 512 << 20, reclaim: Reclaim::On, least_places: 1, most_bytes: 512 << 20 };
+        Budget { bytes: 512 << 20, reclaim: Reclaim::On, min_places: 1, max_bytes: 512 << 20 };
 
     #[test]
     fn two_hundred_small_libraries_have_room() {

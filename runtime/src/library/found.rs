@@ -5,6 +5,7 @@
 use crate::arch;
 use crate::os::{self, Errno, File, PAGE_BYTES};
 use core::ffi::{CStr, c_char, c_int, c_void};
+use szc_abi::elf::{PROGRAM_HEADER_BYTES, PT_LOAD, PT_NOTE, segments_in};
 use szc_abi::library::{LibraryImage, LibraryNote, NOTE_DESCRIPTOR_AT, NOTE_NAME, NOTE_TYPE};
 
 /// A library in memory.
@@ -41,28 +42,12 @@ impl Found<'_> {
 struct Info {
     bias: usize,
     path: *const c_char,
-    headers: *const Header,
+    headers: *const u8,
     count: u16,
-}
-
-/// `Elf64_Phdr`.
-#[repr(C)]
-struct Header {
-    kind: u32,
-    flags: u32,
-    offset: usize,
-    address: usize,
-    physical: usize,
-    file_bytes: usize,
-    bytes: usize,
-    alignment: usize,
 }
 
 /// Bytes of the version in a note.
 const VERSION_BYTES: usize = 4;
-
-const LOAD: u32 = 1;
-const NOTE: u32 = 4;
 
 type Visit<'a> = &'a mut dyn FnMut(&Found<'_>);
 
@@ -80,7 +65,10 @@ unsafe extern "C" fn look(info: *const c_void, _bytes: usize, visit: *mut c_void
     // SAFETY: the caller's promise; headers and path stay as long as the image.
     unsafe {
         let info = &*info.cast::<Info>();
-        let headers = core::slice::from_raw_parts(info.headers, usize::from(info.count));
+        let headers = core::slice::from_raw_parts(
+            info.headers,
+            usize::from(info.count) * PROGRAM_HEADER_BYTES,
+        );
         if let Some(found) = find(info, headers) {
             let visit = &mut *visit.cast::<Visit<'_>>();
             visit(&found);
@@ -91,13 +79,17 @@ unsafe extern "C" fn look(info: *const c_void, _bytes: usize, visit: *mut c_void
 
 /// # Safety
 /// The headers must be those of an image that is loaded.
-unsafe fn find<'a>(info: &Info, headers: &[Header]) -> Option<Found<'a>> {
-    for header in headers.iter().filter(|header| header.kind == NOTE) {
+unsafe fn find<'a>(info: &Info, headers: &[u8]) -> Option<Found<'a>> {
+    let segments = |kind| segments_in(headers).filter(move |segment| segment.kind == kind);
+    for segment in segments(PT_NOTE) {
         // SAFETY: a note's segment is part of a loaded one.
         let notes = unsafe {
-            core::slice::from_raw_parts((info.bias + header.address) as *const u8, header.bytes)
+            core::slice::from_raw_parts(
+                (info.bias + segment.address as usize) as *const u8,
+                segment.bytes,
+            )
         };
-        let Some(at) = note_in(notes, header.alignment) else { continue };
+        let Some(at) = note_in(notes, segment.alignment) else { continue };
         let descriptor = notes.get(at..at + LibraryNote::BYTES)?;
         let table_digest = u64::from_le_bytes(*descriptor.first_chunk()?);
         let field = descriptor.get(LibraryNote::IMAGE_AT..)?;
@@ -108,9 +100,8 @@ unsafe fn find<'a>(info: &Info, headers: &[Header]) -> Option<Found<'a>> {
         }
         let version_at = field.as_ptr() as usize + size_of_val(&distance);
         let image = (field.as_ptr() as usize).wrapping_add_signed(distance as isize);
-        let loads = || headers.iter().filter(|header| header.kind == LOAD);
-        let lowest = loads().map(|header| header.address).min()?;
-        let highest = loads().map(|header| header.address + header.bytes).max()?;
+        let lowest = segments(PT_LOAD).map(|load| load.address as usize).min()?;
+        let highest = segments(PT_LOAD).map(|load| load.address as usize + load.bytes).max()?;
         let inside = |address: usize| (info.bias + lowest..=info.bias + highest).contains(&address);
         if !inside(image) {
             return None;

@@ -11,16 +11,18 @@
 mod attach;
 mod budget_share;
 mod found;
+pub mod record;
 mod seeds;
 
-use crate::code::slot::{Order, Shape};
-use crate::code::{Budget, Code, Refused};
 use crate::os;
-use crate::stack::pads::Tables;
 pub use crate::state::CHANGES;
 use crate::state::{self, CODE};
 use crate::{fork, maintenance, unwind};
 use szc_abi::library::LibraryImage;
+use szc_code::budget::Budget;
+use szc_code::code::Code;
+use szc_code::refused::Refused;
+use szc_layout::slot::{CopyShape, Order};
 use szc_sys::once::Once;
 
 /// What is to be done with libraries.
@@ -30,7 +32,7 @@ pub struct Wanted {
     /// Their code is copied.
     pub code: bool,
     /// What copies are to be like.
-    pub shape: Shape,
+    pub shape: CopyShape,
     /// Their frames get pads.
     pub stack: bool,
     /// Memory for copies of the program's code.
@@ -38,22 +40,6 @@ pub struct Wanted {
 }
 
 static WANTED: Once<Wanted> = Once::new();
-
-/// A library that is attached.
-pub struct Library {
-    /// Address of its ELF header.
-    base: usize,
-    image: LibraryImage,
-    table_digest: u64,
-    /// Its code, if that moves.
-    pub code: Option<Code>,
-    refused: Option<Refused>,
-    /// Its frames have pads from tables.
-    padded: bool,
-    seed: u64,
-    /// Its destructors have run.
-    pub detaching: bool,
-}
 
 /// What the log tells about libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,27 +138,4 @@ pub fn counts() -> LibraryCounts {
         }
         counts
     })
-}
-
-impl Library {
-    /// Its pad tables and their seed, while they are in use.
-    pub fn tables_in_use(&self) -> Option<(Tables<'static>, u64)> {
-        (self.padded && !self.detaching).then(|| (self.tables(), self.seed))
-    }
-
-    fn tables(&self) -> Tables<'static> {
-        // SAFETY: the library was found, and who uses its tables holds `CHANGES`, which it waits for
-        // before it goes.
-        unsafe { tables_of(&self.image) }
-    }
-}
-
-/// The pad tables of a library.
-///
-/// # Safety
-/// The description must be that of a library that is loaded, and stays so as long as the tables are
-/// used.
-unsafe fn tables_of(image: &LibraryImage) -> Tables<'static> {
-    // SAFETY: the caller's promise: the linker's bounds of the library's tables.
-    unsafe { Tables::between(image.tables as *mut u8, image.tables_end as *mut u8) }
 }

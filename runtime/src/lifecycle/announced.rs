@@ -7,10 +7,10 @@
 //! Sources: clone(2), syscall(2); glibc manual, "Creating a Process".
 
 use super::fork::{announce, go_on_in_child, go_on_in_parent, mark};
-use crate::code::reclaim::stacks::{self, Blocked};
 use crate::exports::variadic::{self, clone_child};
 use crate::next;
 use crate::os::tasks;
+use crate::reclaim::blocked::{self, Blocked};
 use crate::stack::pad_range::{self, PadRange};
 use core::ffi::c_int;
 
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn enter_child(record: *const core::ffi::c_void) -> Call {
     // SAFETY: the caller's promise.
     let Record { start, argument, mask, stack_end } = unsafe { record.cast::<Record>().read() };
     // The stack may lie inside the one of the thread that made the child, whose end alone is known.
-    stacks::block(Blocked::ForeignStack);
+    blocked::block(Blocked::OtherStack);
     let low = crate::arch::pads::stack_pointer().min(stack_end);
     pad_range::exclude(PadRange { low, end: stack_end });
     go_on_in_child(mask);

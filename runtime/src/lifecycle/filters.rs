@@ -8,8 +8,8 @@
 #![forbid(unsafe_code)]
 
 use super::{announced, maintenance};
-use crate::code::images::Images;
 use crate::exports::variadic;
+use crate::images::Images;
 use crate::library;
 use crate::next;
 use crate::state::{self, CODE};
@@ -65,7 +65,7 @@ fn freeze() {
     }
     // No epoch is being prepared meanwhile.
     library::with_changes(|| {
-        CODE.with(Images::settle);
+        CODE.with(Images::freeze);
         state::set_frozen();
     });
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the

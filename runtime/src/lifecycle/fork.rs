@@ -20,28 +20,28 @@
 //!   word that it has its own copies. So the places in use, their layouts and the pointers of
 //!   entries are what they were at the announcement. Bodies are written in the current place alone,
 //!   and only of functions that are not marked as copied, or were not when the memory was copied:
-//!   such bodies are written again. A function is marked behind its last byte. Heads may be
-//!   anything, and the child closes them all.
-//! - *What is copied* (`Region::copy_unit`): the last function on the list may not be marked yet;
+//!   such bodies are written again. A function is marked behind its last byte. Entries may
+//!   be anything, and the child unresolves them all.
+//! - *What is copied* (`szc_code::copy`): the last function on the list may not be marked yet;
 //!   the child takes it off.
 //! - *Uses of places* (`Epochs`): each is one byte, and either form of one that is changing is
 //!   right in the child, where all that are not in use become the same. Numbers of places and bytes
 //!   are counted anew.
 //! - *Libraries* are put into slots and taken out in many stores; a word says which slot is being
 //!   changed (`Images::become_child`). That library is half loaded, or gone.
-//! - *Slots that lead to newer copies*: the child forgets the list. *Homes of threads*: what would
-//!   be mixed up belongs to no thread (`reclaim/home.rs`). *Locators*: their readers hold no lock
-//!   anyway. *The gate* is opened.
+//! - *Forwarded entries*: the child forgets which they are. *Stack bounds of threads*: what would
+//!   be mixed up belongs to no thread (`reclaim/stack_bounds.rs`). *The PC map*: its readers hold
+//!   no lock anyway. *The safepoint* is opened.
 //! - *`filters::freeze`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
 use super::{children, maintenance};
 use crate::arch;
-use crate::code::images::Images;
-use crate::code::reclaim;
 use crate::errno;
 use crate::facts;
+use crate::images::Images;
 use crate::os;
+use crate::reclaim;
 use crate::stack;
 use crate::state::{self, CHANGES, CODE};
 use crate::symbols;
@@ -137,7 +137,8 @@ pub(super) fn go_on_in_parent(before: u64, has_child: bool) {
 pub(super) fn go_on_in_child(before: u64) {
     if become_separate() {
         children::child_is_separate();
-        CODE.with(|images| images.announce_to_profilers());
+        // Not in the resolver, whose stack is small.
+        CODE.with(|images| images.layouts().for_each(symbols::register_for_profilers));
         maintenance::restart();
     }
     // Otherwise the two go on sharing. Neither begins another epoch: the parent expects word from

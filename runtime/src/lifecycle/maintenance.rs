@@ -8,9 +8,9 @@ use super::round::Round;
 pub use super::suspension::leave_for_good;
 use super::{children, suspension};
 use crate::arch;
-use crate::code::reclaim::Reclaimer;
 use crate::facts::FACTS;
 use crate::os;
+use crate::reclaim::{self, Reclaimer};
 use crate::stack;
 use crate::state::{self, CHANGES, CODE};
 use core::ffi::c_void;
@@ -160,7 +160,7 @@ extern "C" fn run() -> ! {
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.
-        if may_reclaim && reclaimer.is_none() && CODE.with(|images| images.want_cycle()) {
+        if may_reclaim && reclaimer.is_none() && CODE.with(|images| reclaim::wants_cycle(images)) {
             reclaimer = Reclaimer::new();
             may_reclaim = reclaimer.is_some();
         }
@@ -213,7 +213,7 @@ fn refill_libraries(epoch: u64) {
 
 /// Whether there is nothing left to do, for good or until a library is attached.
 fn is_quiescent() -> bool {
-    let rests = CODE.with(|images| images.are_at_rest());
+    let rests = CODE.with(|images| images.are_quiescent());
     if rests {
         suspension::want_no_more();
     }

@@ -7,9 +7,10 @@
 
 use super::children;
 use super::maintenance::LOOK_NS;
-use crate::code::{Plan, Prepared};
 use crate::os;
 use crate::state::{self, CHANGES, CODE};
+use crate::symbols;
+use szc_code::plan::Prepared;
 
 /// Time between looks whether a child has its own copies, at first. Later it grows with the time
 /// that was waited.
@@ -66,15 +67,19 @@ impl Round {
 /// as it is.
 fn begin_epoch(slot: usize) -> bool {
     let Some(plan) = CODE.with(|images| images.plan(slot)) else { return true };
-    let Some(prepared) = plan.prepare() else {
+    symbols::unregister_layout(plan.start());
+    // SAFETY: `CHANGES` is held until the epoch has begun, or is given up.
+    let Some(prepared) = (unsafe { plan.prepare() }) else {
         CODE.with(|images| images.stop(slot));
         return true;
     };
+    symbols::register_layout(plan.layout());
     let patience_ends = os::monotonic_ns() + PATIENCE_NS;
     while !publish(slot, &prepared) {
         let now = os::monotonic_ns();
         if now > patience_ends {
-            abandon(&plan, prepared);
+            // The same one will be prepared again.
+            symbols::unregister_layout(plan.start());
             return false;
         }
         os::sleep_until(now + RETRY_NS / 4);
@@ -91,10 +96,4 @@ fn publish(slot: usize, prepared: &Prepared) -> bool {
         }
         free
     })
-}
-
-/// Forgets an epoch that was prepared. The same one will be prepared again.
-fn abandon(plan: &Plan, prepared: Prepared) {
-    // SAFETY: it was never published.
-    unsafe { prepared.free(plan) };
 }

@@ -4,15 +4,12 @@
 //! A debugger stops the whole program to read an object, so this is for programs that are debugged,
 //! never for those that are measured.
 
-use super::object::{self, Function, Outline};
-use crate::arch;
-use crate::code::arena::Arena;
-use crate::code::image::Image;
-use crate::code::region::Region;
+use super::described::{Described, PlacesFrom};
+use super::elf::object;
 use crate::exports::debugger;
-use crate::os;
 use core::sync::atomic::{Ordering, compiler_fence};
-use szc_abi::unwind::Frames;
+use szc_code::layout_ref::LayoutRef;
+use szc_sys::os::{self, Mapping};
 
 /// `struct jit_code_entry` ("Using gdb", 30.1).
 #[repr(C)]
@@ -38,66 +35,28 @@ struct Descriptor {
 const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
-/// The object of an image, without addresses.
-pub struct Template {
-    bytes: *const u8,
-    outline: Outline,
-}
-
-impl Template {
-    /// Describes the functions that may move; `frames`: unwind information of the image's file.
-    pub fn of(image: &Image, frames: Option<&Frames<'_>>) -> Option<Self> {
-        let link_base = image.table().header().link_base();
-        let function = |index| {
-            let function = image.function(index);
-            Function {
-                name: image.table().name(function.name_at),
-                start: link_base + u64::from(function.start),
-                bytes: u64::from(function.size),
-            }
-        };
-        let count = image.count();
-        let outline = object::template(None, &Outline::default(), count, function, frames);
-        let memory = os::map_anonymous(outline.bytes).ok()?;
-        // SAFETY: mapped a moment ago, with room for the object.
-        let out = unsafe { core::slice::from_raw_parts_mut(memory, outline.bytes) };
-        object::template(Some(out), &outline, count, function, frames);
-        Some(Self { bytes: memory, outline })
-    }
-
-    /// Gives its memory back. Objects that were made from it stay.
-    pub fn free(self) {
-        // SAFETY: mapped by `of`; it was the only one to know.
-        unsafe { os::unmap(self.bytes.cast_mut(), self.outline.bytes) };
-    }
-}
-
-/// Tells of a layout. Callers hold the lock of [`super`].
-pub fn announce(template: &Template, arena: &Arena, region: &Region) {
+/// Registers a layout. Callers hold the lock of [`super`].
+pub fn register(described: &Described, layout: LayoutRef<'_>) {
     let Some(descriptor) = descriptor() else { return };
-    let room = size_of::<Entry>();
-    let mapped_bytes = room + template.outline.bytes;
-    let Ok(memory) = os::map_anonymous(mapped_bytes) else { return };
-    let layout = arena.address(region.place(), 0);
+    let (object_at, object_bytes) = (size_of::<Entry>(), object::bytes(&described.needs));
+    let Ok(mapping) = Mapping::anonymous(object_at + object_bytes) else { return };
+    let (memory, mapped_bytes) = mapping.into_raw();
+    let start = layout.start();
+    let places = PlacesFrom { layout, from: 0 };
     // SAFETY: mapped a moment ago, a page at least aligned, with room for the entry and the object.
+    // The list holds entries that were made here.
     let entry = unsafe {
-        let object = memory.add(room);
-        arch::copy_bytes(object, template.bytes, template.outline.bytes);
-        let bytes = core::slice::from_raw_parts_mut(object, template.outline.bytes);
-        object::fill_in(
-            bytes,
-            &template.outline,
-            layout as u64,
-            u64::from(region.bytes()),
-            |function| region.body(arena, function) as u64,
-        );
+        let object = memory.add(object_at);
+        let bytes = core::slice::from_raw_parts_mut(object, object_bytes);
+        let range = (start as u64, u64::from(layout.drawn.bytes()));
+        object::write(bytes, &described.source(layout.image), &described.needs, &places, range);
         let entry: *mut Entry = memory.cast();
         entry.write(Entry {
             next: (*descriptor).first,
             previous: os::null(),
             object,
-            bytes: template.outline.bytes as u64,
-            layout,
+            bytes: object_bytes as u64,
+            layout: start,
             mapped_bytes,
         });
         if !(*entry).next.is_null() {
@@ -109,11 +68,11 @@ pub fn announce(template: &Template, arena: &Arena, region: &Region) {
     tell(descriptor, REGISTER, entry);
 }
 
-/// Takes back what was told of the layout at this address, before anything else is written there.
-/// Callers hold the lock of [`super`].
-pub fn withdraw(layout: usize) {
+/// Unregisters the layout at this address, before anything else is written there. Callers hold the
+/// lock of [`super`].
+pub fn unregister(layout: usize) {
     let Some(descriptor) = descriptor() else { return };
-    // SAFETY: the list holds entries that `announce` made.
+    // SAFETY: the list holds entries that `register` made.
     unsafe {
         let mut entry = (*descriptor).first;
         while !entry.is_null() && (*entry).layout != layout {

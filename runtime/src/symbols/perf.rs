@@ -2,13 +2,11 @@
 //!
 //! Source: Linux, tools/perf/Documentation/jit-interface.txt.
 
-use crate::arch::check::FULL_CHECK_BYTES;
-use crate::code::arena::Arena;
-use crate::code::image::Image;
-use crate::code::region::Region;
-use crate::os::{self, File, PAGE_BYTES};
-use crate::report::{Buffer, Path};
+use crate::path::Path;
 use core::sync::atomic::{AtomicU32, Ordering};
+use szc_abi::text::Buffer;
+use szc_code::layout_ref::{LayoutRef, Part};
+use szc_sys::os::{self, File, PAGE_BYTES};
 
 /// Process whose map has been begun. What an earlier process with its number left is replaced.
 static BEGUN: AtomicU32 = AtomicU32::new(0);
@@ -23,23 +21,22 @@ fn map_of_process() -> Option<File> {
 }
 
 /// Adds a layout to the map of this process. Without a file that can be written there are no names.
-pub fn announce(image: &Image, arena: &Arena, region: &Region) {
+pub fn add(layout: LayoutRef<'_>) {
     let Some(file) = map_of_process() else { return };
     let mut page = Buffer::<PAGE_BYTES>::new();
-    for index in 0..image.count() {
-        let function = image.function(index);
-        let name = image.table().name(function.name_at);
-        let slot = image.slot(index);
-        let slot_part = Some((region.body(arena, index), slot.bytes));
-        let full_check = (region.full_check(image, arena, index), FULL_CHECK_BYTES as u32);
-        let check_part = slot.spare.and(Some(full_check));
-        let spare_part = slot.spare.map(|spare| (region.spare(image, arena, index), spare.bytes));
-        for (address, bytes) in [slot_part, check_part, spare_part].into_iter().flatten() {
-            page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
+    for index in 0..layout.image.count() {
+        let name = layout.image.table().name(layout.image.function(index).name_at);
+        let has_clone = layout.image.slot(index).padded.is_some();
+        let slot = layout.origin(index)..layout.range(index, Part::Slot).end;
+        let padded = [Part::FullCheck, Part::Clone].map(|part| layout.range(index, part));
+        let padded = padded.into_iter().filter(|_| has_clone);
+        for range in [slot].into_iter().chain(padded) {
+            page.hexadecimal(range.start as u64).text(" ");
+            page.hexadecimal(range.len() as u64).text(" ");
             page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name)).text("\n");
             if page.bytes().len() > PAGE_BYTES / 2 {
                 let _ = file.write(page.bytes());
-                page = Buffer::new();
+                page.clear();
             }
         }
     }

@@ -1,21 +1,12 @@
-//! Headers of unwind rules (`.eh_frame_hdr`): a table sorted by address that leads to the rules
-//! (FDEs) of functions.
+//! Headers of unwind tables (`.eh_frame_hdr`): a table sorted by address that leads to the FDEs of
+//! functions.
 //!
 //! Source: Linux Standard Base, "Exception Frame Header".
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Parts of a function that have rules, at most. The last is told of alone, the others together.
-pub const MAX_ENTRIES: usize = 7;
-
-/// Which part that is: the beginning of a body that may not be written yet.
-pub const OPENING: usize = MAX_ENTRIES - 1;
-
-/// Bytes of a header of all parts but that one; where the header of that one begins.
-pub const OPENING_HEADER_AT: usize = 4 * (FIXED_WORDS + 2 * OPENING);
-
-/// Bytes of the memory of a function's headers.
-pub const HEADER_BYTES: usize = OPENING_HEADER_AT + 4 * (FIXED_WORDS + 2);
+/// Bytes of a header of one entry.
+pub const HEADER_BYTES: usize = 4 * (FIXED_WORDS + 2);
 
 /// Words in front of the table.
 const FIXED_WORDS: usize = 3;
@@ -25,13 +16,13 @@ const FIXED_WORDS: usize = 3;
 const UDATA4: u8 = 0x03;
 const DATA_RELATIVE: u8 = 0x3b;
 
-/// One function: where it starts, and where its rules are.
+/// One function: where it starts, and where its FDE is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// First address that the rules hold for.
+    /// First address that the FDE holds for.
     pub start: usize,
-    /// Address of the rules.
-    pub rules: usize,
+    /// Address of the FDE.
+    pub fde: usize,
 }
 
 /// The last entry at or below `address` in the header that a linker wrote; nothing if there is
@@ -68,22 +59,21 @@ pub unsafe fn find(header: *const u8, address: usize) -> Option<Entry> {
         }
     }
     let index = below.checked_sub(1)?;
-    Some(Entry { start: field(index, 0), rules: field(index, 1) })
+    Some(Entry { start: field(index, 0), fde: field(index, 1) })
 }
 
-/// Writes a header of entries, which come sorted by their start; those that it does not reach are
-/// left out.
+/// Writes a header of one entry, or of none if it does not reach what the entry names.
 ///
-/// Several threads may write the same header at the same time if they write the same entries, while
+/// Several threads may write the same header at the same time if they write the same entry, while
 /// others read it.
 ///
 /// It names no section that could be searched from end to end: who does not take the table's word
 /// for where a function starts, as LLVM's unwinder, finds nothing, and not something else.
 ///
 /// # Safety
-/// At `header` there must be room for so many entries, as in [`HEADER_BYTES`], aligned to words,
-/// and nobody may write anything else there.
-pub unsafe fn write(header: *mut u32, entries: impl Iterator<Item = Entry>) {
+/// At `header` there must be room for it, aligned to words, and nobody may write anything else
+/// there.
+pub unsafe fn write(header: *mut u32, entry: Entry) {
     let put = |at: usize, value: u32| {
         // SAFETY: callers stay inside the header. Relaxed: who reads it has it from the writing on
         // the same thread.
@@ -93,71 +83,65 @@ pub unsafe fn write(header: *mut u32, entries: impl Iterator<Item = Entry>) {
         let distance = address.wrapping_sub(header as usize).cast_signed();
         i32::try_from(distance).ok().map(i32::cast_unsigned)
     };
-    let within_reach = entries.filter_map(|entry| distance(entry.start).zip(distance(entry.rules)));
-    let mut count = 0;
-    for (start, rules) in within_reach.take(OPENING) {
-        put(FIXED_WORDS + 2 * count, start);
-        put(FIXED_WORDS + 2 * count + 1, rules);
-        count += 1;
-    }
+    let within_reach = distance(entry.start).zip(distance(entry.fde));
     put(0, u32::from_le_bytes([1, UDATA4, UDATA4, DATA_RELATIVE]));
     put(1, 0); // the section
-    put(2, count as u32);
+    put(2, u32::from(within_reach.is_some()));
+    if let Some((start, fde)) = within_reach {
+        put(FIXED_WORDS, start);
+        put(FIXED_WORDS + 1, fde);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_address_finds_the_entry_at_or_below_it() {
+    /// The entries that addresses at these distances find, in a header of one entry.
+    fn found(entry: impl Fn(usize) -> Entry, distances: &[usize]) -> Vec<Option<Entry>> {
         let mut words = [0u32; HEADER_BYTES / 4];
         let base = words.as_ptr() as usize;
-        let entry = |start| Entry { start: base + start, rules: base - start };
-        let all = [entry(0x100), entry(0x140), entry(0x1000)];
         // SAFETY: the array is as long as a header.
-        let found = unsafe {
-            write(words.as_mut_ptr(), all.into_iter());
-            [0xff, 0x100, 0x13f, 0x140, 0xfff, 0x1000, 0x9999]
-                .map(|at| find(words.as_ptr().cast(), base + at))
-        };
-        let [a, b, c] = all.map(Some);
-        assert_eq!(found, [None, a, a, b, b, c, c]);
+        unsafe { write(words.as_mut_ptr(), entry(base)) };
+        // SAFETY: a header of a moment ago.
+        let find = |at: &usize| unsafe { find(words.as_ptr().cast(), base + at) };
+        let entry = entry(base);
+        distances.iter().map(find).inspect(|it| assert!(it.is_none_or(|it| it == entry))).collect()
+    }
+
+    #[test]
+    fn an_address_finds_the_entry_at_or_below_it() {
+        let near = |base| Entry { start: base + 0x100, fde: base - 0x100 };
+        let all = found(near, &[0, 0xff, 0x100, 0x13f, 0x9999]);
+        let are_found: Vec<bool> = all.iter().map(Option::is_some).collect();
+        assert_eq!(are_found, [false, false, true, true, true]);
     }
 
     #[test]
     fn what_is_out_of_reach_is_left_out() {
-        let mut words = [0u32; HEADER_BYTES / 4];
-        let base = words.as_ptr() as usize;
-        let near = Entry { start: base + 1, rules: base + 2 };
-        let far = Entry { start: base + 3, rules: base + (1 << 32) };
-        // SAFETY: the array is as long as a header.
-        let found = unsafe {
-            write(words.as_mut_ptr(), [near, far].into_iter());
-            find(words.as_ptr().cast(), base + 3)
-        };
-        assert_eq!(found, Some(near));
+        let far = |base| Entry { start: base + 3, fde: base + (1 << 32) };
+        assert_eq!(found(far, &[2, 3, 1000]), [None, None, None]);
     }
 
     #[test]
-    fn the_header_of_this_program_leads_to_the_rules_of_its_functions() {
+    fn the_header_of_this_program_leads_to_the_fdes_of_its_functions() {
         // SAFETY: the function's own type; the result has room.
         let (found, entry) = unsafe {
-            let mut found = core::mem::zeroed::<super::super::objects::FoundObject>();
+            let mut found = core::mem::zeroed::<super::super::find_object::FoundObject>();
             let own = what_is_out_of_reach_is_left_out as *const () as usize;
             let result = _dl_find_object(own as *mut _, &raw mut found);
             assert_eq!(result, 0);
-            (own, find(found.header().cast(), own + 1).expect("it has rules"))
+            (own, find(found.header().cast(), own + 1).expect("it has an FDE"))
         };
         assert_eq!(entry.start, found);
-        // SAFETY: rules begin with their length.
-        assert!(unsafe { *(entry.rules as *const u32) } < 0x1000);
+        // SAFETY: an FDE begins with its length.
+        assert!(unsafe { *(entry.fde as *const u32) } < 0x1000);
     }
 
     unsafe extern "C" {
         fn _dl_find_object(
             address: *mut core::ffi::c_void,
-            found: *mut super::super::objects::FoundObject,
+            found: *mut super::super::find_object::FoundObject,
         ) -> core::ffi::c_int;
     }
 }

@@ -1,17 +1,13 @@
-//! dladdr(3): a copy has the name of its original.
+//! Names of files and functions by addresses: a copy has the name of its original.
 
-use crate::state::LOCATORS;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use crate::pc_map::PC_MAP;
+use core::ffi::{CStr, c_char, c_void};
+use szc_sys::next::DLADDR;
 
-fn original(address: *const c_void) -> *const c_void {
-    match LOCATORS.origin(address as usize) {
-        Some(origin) => origin.original as *const c_void,
-        None => address,
-    }
+/// The address that has the name of another.
+pub fn named(address: *const c_void) -> *const c_void {
+    PC_MAP.translate(address as usize).map_or(address, |original| original as *const c_void)
 }
-
-/// libc's dladdr(3).
-use crate::next::DLADDR;
 
 /// The start of `Dl_info`.
 #[repr(C)]
@@ -33,35 +29,4 @@ pub fn file_name(address: usize) -> Option<&'static [u8]> {
         CStr::from_ptr(info.path)
     };
     path.to_bytes().rsplit(|&byte| byte == b'/').next()
-}
-
-/// dladdr(3)
-///
-/// # Safety
-/// As libc's: `info` can be written to.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_shared_walks_dladdr(
-    address: *const c_void,
-    info: *mut c_void,
-) -> c_int {
-    let Some(next) = DLADDR.get() else { return 0 };
-    // SAFETY: the symbol of that name has this type; the caller's promise.
-    unsafe { next(original(address), info) }
-}
-
-/// dladdr1(3)
-///
-/// # Safety
-/// As libc's: `info` and `extra` can be written to.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn szc_rt_shared_walks_dladdr1(
-    address: *const c_void,
-    info: *mut c_void,
-    extra: *mut *mut c_void,
-    flags: c_int,
-) -> c_int {
-    use crate::next::DLADDR1 as NEXT;
-    let Some(next) = NEXT.get() else { return 0 };
-    // SAFETY: the symbol of that name has this type; the caller's promise.
-    unsafe { next(original(address), info, extra, flags) }
 }

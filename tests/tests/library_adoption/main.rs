@@ -1,6 +1,7 @@
 //! How a program's runtime takes charge of libraries built by szc, and what it does not touch.
 
 mod crowds;
+mod refused;
 
 use std::path::Path;
 use std::process::Command;

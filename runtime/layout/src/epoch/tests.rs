@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn step(epochs: &mut Epochs<'_>) -> Option<u32> {
+fn step(epochs: &mut Epochs<&mut [Use]>) -> Option<u32> {
     let (_, place) = epochs.next().ok()?;
     epochs.advance(place);
     Some(place)
 }
 
-fn cycle(epochs: &mut Epochs<'_>) {
+fn cycle(epochs: &mut Epochs<&mut [Use]>) {
     epochs.begin_cycle();
     epochs.end_cycle();
     while let Some(place) = epochs.unreachable() {
@@ -19,7 +19,7 @@ fn cycle(epochs: &mut Epochs<'_>) {
 #[test]
 fn epochs_take_places_in_order_until_all_are_kept() {
     let mut places = [Use::Fresh; 3];
-    let mut epochs = Epochs::first(&mut places, 3);
+    let mut epochs = Epochs::first(&mut places[..], 3);
     assert_eq!((epochs.current, epochs.place()), (0, 0));
     assert_eq!((step(&mut epochs), step(&mut epochs)), (Some(1), Some(2)));
     assert_eq!(epochs.next(), Err(Exhausted));
@@ -29,7 +29,7 @@ fn epochs_take_places_in_order_until_all_are_kept() {
 #[test]
 fn a_place_without_references_is_used_again_and_one_with_references_is_not() {
     let mut places = [Use::Fresh; 3];
-    let mut epochs = Epochs::first(&mut places, 3);
+    let mut epochs = Epochs::first(&mut places[..], 3);
     step(&mut epochs);
     step(&mut epochs);
     assert!(epochs.wants_cycle());
@@ -50,7 +50,7 @@ fn a_place_without_references_is_used_again_and_one_with_references_is_not() {
 #[test]
 fn few_places_are_used_in_turn_if_they_become_free_in_time() {
     let mut places = [Use::Fresh; 100];
-    let mut epochs = Epochs::first(&mut places, 4);
+    let mut epochs = Epochs::first(&mut places[..], 4);
     let mut taken = Vec::new();
     for _ in 0..12 {
         taken.extend(step(&mut epochs));
@@ -68,7 +68,7 @@ fn few_places_are_used_in_turn_if_they_become_free_in_time() {
 #[test]
 fn where_places_do_not_become_free_in_time_more_are_used_at_once() {
     let mut places = [Use::Fresh; 100];
-    let mut epochs = Epochs::first(&mut places, 8);
+    let mut epochs = Epochs::first(&mut places[..], 8);
     while epochs.opened() < 9 {
         step(&mut epochs);
     }
@@ -82,7 +82,7 @@ fn where_places_do_not_become_free_in_time_more_are_used_at_once() {
 #[test]
 fn places_that_were_needed_for_a_moment_are_given_back() {
     let mut places = [Use::Fresh; 100];
-    let mut epochs = Epochs::first(&mut places, 16);
+    let mut epochs = Epochs::first(&mut places[..], 16);
     while epochs.opened() < 40 {
         step(&mut epochs);
     }
@@ -109,7 +109,7 @@ fn places_that_were_needed_for_a_moment_are_given_back() {
 #[test]
 fn places_that_are_needed_again_and_again_are_kept() {
     let mut places = [Use::Fresh; 100];
-    let mut epochs = Epochs::first(&mut places, 16);
+    let mut epochs = Epochs::first(&mut places[..], 16);
     let mut opened = 0;
     for epoch in 0..5000 {
         step(&mut epochs).unwrap();
@@ -130,7 +130,7 @@ fn places_that_are_needed_again_and_again_are_kept() {
 #[test]
 fn where_few_places_are_preferred_the_others_stay_open() {
     let mut places = [Use::Fresh; 10];
-    let mut epochs = Epochs::first(&mut places, FEWEST_PLACES);
+    let mut epochs = Epochs::first(&mut places[..], FEWEST_PLACES);
     while epochs.opened() < 6 {
         step(&mut epochs);
     }
@@ -142,7 +142,7 @@ fn where_few_places_are_preferred_the_others_stay_open() {
 #[test]
 fn a_child_keeps_what_its_parent_was_looking_at_and_frees_what_its_parent_was_freeing() {
     let mut places = [Use::Fresh; 5];
-    let mut epochs = Epochs::first(&mut places, 5);
+    let mut epochs = Epochs::first(&mut places[..], 5);
     step(&mut epochs);
     epochs.begin_cycle();
     epochs.end_cycle();
@@ -159,7 +159,7 @@ fn a_child_keeps_what_its_parent_was_looking_at_and_frees_what_its_parent_was_fr
 #[test]
 fn a_child_of_a_parent_that_was_giving_places_back_counts_anew() {
     let mut places = [Use::Fresh; 6];
-    let mut epochs = Epochs::first(&mut places, 2);
+    let mut epochs = Epochs::first(&mut places[..], 2);
     step(&mut epochs);
     step(&mut epochs);
     step(&mut epochs);

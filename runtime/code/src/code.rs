@@ -1,0 +1,349 @@
+//! Code randomization of one image: its functions, copied to a fresh layout in every epoch.
+//!
+//! Who may call what: [`Code::resolve`] runs at a first call on any thread, [`Code::plan`] and
+//! [`Code::publish`] on the maintenance task, all under one lock. Between the two the maintenance
+//! task runs [`Plan::prepare`] without the lock, on a place of the arena that no thread knows yet.
+//! [`PcMap`](crate::pc_map::PcMap) is asked anywhere, without the lock.
+
+use crate::callers::Callers;
+use crate::copy::{copy_unit, resolve_copies, write_missing_clone};
+use crate::counts::Counts;
+use crate::epoch_layout::HAS_CLONE;
+use crate::image::Image;
+use crate::layout_ref::LayoutRef;
+use crate::patchable_entry::PatchableEntry;
+use crate::plan::{Plan, Prepared, Unreachable};
+use crate::resolver::{Caller, Resolver};
+use crate::space::{CodeSpace, Places};
+use core::ops::Range;
+use szc_layout::epoch::Exhausted;
+use szc_layout::slot::Frames;
+use szc_sys::os::{self, Errno, Shared};
+
+/// The state of code randomization of one image.
+pub struct Code {
+    pub(crate) space: Shared<CodeSpace>,
+    pub(crate) epochs: Places,
+    pub(crate) seed: u64,
+    /// Old copies whose calls lead into the current layout.
+    pub(crate) callers: Callers,
+    pub(crate) reclaims: bool,
+    /// There can be no further epoch.
+    pub(crate) stopped: bool,
+    pub(crate) counts: Counts,
+}
+
+impl Code {
+    /// What is known without the lock.
+    pub fn space(&self) -> &Shared<CodeSpace> {
+        &self.space
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Image {
+        &self.space.image
+    }
+
+    /// Bytes of memory for copies.
+    pub fn arena_bytes(&self) -> usize {
+        self.space.arena.range().1
+    }
+
+    /// What has happened so far.
+    pub fn counts(&self) -> Counts {
+        Counts { kept: u64::from(self.epochs.kept()), ..self.counts }
+    }
+
+    /// The current layout.
+    pub fn current(&self) -> LayoutRef<'_> {
+        self.space.layout(self.epochs.place())
+    }
+
+    /// The layouts that may run.
+    pub fn layouts(&self) -> impl Iterator<Item = LayoutRef<'_>> {
+        (0..self.epochs.opened())
+            .filter(|&place| self.epochs.is_in_use(place))
+            .map(|place| self.space.layout(place))
+    }
+
+    /// Addresses of all layouts that there were, which identify them.
+    pub fn starts(&self) -> impl Iterator<Item = usize> {
+        (0..self.epochs.opened()).map(|place| self.space.arena.address(place, 0))
+    }
+
+    /// Makes all original entries lead into a layout.
+    pub(crate) fn install(&self, place: u32) {
+        let layout = self.space.layout(place);
+        for function in 0..self.image().count() {
+            self.image().retarget(function, layout.entry(function));
+        }
+    }
+
+    /// Serves a call that came through the stub that contains `address`: copies the function meant
+    /// and says where it goes on. Nothing if there is no such stub.
+    #[inline]
+    pub fn resolve(&mut self, address: usize, caller: &impl Caller) -> Option<usize> {
+        let Self { space, epochs, callers, counts, .. } = self;
+        Resolver { space, epochs, callers, counts }.resolve(address, caller)
+    }
+
+    /// What the next epoch needs to know of this one.
+    ///
+    /// # Errors
+    /// [`Exhausted`] when no place is free.
+    pub fn plan(&mut self) -> Result<Plan, Exhausted> {
+        let next = if self.stopped { Err(Exhausted) } else { self.epochs.next() };
+        self.counts.exhausted = next.is_err();
+        self.counts.skipped += u64::from(next.is_err());
+        let (epoch, place) = next?;
+        Ok(Plan {
+            space: self.space.clone(),
+            seed: self.seed,
+            epoch,
+            place,
+            trapped: self.epochs.take_traps(place),
+            current: self.epochs.place(),
+            copied_count: self.current().drawn.copied_count(),
+        })
+    }
+
+    /// Begins the epoch that was prepared.
+    ///
+    /// A thread that fetched an older entry goes where that one led: to a copy that stays.
+    pub fn publish(&mut self, prepared: &Prepared) {
+        let old = self.epochs.place();
+        for layout in self.layouts() {
+            layout.drawn.take_forwarded(|function| {
+                PatchableEntry::of(layout, function).unresolve();
+            });
+        }
+        self.install(prepared.place);
+        self.epochs.advance(prepared.place);
+        self.callers.retarget_all(&self.space, &self.epochs);
+        self.unresolve_copies(old);
+        self.counts.epochs += 1;
+        self.counts.relocations += u64::from(self.current().drawn.copied_count());
+        self.counts.retained_bytes += self.counts.live_bytes;
+        self.counts.live_bytes = prepared.bytes;
+    }
+
+    fn unresolve_copies(&self, place: u32) {
+        let layout = self.space.layout(place);
+        for index in 0..layout.drawn.copied_count() {
+            PatchableEntry::of(layout, layout.drawn.copied(index)).unresolve();
+        }
+    }
+
+    /// Makes calls of all copied functions of the current layout ask the resolver.
+    pub fn unresolve_current(&self) {
+        self.unresolve_copies(self.epochs.place());
+    }
+
+    /// Undoes that.
+    pub fn resolve_current(&self) {
+        resolve_copies(self.current(), 0);
+    }
+
+    /// Copies all functions into the current layout and leads every slot there, so that nothing
+    /// asks the resolver any more; no further epoch begins.
+    pub fn freeze(&mut self) {
+        let Self { space, epochs, counts, .. } = &mut *self;
+        let current = space.layout(epochs.place());
+        for function in 0..space.image.count() {
+            counts.add(copy_unit(current, function));
+            if current.drawn.is_copied(function) {
+                counts.live_bytes += write_missing_clone(current, function);
+            }
+        }
+        os::synchronize_cores();
+        for function in 0..space.image.count() {
+            let entry = PatchableEntry::of(current, function);
+            if current.drawn.has(function, HAS_CLONE) {
+                entry.lead_checks_to_clone();
+            }
+            match space.image.pinned(function) {
+                Some(original) => entry.forward(original),
+                None => entry.resolve(),
+            }
+        }
+        let current = self.current();
+        for old in self.layouts().filter(|old| old.drawn.place() != current.drawn.place()) {
+            for function in 0..old.image.count() {
+                let entry = PatchableEntry::of(old, function);
+                if entry.is_unresolved() {
+                    entry.forward(current.entry(function));
+                }
+            }
+        }
+        self.stopped = true;
+    }
+
+    /// Records that no further epoch can begin.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.counts.exhausted = true;
+    }
+
+    /// Whether there can be no further epoch.
+    pub fn is_quiescent(&self) -> bool {
+        self.stopped || (self.counts.exhausted && !self.reclaims)
+    }
+
+    /// Calls `visit` with epoch, function, address and bytes of every copy that is there.
+    pub fn for_each_copy(&self, mut visit: impl FnMut(u64, u32, usize, u32)) {
+        for layout in self.layouts() {
+            for index in 0..layout.drawn.copied_count() {
+                let function = layout.drawn.copied(index);
+                let bytes = layout.image.function(function).size;
+                visit(layout.drawn.epoch(), function, layout.body(function), bytes);
+            }
+        }
+    }
+
+    /// Number of functions whose frames get pads from the current layout, and the sum of those pads
+    /// in bytes.
+    pub fn pads(&self) -> (u64, u64) {
+        let (image, drawn) = (self.image(), self.current().drawn);
+        if image.frames() != Frames::Padded {
+            return (0, 0);
+        }
+        let padded = (0..image.count()).filter(|&index| image.function(index).has_frame());
+        padded.fold((0, 0), |(count, sum), index| (count + 1, sum + u64::from(drawn.pad(index))))
+    }
+
+    /// Whether it is time to look for copies that can be freed.
+    pub fn wants_cycle(&self) -> bool {
+        self.reclaims && self.epochs.wants_cycle()
+    }
+
+    /// Begins a GC cycle, if copies are freed: makes all old layouts white, but those with labels
+    /// that may have been stored. Returns how many, and the addresses of all copies.
+    ///
+    /// From now on nobody can come to a white layout who does not refer to it already: all entries
+    /// in old layouts lead to the resolver or to the current one, which is not white.
+    pub fn begin_cycle(&mut self) -> Option<(u32, Range<usize>)> {
+        if !self.reclaims {
+            return None;
+        }
+        let mut white = self.epochs.begin_cycle();
+        for place in 0..self.epochs.opened() {
+            if self.epochs.is_candidate(place) && self.space.layouts.at(place).labels_escape() {
+                self.epochs.keep(place);
+                white -= 1;
+            }
+        }
+        let arena = &self.space.arena;
+        let start = arena.address(0, 0);
+        Some((white, start..start + self.epochs.opened() as usize * arena.place_bytes()))
+    }
+
+    /// Marks the layout at an address to which there is a reference. Whether the address is one of
+    /// this image's copies.
+    pub fn mark(&mut self, address: usize) -> bool {
+        let located = self.space.arena.locate(address);
+        if let Some((place, _)) = located {
+            self.epochs.keep(place);
+        }
+        located.is_some()
+    }
+
+    /// Ends a cycle without freeing anything.
+    pub fn abandon_cycle(&mut self) {
+        self.epochs.abandon_cycle();
+    }
+
+    /// Ends a cycle: nobody refers to what is white still.
+    pub fn end_cycle(&mut self) {
+        for place in 0..self.epochs.opened() {
+            if self.epochs.is_candidate(place) {
+                self.counts.retained_bytes -= self.space.layouts.at(place).copied_bytes();
+            }
+        }
+        self.counts.freed += u64::from(self.epochs.end_cycle());
+    }
+
+    /// Something that nobody can reach.
+    pub fn unreachable(&self) -> Option<Unreachable> {
+        let place = self.epochs.unreachable()?;
+        Some(Unreachable { space: self.space.clone(), place })
+    }
+
+    /// Makes its place available for another layout, and gives back the memory of places that are
+    /// no longer needed, if the kernel lets us.
+    pub fn free(&mut self, unreachable: &Unreachable) {
+        self.epochs.free(unreachable.place);
+        let surplus = self.epochs.surplus();
+        if !surplus.is_empty() && self.space.arena.close(&surplus).is_ok() {
+            self.epochs.close(surplus);
+        }
+    }
+
+    /// Whether places are needed at once.
+    pub fn is_hurried(&self) -> bool {
+        self.counts.exhausted || self.epochs.is_hurried()
+    }
+
+    /// In a forked child: makes whole what another thread of the parent may have been in the middle
+    /// of, and counts anew. A copy that it had begun is none, and will be written again.
+    pub fn become_child(&mut self) {
+        self.epochs.become_child();
+        let current = self.current();
+        while let Some(last) = current.drawn.copied_count().checked_sub(1)
+            && !current.drawn.is_copied(current.drawn.copied(last))
+        {
+            current.drawn.pop();
+        }
+        let bytes = |function| {
+            let slot = current.image.slot(function);
+            let clone = if current.drawn.has(function, HAS_CLONE) { slot.clone_bytes() } else { 0 };
+            u64::from(slot.bytes + slot.fde_bytes() + clone)
+        };
+        let copied = (0..current.drawn.copied_count()).map(|index| current.drawn.copied(index));
+        let live_bytes = copied.map(bytes).sum();
+        current.drawn.recount_bytes(live_bytes);
+        let all = self.layouts().map(|layout| layout.drawn.copied_bytes()).sum::<u64>();
+        let retained_bytes = all - live_bytes;
+        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
+    }
+
+    /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
+    ///
+    /// The parent may have been copying, or have changed entries, while the memory was copied.
+    /// Bodies of what was copied before stay as they are: the child may be inside them.
+    ///
+    /// # Safety
+    /// No other thread may run in this process, and the parent must not change the memory
+    /// meanwhile.
+    pub unsafe fn unshare(&mut self) -> Result<(), Errno> {
+        let Self { space, epochs, .. } = self;
+        let (opened, place_bytes) = (epochs.opened(), space.arena.place_bytes());
+        let parts = |part: &mut dyn FnMut(usize, usize)| {
+            for place in (0..opened).filter(|&place| epochs.is_in_use(place)) {
+                let from = place as usize * place_bytes;
+                space.written(place, |start, bytes| part(from + start, bytes));
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { space.arena.unshare(opened, parts)? };
+        self.layouts().for_each(ask_again);
+        self.callers.find(&self.space, &self.epochs);
+        Ok(())
+    }
+}
+
+/// In a forked child, which has memory of its own with what was written: unresolves all slots, also
+/// those without a copy, because an old one may lead to the current layout. A thread of the parent
+/// may have forwarded an entry of which nothing is known here; checks may so lead to an unpadded
+/// clone that was not copied, and lead to the stub again.
+fn ask_again(layout: LayoutRef<'_>) {
+    let drawn = layout.drawn;
+    drawn.forget_forwarded();
+    for function in 0..layout.image.count() {
+        let entry = PatchableEntry::of(layout, function);
+        entry.unresolve();
+        let has_checks = drawn.is_copied(function) && layout.image.slot(function).padded.is_some();
+        if has_checks && !drawn.has(function, HAS_CLONE) {
+            entry.lead_checks_to_stub();
+        }
+    }
+}

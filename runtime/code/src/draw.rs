@@ -1,0 +1,60 @@
+//! Draws the layout of an epoch.
+
+use crate::epoch_layout::Draft;
+use crate::layout_ref::LayoutRef;
+use crate::patchable_entry::PatchableEntry;
+use crate::space::CodeSpace;
+use core::sync::atomic::Ordering;
+use szc_layout::arch::entry::{self, STUB_BYTES, WORD_BYTES, Word};
+use szc_layout::order;
+use szc_layout::rng::Stream;
+use szc_layout::slot::Order;
+
+/// Draws the layout of an epoch and fills its place, which may be full of traps already, with traps
+/// and unresolved entries. Nothing is copied yet. Nothing if there is not enough memory.
+///
+/// Whoever asks about an address at that place meanwhile gets a wrong answer.
+///
+/// # Safety
+/// No thread may be able to reach the place, and only the caller write there.
+pub(crate) unsafe fn draw<'a>(
+    space: &'a CodeSpace,
+    (place, trapped): (u32, bool),
+    (seed, epoch): (u64, u64),
+) -> Option<LayoutRef<'a>> {
+    let CodeSpace { image, arena, layouts, .. } = space;
+    let mut slots_bytes = 0;
+    let slot = |function| image.slot(function);
+    let order = |draft: Draft<'_>| {
+        slots_bytes = match image.order() {
+            Order::Random => {
+                let stream = &mut Stream::new(seed, epoch);
+                order::draw(stream, slot, draft.order, draft.offsets)
+            }
+            Order::Linked => {
+                let original = |function| image.original(image.function(function));
+                order::in_order(slot, original, draft.order, draft.offsets)
+            }
+        };
+        if image.clones().is_empty() { slots_bytes } else { image.clones().end() }
+    };
+    layouts.note_drawn(place);
+    let layout = space.layout(place);
+    // SAFETY: the caller's promise.
+    unsafe { layout.drawn.draw((place, image.count()), (seed, epoch), order) }.ok()?;
+    // Clones have traps around them only where a place is used again: memory that nobody needs
+    // stays untouched.
+    let trap_bytes = if trapped { 0 } else { slots_bytes };
+    // SAFETY: the caller's promise.
+    unsafe { arena.open(place, trap_bytes as usize) }.ok()?;
+    for function in 0..image.count() {
+        let at = layout.stub(function);
+        let stub: [u8; STUB_BYTES] = entry::stub(at, image.resolver_pointer())?;
+        for (index, word) in stub.as_chunks().0.iter().enumerate() {
+            let word = Word::from_le_bytes(*word);
+            arena.word(at + index * WORD_BYTES).store(word, Ordering::Relaxed);
+        }
+        PatchableEntry::of(layout, function).unresolve();
+    }
+    Some(layout)
+}

@@ -1,0 +1,92 @@
+//! The next epoch's layout, prepared by the maintenance task while the program runs on in the
+//! current one; and a place that is given back, which is filled with traps meanwhile.
+
+use crate::copy::{complete_for_debugger, copy_unit, resolve_copies};
+use crate::draw::draw;
+use crate::layout_ref::LayoutRef;
+use crate::space::CodeSpace;
+use szc_layout::rng::Stream;
+use szc_sys::os::{self, Shared};
+
+/// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
+/// its first call: a function that is no longer used is found out and costs nothing after a while.
+const WAIT_ONE_IN: u32 = 8;
+
+/// Everything needed to prepare an epoch while the program runs on.
+pub struct Plan {
+    pub(crate) space: Shared<CodeSpace>,
+    pub(crate) seed: u64,
+    pub(crate) epoch: u64,
+    /// The place of the arena that the layout takes.
+    pub(crate) place: u32,
+    /// Whether that place is full of traps already.
+    pub(crate) trapped: bool,
+    /// The place of the current layout, and the functions copied there when the plan was made.
+    pub(crate) current: u32,
+    pub(crate) copied_count: u32,
+}
+
+impl Plan {
+    /// Address of the layout, which identifies it.
+    pub fn start(&self) -> usize {
+        self.space.arena.address(self.place, 0)
+    }
+
+    /// The layout, once it has been prepared.
+    pub fn layout(&self) -> LayoutRef<'_> {
+        self.space.layout(self.place)
+    }
+
+    /// Draws the epoch's layout and copies ahead most of the functions that the last one copied.
+    /// Nothing if there is not enough memory.
+    ///
+    /// Works on a place of the arena that no thread knows; of the old layout it reads only what was
+    /// written before the plan was made.
+    ///
+    /// # Safety
+    /// Nobody else may prepare an epoch of the image, or publish one that was planned before.
+    pub unsafe fn prepare(&self) -> Option<Prepared> {
+        let place = (self.place, self.trapped);
+        // SAFETY: the epoch machine has given the place to this plan alone; the caller's promise.
+        let layout = unsafe { draw(&self.space, place, (self.seed, self.epoch)) }?;
+        let current = self.space.layout(self.current).drawn;
+        // Which functions wait must not change where any function lies: a stream of its own.
+        let mut waits = Stream::new(!self.seed, self.epoch);
+        let mut bytes = 0;
+        for index in 0..self.copied_count {
+            if waits.below(WAIT_ONE_IN) != 0 {
+                bytes += copy_unit(layout, current.copied(index)).bytes;
+            }
+        }
+        bytes += complete_for_debugger(layout);
+        os::synchronize_cores();
+        resolve_copies(layout, 0);
+        Some(Prepared { place: self.place, bytes })
+    }
+}
+
+/// A layout that waits to begin.
+pub struct Prepared {
+    pub(crate) place: u32,
+    /// Bytes of its copies.
+    pub(crate) bytes: u64,
+}
+
+/// A place that nobody can reach, which is to be filled with traps and then given back.
+pub struct Unreachable {
+    pub(crate) space: Shared<CodeSpace>,
+    pub(crate) place: u32,
+}
+
+impl Unreachable {
+    /// Fills it with traps: whoever could reach it, dies. Returns its bytes.
+    pub fn poison(&self) -> usize {
+        let arena = &self.space.arena;
+        let start = arena.address(self.place, 0);
+        self.space.written(self.place, |inside, bytes| {
+            // SAFETY: parts of a place that is open, which the epoch machine says nobody can reach.
+            unsafe { arena.fill(start + inside, bytes) };
+        });
+        arena.place_bytes()
+    }
+}

@@ -1,0 +1,6 @@
+//! The PC map of this process: whose copy an address lies in, found without a lock.
+
+use szc_code::pc_map::PcMap;
+
+/// The copies of all images, by the slots of [`Images`](crate::images::Images).
+pub static PC_MAP: PcMap = PcMap::empty();

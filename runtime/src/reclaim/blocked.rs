@@ -1,0 +1,97 @@
+//! What stops reclaiming: stacks that nobody knows, and a kernel that does not tell where threads
+//! are.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Why copies are no longer freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Blocked {
+    /// `makecontext`.
+    Contexts = 1,
+    /// A signal stack inside a thread's own stack.
+    InnerStack,
+    /// A thread on a stack that is not its own.
+    OtherStack,
+    /// A child that shares the memory: `clone`.
+    Child,
+    /// `/proc` or the system calls about threads do not work.
+    Hidden,
+    /// The program has installed a seccomp filter.
+    Filter,
+    /// Code that switches stacks has been entered, or may be at any time.
+    Switches,
+    /// Code that szc did not link holds an instruction that may switch stacks.
+    ThirdPartySwitches,
+}
+
+impl Blocked {
+    const ALL: [Self; 8] = [
+        Self::Contexts,
+        Self::InnerStack,
+        Self::OtherStack,
+        Self::Child,
+        Self::Hidden,
+        Self::Filter,
+        Self::Switches,
+        Self::ThirdPartySwitches,
+    ];
+
+    /// What a person reads.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Contexts => "the program makes stacks of its own (makecontext)",
+            Self::InnerStack => "a signal stack lies inside a thread's stack",
+            Self::OtherStack => "a thread was seen on a stack that is not its own",
+            Self::Child => "a process shares memory with the program (clone)",
+            Self::Hidden => "the kernel does not tell where threads are",
+            Self::Filter => "the program has installed a seccomp filter",
+            Self::ThirdPartySwitches => "a library may switch stacks by its own instructions",
+            Self::Switches => "the program switches stacks by its own instructions",
+        }
+    }
+}
+
+/// The first reason, as a number; 0: none.
+static BLOCKED: AtomicU32 = AtomicU32::new(0);
+
+/// Stops reclaiming for good. Relaxed: what was freed before was free.
+///
+/// A stack that comes into being now cannot hold references to what was free before.
+pub fn block(reason: Blocked) {
+    note_switches();
+    note(reason);
+}
+
+/// Copies that switch stacks say so before they can be entered.
+fn note_switches() {
+    if szc_code::copy::switches_stacks() {
+        note(Blocked::Switches);
+    }
+}
+
+fn note(reason: Blocked) {
+    let _ = BLOCKED.compare_exchange(0, reason as u32, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// Why reclaiming has stopped, if it has.
+pub fn blocked() -> Option<Blocked> {
+    note_switches();
+    let code = BLOCKED.load(Ordering::Relaxed);
+    Blocked::ALL.into_iter().find(|&reason| reason as u32 == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_can_be_told_and_the_first_one_stays() {
+        for reason in Blocked::ALL {
+            assert!(!reason.text().is_empty());
+        }
+        block(Blocked::Contexts);
+        block(Blocked::Filter);
+        assert_eq!(blocked(), Some(Blocked::Contexts));
+    }
+}
