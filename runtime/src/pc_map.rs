@@ -1,4 +1,5 @@
 //! The PC map of this process: whose copy an address lies in, found without a lock.
+#![forbid(unsafe_code)]
 
 use szc_code::pc_map::PcMap;
 

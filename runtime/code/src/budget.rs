@@ -1,4 +1,5 @@
 //! How much memory copies of code may take, and when old ones are freed.
+#![forbid(unsafe_code)]
 
 use crate::arena::Arena;
 use szc_layout::epoch::FEWEST_PLACES;

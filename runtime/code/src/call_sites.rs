@@ -2,6 +2,7 @@
 //!
 //! A displacement changes while threads run, by one store of the aligned word that has all of it;
 //! where there is none (three of eight), the call goes on leading into the copy's own layout.
+#![forbid(unsafe_code)]
 
 use crate::layout_ref::LayoutRef;
 use core::sync::atomic::{AtomicU64, Ordering};

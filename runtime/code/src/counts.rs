@@ -1,4 +1,5 @@
 //! What the log tells about code.
+#![forbid(unsafe_code)]
 
 use crate::copy::Copied;
 

@@ -1,4 +1,5 @@
 //! A layout that is read: an image, its arena and what one epoch drew, together.
+#![forbid(unsafe_code)]
 
 use crate::arena::Arena;
 use crate::epoch_layout::EpochLayout;

@@ -3,6 +3,7 @@
 //! into the body; or *forwarded* to a newer copy. So are the checks of frames with pads, which go
 //! on in the unpadded clone or at the stub. All of it changes while threads run, by one store of an
 //! aligned word each.
+#![forbid(unsafe_code)]
 
 use crate::layout_ref::LayoutRef;
 use core::sync::atomic::Ordering;

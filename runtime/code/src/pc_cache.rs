@@ -4,6 +4,7 @@
 //!
 //! A hit is verified before it is used, for the question of who uses it. That needs no lock, and no
 //! order between threads.
+#![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_sys::os::PAGE_BYTES;

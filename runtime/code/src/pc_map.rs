@@ -32,12 +32,11 @@ impl Located<'_> {
     /// The PC translation of the address: the corresponding one in the original function, or in the
     /// pattern of stubs.
     pub fn translate(&self, address: usize) -> usize {
-        let start = self.layout.range(self.function, self.part).start;
         match self.part {
-            Part::Stub => self.space.stub_pattern + (address - start),
+            Part::Stub => self.space.stub_pattern + (address - self.layout.stub(self.function)),
             // Nothing of the function has run yet.
             Part::FullCheck => self.entry(),
-            Part::Clone => self.entry() + (address - start),
+            Part::Clone => self.entry() + (address - self.layout.unpadded(self.function)),
             Part::Slot => {
                 let (slot, origin) =
                     (self.layout.image.slot(self.function), self.layout.origin(self.function));

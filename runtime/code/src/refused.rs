@@ -1,4 +1,5 @@
 //! Why the functions of an image are pinned, all of them.
+#![forbid(unsafe_code)]
 
 use crate::arena::Unavailable;
 use crate::table;

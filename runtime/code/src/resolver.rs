@@ -1,5 +1,6 @@
 //! Serves calls that no entry serves yet: copies the function that is called, and retargets the
 //! entry by which the call came.
+#![forbid(unsafe_code)]
 
 use crate::callers::Callers;
 use crate::copy::{copy_unit, resolve_copies, write_missing_clone};

@@ -14,8 +14,8 @@ pub mod stacks;
 mod third_party;
 
 use crate::images::Images;
-use crate::library;
-use crate::state::CODE;
+
+use crate::state::{CHANGES, CODE};
 use blocked::Blocked;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -250,7 +250,7 @@ fn free_some() {
     let mut bytes = 0;
     while bytes < FREED_AT_A_TIME_BYTES {
         // No image goes away meanwhile.
-        let freed_bytes = library::CHANGES.with(|| {
+        let freed_bytes = CHANGES.with(|| {
             let (slot, unreachable) = CODE.with(|images| {
                 let mut slots = 0..images.slots();
                 slots.find_map(|slot| Some((slot, images.code_mut(slot)?.unreachable()?)))

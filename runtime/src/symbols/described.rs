@@ -1,4 +1,5 @@
 //! What is kept of an image, to describe its layouts.
+#![forbid(unsafe_code)]
 
 use super::elf::needs::Needs;
 use super::elf::source::{Places, Source};

@@ -1,5 +1,6 @@
 //! What unwinders are told of an address in a copy: the FDE that holds there, where it begins to
 //! hold, and the addresses that it holds for.
+#![forbid(unsafe_code)]
 
 use crate::pc_map::PC_MAP;
 use core::ops::Range;

@@ -13,7 +13,7 @@
 use super::answer::{Answer, Fde, MAX_PARTS, answer};
 use super::fde::{Memory, Source};
 use super::header::{self, Entry, HEADER_BYTES};
-use crate::next::DL_FIND_OBJECT as NEXT;
+
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 use szc_abi::Table;
@@ -21,7 +21,7 @@ use szc_code::refused::Refused;
 use szc_code::side_memory::SideMemory;
 use szc_layout::arch::rules;
 use szc_sys::arch;
-use szc_sys::next::{self, Function};
+use szc_sys::next::{self, DL_FIND_OBJECT as NEXT, Function};
 
 /// `struct dl_find_object` on x86-64.
 #[repr(C)]
