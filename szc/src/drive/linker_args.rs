@@ -36,82 +36,29 @@ use Effect::{
     Archives, Effort, Hides, Keyword, Library, Output, Relocatable, Script, Shared, TakesNext,
 };
 
-/// Spellings without dashes. One letter goes with one dash, a longer name with one or two.
-static TABLE: &[(&str, Effect)] = &[
-    ("o", Output),
-    ("output", Output),
-    ("s", Effect::Strip(Strip::All)),
-    ("strip-all", Effect::Strip(Strip::All)),
-    ("S", Effect::Strip(Strip::Debug)),
-    ("strip-debug", Effect::Strip(Strip::Debug)),
-    ("r", Relocatable),
-    ("i", Relocatable),
-    ("Ur", Relocatable),
-    ("relocatable", Relocatable),
-    ("shared", Shared),
-    ("Bshareable", Shared),
-    ("static", Archives(true)),
-    ("Bstatic", Archives(true)),
-    ("dn", Archives(true)),
-    ("non_shared", Archives(true)),
-    ("Bdynamic", Archives(false)),
-    ("dy", Archives(false)),
-    ("call_shared", Archives(false)),
-    ("A", TakesNext),
-    ("F", TakesNext),
-    ("G", TakesNext),
-    ("I", TakesNext),
-    ("L", TakesNext),
-    ("O", Effort),
-    ("Map", TakesNext),
-    ("R", TakesNext),
-    ("T", TakesNext),
-    ("Tbss", TakesNext),
-    ("Tdata", TakesNext),
-    ("Ttext", TakesNext),
-    ("a", TakesNext),
-    ("architecture", TakesNext),
-    ("auxiliary", TakesNext),
-    ("b", TakesNext),
-    ("c", TakesNext),
-    ("default-script", TakesNext),
-    ("defsym", TakesNext),
-    ("dynamic-linker", TakesNext),
-    ("dynamic-list", TakesNext),
-    ("e", TakesNext),
-    ("entry", TakesNext),
-    ("exclude-libs", TakesNext),
-    ("export-dynamic-symbol", TakesNext),
-    ("export-dynamic-symbol-list", TakesNext),
-    ("f", TakesNext),
-    ("filter", TakesNext),
-    ("fini", TakesNext),
-    ("format", TakesNext),
-    ("h", TakesNext),
-    ("init", TakesNext),
-    ("l", Library),
-    ("library", Library),
-    ("library-path", TakesNext),
-    ("m", TakesNext),
-    ("mllvm", TakesNext),
-    ("plugin", TakesNext),
-    ("plugin-opt", TakesNext),
-    ("reproduce", TakesNext),
-    ("retain-symbols-file", Hides),
-    ("rpath", TakesNext),
-    ("rpath-link", TakesNext),
-    ("script", TakesNext),
-    ("section-start", TakesNext),
-    ("soname", TakesNext),
-    ("sort-section", TakesNext),
-    ("symbol-ordering-file", TakesNext),
-    ("trace-symbol", TakesNext),
-    ("u", TakesNext),
-    ("undefined", TakesNext),
-    ("version-script", Script),
-    ("wrap", TakesNext),
-    ("y", TakesNext),
-    ("z", Keyword),
+/// Meanings, and spellings without dashes. One letter goes with one dash, a longer name with one or
+/// two.
+static TABLE: &[(Effect, &str)] = &[
+    (Output, "o output"),
+    (Effect::Strip(Strip::All), "s strip-all"),
+    (Effect::Strip(Strip::Debug), "S strip-debug"),
+    (Relocatable, "r i Ur relocatable"),
+    (Shared, "shared Bshareable"),
+    (Archives(true), "static Bstatic dn non_shared"),
+    (Archives(false), "Bdynamic dy call_shared"),
+    (Effort, "O"),
+    (Library, "l library"),
+    (Hides, "retain-symbols-file"),
+    (Script, "version-script"),
+    (Keyword, "z"),
+    (
+        TakesNext,
+        "A F G I L Map R T Tbss Tdata Ttext a architecture auxiliary b c default-script defsym \
+         dynamic-linker dynamic-list e entry exclude-libs export-dynamic-symbol \
+         export-dynamic-symbol-list f filter fini format h init library-path m mllvm plugin \
+         plugin-opt reproduce rpath rpath-link script section-start soname sort-section \
+         symbol-ordering-file trace-symbol u undefined wrap y",
+    ),
 ];
 
 /// Follows the arguments for the linker and keeps what they amount to.
@@ -230,9 +177,12 @@ fn effect_of(arg: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
     {
         return Some((Output, Some(value)));
     }
-    let known = |name: &[u8]| TABLE.iter().find(|(spelling, _)| spelling.as_bytes() == name);
-    if let Some((_, effect)) = known(name) {
-        return Some((*effect, None));
+    let known = |name: &[u8]| {
+        let is_one = |names: &str| names.split_ascii_whitespace().any(|it| it.as_bytes() == name);
+        TABLE.iter().find_map(|&(effect, spellings)| is_one(spellings).then_some(effect))
+    };
+    if let Some(effect) = known(name) {
+        return Some((effect, None));
     }
     if let (false, [letter @ (b'l' | b'z' | b'O'), value @ ..]) = (is_long, name)
         && !name.starts_with(b"library")
@@ -246,8 +196,8 @@ fn effect_of(arg: &[u8]) -> Option<(Effect, Option<&[u8]>)> {
     }
     let (before, value) = name.split_at(name.iter().position(|&byte| byte == b'=')?);
     let takes_one = |effect: &Effect| matches!(effect, Hides | Script | Output | Library);
-    let (_, effect) = known(before).filter(|(_, effect)| takes_one(effect))?;
-    Some((*effect, Some(&value[1..])))
+    let effect = known(before).filter(takes_one)?;
+    Some((effect, Some(&value[1..])))
 }
 
 #[cfg(test)]

@@ -93,17 +93,8 @@ pub(super) enum Effect {
     EndOfOptions,
 }
 
-/// One row: spelling, how it takes values, what it means.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    pub(super) spelling: &'static str,
-    pub(super) kind: Kind,
-    pub(super) effect: Effect,
-}
-
-const fn row(spelling: &'static str, kind: Kind, effect: Effect) -> Row {
-    Row { spelling, kind, effect }
-}
+/// Options of one kind and meaning: their spellings, between blanks.
+type Group = (Kind, Effect, &'static str);
 
 use Effect::{
     ChoosesLinker, CodeModel, DriverMode, DryRun, EndOfOptions, Language, Library, LinkerArgs,
@@ -114,124 +105,78 @@ use Effect::{
 use Kind::{CommaJoined, Flag, Joined, JoinedAndSeparate, JoinedOrSeparate, Separate, Several};
 
 /// Options whose meaning matters here.
-static MEANINGFUL: &[Row] = &[
-    row("--", Flag, EndOfOptions),
+static MEANINGFUL: &[Group] = &[
+    (Flag, EndOfOptions, "--"),
     // What is made, and where.
-    row("-o", JoinedOrSeparate, Output),
-    row("--output", Separate, Output),
-    row("--output=", Joined, Output),
-    row("-object", Flag, Pass),
-    row("-x", JoinedOrSeparate, Language),
-    row("--language", Separate, Language),
-    row("--language=", Joined, Language),
-    row("-c", Flag, StopsEarly),
-    row("--compile", Flag, StopsEarly),
-    row("-S", Flag, StopsEarly),
-    row("--assemble", Flag, StopsEarly),
-    row("-E", Flag, StopsEarly),
-    row("--preprocess", Flag, StopsEarly),
-    row("-M", Flag, StopsEarly),
-    row("--dependencies", Flag, StopsEarly),
-    row("-MM", Flag, StopsEarly),
-    row("--user-dependencies", Flag, StopsEarly),
-    row("-fsyntax-only", Flag, StopsEarly),
-    row("-fdriver-only", Flag, StopsEarly),
-    row("--precompile", Flag, StopsEarly),
-    row("-fmodule-header", Flag, StopsEarly),
-    row("-fmodule-header=", Joined, StopsEarly),
-    row("-extract-api", Flag, StopsEarly),
-    row("--analyze", Flag, StopsEarly),
-    row("-emit-ast", Flag, StopsEarly),
-    row("-emit-cir", Flag, StopsEarly),
-    row("-emit-interface-stubs", Flag, StopsEarly),
-    row("-emit-merged-ifs", Flag, StopsEarly),
-    row("--emit-static-lib", Flag, StopsEarly),
-    row("-module-file-info", Flag, StopsEarly),
-    row("-rewrite-objc", Flag, StopsEarly),
-    row("-rewrite-legacy-objc", Flag, StopsEarly),
-    row("-verify-pch", Flag, StopsEarly),
+    (JoinedOrSeparate, Output, "-o"),
+    (Separate, Output, "--output"),
+    (Joined, Output, "--output="),
+    (Flag, Pass, "-object"),
+    (JoinedOrSeparate, Language, "-x"),
+    (Separate, Language, "--language"),
+    (Joined, Language, "--language="),
+    (
+        Flag,
+        StopsEarly,
+        "-c --compile -S --assemble -E --preprocess -M --dependencies -MM --user-dependencies \
+         -fsyntax-only -fdriver-only --precompile -fmodule-header -extract-api --analyze \
+         -emit-ast -emit-cir -emit-interface-stubs -emit-merged-ifs --emit-static-lib \
+         -module-file-info -rewrite-objc -rewrite-legacy-objc -verify-pch",
+    ),
+    (Joined, StopsEarly, "-fmodule-header="),
     // Questions. The first argument -cc1 hands over to another tool altogether.
-    row("-cc1", Flag, Query),
-    row("-cc1as", Flag, Query),
-    row("-cc1gen-reproducer", Flag, Query),
-    row("-fc1", Flag, Query),
-    row("-help", Flag, Query),
-    row("--help", Joined, Query),
-    row("--version", Flag, Query),
-    row("-dumpmachine", Flag, Query),
-    row("-dumpversion", Flag, Query),
-    row("-dumpspecs", Flag, Query),
-    row("-print-", Joined, Query),
-    row("--print-", Joined, Query),
-    row("-print-ivar-layout", Flag, Pass),
-    row("--print-missing-file-dependencies", Flag, Pass),
-    row("--autocomplete=", Joined, Query),
-    row("-ccc-print-phases", Flag, Query),
-    row("-ccc-print-bindings", Flag, Query),
-    row("-###", Flag, DryRun),
-    row("-v", Flag, Verbose),
-    row("--verbose", Flag, Verbose),
+    (
+        Flag,
+        Query,
+        "-cc1 -cc1as -cc1gen-reproducer -fc1 -help --version -dumpmachine -dumpversion \
+         -dumpspecs -ccc-print-phases -ccc-print-bindings",
+    ),
+    (Joined, Query, "--help -print- --print- --autocomplete="),
+    (Flag, Pass, "-print-ivar-layout --print-missing-file-dependencies"),
+    (Flag, DryRun, "-###"),
+    (Flag, Verbose, "-v --verbose"),
     // The link.
-    row("-shared", Flag, Shared),
-    row("--shared", Flag, Shared),
-    row("-static", Flag, Static),
-    row("--static", Flag, Static),
-    row("-static-pie", Flag, Static),
-    row("-static-libgcc", Flag, StaticSupport),
-    row("-unwindlib=", Joined, Unwinder),
-    row("--unwindlib=", Joined, Unwinder),
-    row("-rtlib=", Joined, SupportLibrary),
-    row("--rtlib=", Joined, SupportLibrary),
-    row("--rtlib", Separate, SupportLibrary),
-    row("-static-libstdc++", Flag, StaticCxx),
-    row("-r", Flag, Relocatable),
-    row("-nostdlib", Flag, NoStartFiles),
-    row("--no-standard-libraries", Flag, NoStartFiles),
-    row("-nostartfiles", Flag, NoStartFiles),
-    row("-nodefaultlibs", Flag, NoDefaultLibs),
-    row("-nolibc", Flag, NoDefaultLibs),
-    row("-fuse-ld=", Joined, ChoosesLinker),
-    row("--ld-path=", Joined, ChoosesLinker),
-    row("-flto", Flag, Lto(true)),
-    row("-flto=", Joined, Lto(true)),
-    row("-fno-lto", Flag, Lto(false)),
-    row("-s", Flag, StripAll),
-    row("-Wl,", CommaJoined, LinkerArgs),
-    row("-Xlinker", Separate, LinkerArgs),
-    row("--for-linker", Separate, LinkerArgs),
-    row("--for-linker=", Joined, LinkerArgs),
-    row("-z", Separate, LinkerKeyword),
-    row("-l", JoinedOrSeparate, Library),
+    (Flag, Shared, "-shared --shared"),
+    (Flag, Static, "-static --static -static-pie"),
+    (Flag, StaticSupport, "-static-libgcc"),
+    (Joined, Unwinder, "-unwindlib= --unwindlib="),
+    (Joined, SupportLibrary, "-rtlib= --rtlib="),
+    (Separate, SupportLibrary, "--rtlib"),
+    (Flag, StaticCxx, "-static-libstdc++"),
+    (Flag, Relocatable, "-r"),
+    (Flag, NoStartFiles, "-nostdlib --no-standard-libraries -nostartfiles"),
+    (Flag, NoDefaultLibs, "-nodefaultlibs -nolibc"),
+    (Joined, ChoosesLinker, "-fuse-ld= --ld-path="),
+    (Flag, Lto(true), "-flto"),
+    (Joined, Lto(true), "-flto="),
+    (Flag, Lto(false), "-fno-lto"),
+    (Flag, StripAll, "-s"),
+    (CommaJoined, LinkerArgs, "-Wl,"),
+    (Separate, LinkerArgs, "-Xlinker --for-linker"),
+    (Joined, LinkerArgs, "--for-linker="),
+    (Separate, LinkerKeyword, "-z"),
+    (JoinedOrSeparate, Library, "-l"),
     // The target.
-    row("-target", Separate, Target),
-    row("--target=", Joined, Target),
-    row("-m64", Flag, Wide(true)),
-    row("-m32", Flag, Wide(false)),
-    row("-m16", Flag, Wide(false)),
-    row("-mx32", Flag, Wide(false)),
-    row("-mcmodel=", Joined, CodeModel),
-    row("-fsanitize=", Joined, Sanitize(true)),
-    row("-fno-sanitize=", Joined, Sanitize(false)),
-    row("-fopenmp-targets=", Joined, Offload),
-    row("--offload-arch=", Joined, Offload),
-    row("--offload-targets=", Joined, Offload),
-    row("--offload=", Joined, Offload),
-    row("--offload-link", Flag, Offload),
-    row("--cuda-gpu-arch=", Joined, Offload),
-    row("-fsycl", Flag, Offload),
-    row("--driver-mode=", Joined, DriverMode),
-    row("-working-directory", Separate, WorkingDirectory),
-    row("-working-directory=", Joined, WorkingDirectory),
+    (Separate, Target, "-target"),
+    (Joined, Target, "--target="),
+    (Flag, Wide(true), "-m64"),
+    (Flag, Wide(false), "-m32 -m16 -mx32"),
+    (Joined, CodeModel, "-mcmodel="),
+    (Joined, Sanitize(true), "-fsanitize="),
+    (Joined, Sanitize(false), "-fno-sanitize="),
+    (
+        Joined,
+        Offload,
+        "-fopenmp-targets= --offload-arch= --offload-targets= --offload= --cuda-gpu-arch=",
+    ),
+    (Flag, Offload, "--offload-link -fsycl"),
+    (Joined, DriverMode, "--driver-mode="),
+    (Separate, WorkingDirectory, "-working-directory"),
+    (Joined, WorkingDirectory, "-working-directory="),
     // More than the next argument belongs to these, or it does in another way.
-    row("-Xarch_", JoinedAndSeparate, Pass),
-    row("-Xopenmp-target=", JoinedAndSeparate, Pass),
-    row("-sectobjectsymbols", Several(2), Pass),
-    row("-segaddr", Several(2), Pass),
-    row("-sectalign", Several(3), Pass),
-    row("-sectcreate", Several(3), Pass),
-    row("-sectorder", Several(3), Pass),
-    row("-segcreate", Several(3), Pass),
-    row("-segprot", Several(3), Pass),
+    (JoinedAndSeparate, Pass, "-Xarch_ -Xopenmp-target="),
+    (Several(2), Pass, "-sectobjectsymbols -segaddr"),
+    (Several(3), Pass, "-sectalign -sectcreate -sectorder -segcreate -segprot"),
 ];
 
 /// Options that matter only because the next argument belongs to them.
@@ -279,15 +224,14 @@ pub(super) struct Match<'w> {
 /// Looks an argument up; the longest spelling wins, and one that is the whole argument before one
 /// that is only its beginning.
 pub(super) fn look_up(arg: &[u8]) -> Match<'_> {
-    let best = MEANINGFUL
-        .iter()
-        .filter(|row| row.kind.accepts(row.spelling, arg))
-        .max_by_key(|row| row.spelling.len());
-    let Some(row) = best else {
+    let best = spellings()
+        .filter(|(kind, _, spelling)| kind.accepts(spelling, arg))
+        .max_by_key(|(_, _, spelling)| spelling.len());
+    let Some((kind, effect, spelling)) = best else {
         return Match { effect: Pass, joined: None, further: usize::from(has_separate_value(arg)) };
     };
-    let rest = &arg[row.spelling.len()..];
-    let (joined, further) = match row.kind {
+    let rest = &arg[spelling.len()..];
+    let (joined, further) = match kind {
         Flag => (None, 0),
         Separate => (None, 1),
         Several(args) => (None, args),
@@ -300,7 +244,14 @@ pub(super) fn look_up(arg: &[u8]) -> Match<'_> {
         }
         JoinedOrSeparate => (Some(rest), 0),
     };
-    Match { effect: row.effect, joined, further }
+    Match { effect, joined, further }
+}
+
+/// The options of [`MEANINGFUL`], one by one.
+fn spellings() -> impl Iterator<Item = (Kind, Effect, &'static str)> {
+    MEANINGFUL.iter().flat_map(|&(kind, effect, spellings)| {
+        spellings.split_ascii_whitespace().map(move |spelling| (kind, effect, spelling))
+    })
 }
 
 impl Kind {
@@ -324,15 +275,14 @@ mod tests {
 
     #[test]
     fn every_spelling_stands_in_the_table_once() {
-        let mut spellings: Vec<_> = MEANINGFUL
-            .iter()
-            .map(|row| row.spelling)
+        let mut all: Vec<_> = spellings()
+            .map(|(_, _, spelling)| spelling)
             .chain(WITH_SEPARATE_VALUE.split_ascii_whitespace())
             .collect();
-        spellings.sort_unstable();
-        let total = spellings.len();
-        spellings.dedup();
-        assert_eq!(spellings.len(), total);
+        all.sort_unstable();
+        let total = all.len();
+        all.dedup();
+        assert_eq!(all.len(), total);
     }
 
     #[test]

@@ -49,6 +49,5 @@ pub fn decide<'data>(
             _ => has_name(|name| name.starts_with(UNWINDER_PREFIX)),
         }
     });
-    let switches = &switches;
-    Emitter { image, survey, tables, pins, switches }.emit(&dependencies, frames)
+    Emitter::new(image, survey, tables, pins, &switches).emit(&dependencies, frames)
 }

@@ -16,27 +16,31 @@ use szc_abi::{Field, FieldKind, FixedFrame, Reason, TableTarget};
 
 /// Everything that is decided about an image.
 pub(crate) struct Emitter<'a, 'data> {
-    pub(crate) image: &'a Image<'data>,
-    pub(crate) survey: &'a Survey<'data>,
-    pub(crate) tables: &'a [JumpTable],
+    image: &'a Image<'data>,
+    survey: &'a Survey<'data>,
+    tables: &'a [JumpTable],
     /// Why each function of the survey is pinned, if it is.
-    pub(crate) pins: &'a [Option<Reason>],
-    pub(crate) switches: &'a Switches,
+    pins: &'a [Option<Reason>],
+    switches: &'a Switches,
+    /// Index of each function among the movable ones.
+    indices: Vec<Option<u32>>,
+    /// The tables that each function uses, by index of both.
+    tables_of: BTreeMap<usize, Vec<usize>>,
 }
 
-impl Emitter<'_, '_> {
-    /// Makes the records.
-    pub(crate) fn emit(&self, dependencies: &[Dependency], mut frames: PreparedFrames) -> Decision {
-        let mut indices = vec![None; self.survey.functions.len()];
-        let mut count = 0u32;
-        for (index, pin) in self.pins.iter().enumerate() {
-            if pin.is_none() {
-                indices[index] = Some(count);
-                count += 1;
-            }
-        }
+impl<'a, 'data> Emitter<'a, 'data> {
+    pub(crate) fn new(
+        image: &'a Image<'data>,
+        survey: &'a Survey<'data>,
+        tables: &'a [JumpTable],
+        pins: &'a [Option<Reason>],
+        switches: &'a Switches,
+    ) -> Self {
+        let mut movable = 0..;
+        let index = |pin: &Option<Reason>| pin.is_none().then(|| movable.next()).flatten();
+        let indices = pins.iter().map(index).collect();
         let mut tables_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (index, table) in self.tables.iter().enumerate() {
+        for (index, table) in tables.iter().enumerate() {
             for user in table.users.iter().filter_map(|user| user.function) {
                 let list = tables_of.entry(user).or_default();
                 if !list.contains(&index) {
@@ -44,8 +48,13 @@ impl Emitter<'_, '_> {
                 }
             }
         }
+        Self { image, survey, tables, pins, switches, indices, tables_of }
+    }
+
+    /// Makes the records.
+    pub(crate) fn emit(&self, dependencies: &[Dependency], mut frames: PreparedFrames) -> Decision {
         let targets = hot_patch::Targets::of(self.survey, self.tables);
-        let units = units(self.survey.functions.len(), dependencies, &indices);
+        let units = units(self.survey.functions.len(), dependencies, &self.indices);
         let mut decision = Decision {
             movable: Vec::new(),
             pinned: Vec::new(),
@@ -63,11 +72,10 @@ impl Emitter<'_, '_> {
                 });
                 continue;
             }
-            let own_tables = tables_of.get(&index).map_or(&[][..], Vec::as_slice);
-            let mut movable = self.movable(index, function, own_tables, &indices, units[index]);
+            let mut movable = self.movable(index, function, units[index]);
             movable.switches_stacks = switches_stacks;
             movable.leaves_stack = switches_stacks || function.decoded.enters_kernel;
-            let alone = Some(movable.unit_next) == indices[index];
+            let alone = Some(movable.unit_next) == self.indices[index];
             movable.frame = frames.remove(&function.start).map(|frame| {
                 if movable.labels_escape {
                     Err(FixedFrame::Labels)
@@ -86,21 +94,15 @@ impl Emitter<'_, '_> {
         decision
     }
 
-    fn movable(
-        &self,
-        index: usize,
-        function: &Function<'_>,
-        own_tables: &[usize],
-        indices: &[Option<u32>],
-        unit_next: u32,
-    ) -> MovableFunction {
+    fn movable(&self, index: usize, function: &Function<'_>, unit_next: u32) -> MovableFunction {
+        let own_tables = self.tables_of.get(&index).map_or(&[][..], Vec::as_slice);
         MovableFunction {
             name: function.names[0].to_vec(),
             start: self.image_offset(function.start),
             size: self.image_offset(function.end) - self.image_offset(function.start),
             labels_escape: own_tables.iter().any(|&table| self.tables[table].readable),
             unit_next,
-            fields: self.fields(index, function, own_tables, indices),
+            fields: self.fields(index, function, own_tables),
             tables: own_tables
                 .iter()
                 .map(|&table| CopiedTable {
@@ -108,7 +110,7 @@ impl Emitter<'_, '_> {
                     targets: self.tables[table]
                         .targets
                         .iter()
-                        .map(|&address| self.table_target(address, indices))
+                        .map(|&address| self.table_target(address))
                         .collect(),
                 })
                 .collect(),
@@ -116,13 +118,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn fields(
-        &self,
-        index: usize,
-        function: &Function<'_>,
-        own_tables: &[usize],
-        indices: &[Option<u32>],
-    ) -> Vec<Field> {
+    fn fields(&self, index: usize, function: &Function<'_>, own_tables: &[usize]) -> Vec<Field> {
         let table_at = |place: u64| {
             own_tables.iter().position(|&table| {
                 self.tables[table]
@@ -151,7 +147,7 @@ impl Emitter<'_, '_> {
                 (OperandKind::Branch { target, call }, _)
                     if !range.contains(&target) || (call && target == function.start) =>
                 {
-                    self.branch(target, indices)
+                    self.branch(target)
                 }
                 _ => continue,
             };
@@ -161,24 +157,24 @@ impl Emitter<'_, '_> {
         fields
     }
 
-    fn branch(&self, target: u64, indices: &[Option<u32>]) -> FieldKind {
-        match self.movable_at(target, indices) {
+    fn branch(&self, target: u64) -> FieldKind {
+        match self.movable_at(target) {
             Some((function, offset)) => FieldKind::Function { function, offset },
             None => FieldKind::Fixed,
         }
     }
 
-    fn table_target(&self, target: u64, indices: &[Option<u32>]) -> TableTarget {
-        match self.movable_at(target, indices) {
+    fn table_target(&self, target: u64) -> TableTarget {
+        match self.movable_at(target) {
             Some((function, offset)) => TableTarget::Function { function, offset },
             None => TableTarget::Image(self.image_offset(target)),
         }
     }
 
-    fn movable_at(&self, target: u64, indices: &[Option<u32>]) -> Option<(u32, u32)> {
+    fn movable_at(&self, target: u64) -> Option<(u32, u32)> {
         let (index, function) = self.survey.function_at(target)?;
         let offset = u32::try_from(target - function.start).ok()?;
-        Some((indices[index]?, offset))
+        Some((self.indices[index]?, offset))
     }
 
     fn image_offset(&self, address: u64) -> u32 {

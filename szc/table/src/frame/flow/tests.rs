@@ -1,3 +1,5 @@
+//! Functions as compilers write them, with and without what the compiler pass adds.
+
 use super::*;
 use szc_abi::stack::ROOM_MARK;
 
