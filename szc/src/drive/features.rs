@@ -90,13 +90,13 @@ impl Choice {
 
 /// Where the pads of frames come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pads {
+pub enum PadSource {
     /// From the copies of moving code: one for each function and layout.
-    PerCopy,
+    Copies,
     /// From a table of the image, by an index of the thread: another one for each call.
-    PerCall,
+    ImageTable,
     /// From a table and an index of each function: the scheme of STABILIZER's paper.
-    PerFunction,
+    FunctionTables,
 }
 
 /// What a build is asked to randomize.
@@ -158,11 +158,11 @@ impl Request {
 
     /// Where pads come from.
     #[must_use]
-    pub fn pads(&self) -> Pads {
+    pub fn pads(&self) -> PadSource {
         match self.stack_choice() {
-            Some(Choice::StackPerFunction) => Pads::PerFunction,
-            None if self.includes(Feature::Code) => Pads::PerCopy,
-            _ => Pads::PerCall,
+            Some(Choice::StackPerFunction) => PadSource::FunctionTables,
+            None if self.includes(Feature::Code) => PadSource::Copies,
+            _ => PadSource::ImageTable,
         }
     }
 
@@ -251,13 +251,13 @@ mod tests {
         assert!(request.includes(Feature::Stack) && !request.includes(Feature::Code));
         let all = from_flags(&["-Rall", "-Rstack=per-function"]);
         assert!(all.includes(Feature::Heap));
-        assert_eq!(all.pads(), Pads::PerFunction);
+        assert_eq!(all.pads(), PadSource::FunctionTables);
         for (flags, pads) in [
-            (&["-Rstack"][..], Pads::PerCall),
-            (&[], Pads::PerCopy),
-            (&["-Rcode", "-Rstack"], Pads::PerCopy),
-            (&["-Rall", "-Rstack=per-call"], Pads::PerCall),
-            (&["-Rstack=per-function", "-Rstack=per-call"], Pads::PerCall),
+            (&["-Rstack"][..], PadSource::ImageTable),
+            (&[], PadSource::Copies),
+            (&["-Rcode", "-Rstack"], PadSource::Copies),
+            (&["-Rall", "-Rstack=per-call"], PadSource::ImageTable),
+            (&["-Rstack=per-function", "-Rstack=per-call"], PadSource::ImageTable),
         ] {
             assert_eq!(from_flags(flags).pads(), pads, "{flags:?}");
         }

@@ -13,7 +13,7 @@ mod embed;
 mod exports;
 mod facts;
 mod fallback;
-pub mod features;
+mod features;
 mod image;
 #[allow(unsafe_code)]
 mod interrupted;
@@ -21,7 +21,7 @@ mod link;
 mod linker;
 mod linker_args;
 mod options;
-pub mod parts;
+mod parts;
 mod plain;
 mod plan;
 mod plugin;

@@ -3,7 +3,7 @@
 //! The mode is in the plugin's file name and not in the environment, so that the command line says
 //! all that decides about an object.
 
-use super::features::{Feature, Pads, Request};
+use super::features::{Feature, PadSource, Request};
 use super::parts::find_own;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORD
 fn name(request: &Request) -> Option<&'static str> {
     if request.includes(Feature::Stack) {
         Some(match request.pads() {
-            Pads::PerCopy => PLUGIN_PER_COPY,
-            Pads::PerCall => PLUGIN,
-            Pads::PerFunction => PLUGIN_PER_FUNCTION,
+            PadSource::Copies => PLUGIN_PER_COPY,
+            PadSource::ImageTable => PLUGIN,
+            PadSource::FunctionTables => PLUGIN_PER_FUNCTION,
         })
     } else {
         request.includes(Feature::Code).then_some(PLUGIN_RECORDS)

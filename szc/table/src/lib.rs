@@ -9,7 +9,7 @@
 mod by_address;
 pub mod decide;
 pub mod decision;
-pub mod decode;
+mod decode;
 pub mod edits;
 mod eh_frame_hdr;
 mod emit;

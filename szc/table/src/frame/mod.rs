@@ -19,6 +19,6 @@ mod marker;
 mod resizable;
 mod self_contained;
 
-pub use fit::{Change, Fitted, NewBytes, fit};
-pub use flow::StackFlow;
+pub use fit::NewBytes;
+pub(crate) use fit::{Change, Fitted, fit};
 pub use resizable::{FdeTemplate, PreparedFrames, Resizable};
