@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde::Serialize;
-use szc_stats::change_points::{Judge, Search};
+use szc_stats::change_points::Search;
 
 use self::series::{Series, series_of};
 use super::baseline::store::Store;
@@ -128,11 +128,7 @@ fn read_series(options: &Options) -> Result<Vec<Series>> {
             files.push((place.clone(), io::read(place)?));
         }
     }
-    let search = Search {
-        least: options.least as usize,
-        significance: options.significance,
-        judge: Judge::TTest,
-    };
+    let search = Search { least: options.least as usize, significance: options.significance };
     let series = series_of(&files, options.metric.as_deref(), &search)?;
     if series.is_empty() {
         bail!(

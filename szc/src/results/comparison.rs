@@ -4,7 +4,7 @@
 //! an experiment runs, at its end, and when its file is read again, so that the three agree.
 #![forbid(unsafe_code)]
 
-use szc_stats::decision::{Comparison, Estimate, Gate, Tolerance, gate};
+use szc_stats::decision::{Estimate, Tolerance, gate};
 use szc_stats::describe::median;
 use szc_stats::family::{Member, family};
 use szc_stats::fixed::{self, Interval};
@@ -83,18 +83,10 @@ pub fn judge(criteria: &Criteria, metric: &Metric, lists: &[Vec<f64>]) -> Option
     let members = family(criteria.rule, criteria.tolerance, &slices).ok()??;
     let judged = members.into_iter().map(|member| {
         let (verdict, blocks_needed) = if criteria.gate {
-            let verdict = gate(&member.estimate, criteria.tolerance);
-            let needed = match verdict {
-                Gate::Inconclusive { blocks_needed } => Some(blocks_needed),
-                Gate::Pass { .. } | Gate::Fail => None,
-            };
-            (Verdict::of_gate(verdict), needed)
+            let found = gate(&member.estimate, criteria.tolerance);
+            (Verdict::of_gate(found), found.blocks_needed())
         } else {
-            let needed = match member.verdict {
-                Comparison::Unresolved { blocks_needed } => Some(blocks_needed),
-                _ => None,
-            };
-            (Verdict::of_comparison(metric, member.verdict), needed)
+            (Verdict::of_comparison(metric, member.verdict), member.verdict.blocks_needed())
         };
         Judged { member, verdict, blocks_needed }
     });

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use szc_stats::data::DataError;
-use szc_stats::decision::{Comparison, Estimate, Gate, compare, gate};
+use szc_stats::decision::{Estimate, compare, gate};
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::fixed::CONFIDENCE;
 use szc_stats::groups::{Welch, welch};
@@ -48,19 +48,11 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         interval: found.interval,
     };
     let (verdict, blocks_needed) = if is_gate && deciding {
-        let verdict = gate(&estimate, tolerance);
-        let needed = match verdict {
-            Gate::Inconclusive { blocks_needed } => Some(blocks_needed),
-            Gate::Pass { .. } | Gate::Fail => None,
-        };
-        (Verdict::of_gate(verdict), needed)
+        let found = gate(&estimate, tolerance);
+        (Verdict::of_gate(found), found.blocks_needed())
     } else {
-        let verdict = compare(&estimate, tolerance);
-        let needed = match verdict {
-            Comparison::Unresolved { blocks_needed } => Some(blocks_needed),
-            _ => None,
-        };
-        (Verdict::of_comparison(metric, verdict), needed)
+        let found = compare(&estimate, tolerance);
+        (Verdict::of_comparison(metric, found), found.blocks_needed())
     };
     let ratio = |log: f64| log.exp().clamp(f64::MIN_POSITIVE, f64::MAX);
     Some(ResultRecord {

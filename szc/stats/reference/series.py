@@ -1,45 +1,12 @@
-"""Reference values of bootstrap, sequential tests, autocorrelation, trend and change points."""
+"""Reference values of sequential tests, autocorrelation, trend and change points."""
 
 import math
 
 import numpy
-from scipy import integrate, special, stats
+from scipy import integrate, stats
 from statsmodels.tsa.stattools import acf
 
 from samples import *
-
-
-class Replicates:
-    """What scipy's bootstrap needs to know of an earlier one."""
-
-    def __init__(self, values):
-        self.bootstrap_distribution = numpy.array(values)
-
-
-def resample(values, b):
-    """Resample b, drawn by a linear congruential generator so that every program draws the same."""
-    n, state, out = len(values), b + 1, []
-    for _ in range(n):
-        state = (state * 1103515245 + 12345) % 2**31
-        out.append(values[(state >> 16) % n])
-    return out
-
-
-def bootstrap():
-    out = []
-    statistics = {"mean": numpy.mean, "median": numpy.median, "standard deviation": lambda x, axis=-1: numpy.std(x, axis=axis, ddof=1)}
-    for data in ([round(10 * x) for x in SLEEP], MAIZE, "sixty", WEIGHTS):
-        for name, f in statistics.items():
-            values = numbers(data)
-            without_one = {float(f(numpy.array(values[:i] + values[i + 1:]), axis=-1)) for i in range(len(values))}
-            if len(without_one) == 1:
-                continue  # The acceleration is 0/0; scipy divides one rounding error by another.
-            replicates = [float(f(numpy.array(resample(values, b)), axis=-1)) for b in range(2000)]
-            result = stats.bootstrap((numpy.array(values),), f, n_resamples=0, bootstrap_result=Replicates(replicates),
-                                     confidence_level=0.95, method="BCa", vectorized=True)
-            interval = result.confidence_interval
-            out.append({"data": data, "statistic": name, "lower": interval.low, "upper": interval.high})
-    return out
 
 
 def e_value():
@@ -51,18 +18,6 @@ def e_value():
         centre = t / math.sqrt(n)
         value = integrate.quad(density, centre - 8, centre + 8, points=[centre], epsabs=0, epsrel=1e-12, limit=500)[0]
         out.append({"n": n, "t": t, "e": value / stats.t.pdf(t, nu)})
-    return out
-
-
-def sign_e_value():
-    """The average likelihood ratio over all probabilities of a plus sign."""
-    out = []
-    for n, k in ((1, 0), (8, 0), (10, 1), (20, 10), (50, 40), (100, 65), (5000, 2700)):
-        log = n * math.log(2) + special.betaln(k + 1, n - k + 1)
-        ratio = lambda p: p ** k * (1 - p) ** (n - k) * 2.0 ** n
-        check = integrate.quad(ratio, 0, 1, epsabs=0, epsrel=1e-12)[0] if n <= 100 else math.exp(log)
-        assert abs(check / math.exp(log) - 1) < 1e-10
-        out.append({"n": n, "k": k, "e": math.exp(log)})
     return out
 
 
@@ -115,4 +70,4 @@ def change_points():
             for d, k in ((NILE, 10), (step, 5), ("sixty", 5), (SLEEP, 2), (MAIZE, 3))]
 
 
-CASES = {f.__name__: f for f in (bootstrap, e_value, sign_e_value, autocorrelation, trend, change_points)}
+CASES = {f.__name__: f for f in (e_value, autocorrelation, trend, change_points)}

@@ -178,22 +178,12 @@ pub struct Contrast {
     pub p_holm: f64,
 }
 
-/// Compares each level with the `reference` level (from 0).
+/// Compares each level with the `reference` level (from 0); the error is what subjects of one block
+/// differ by. `block_of` has a number for each row, all 0 for one block.
 ///
 /// # Errors
-/// As [`within_subjects`], and [`DataError::Parameter`] for a reference that does not exist.
-pub fn contrasts<R: AsRef<[f64]>>(
-    rows: &[R],
-    reference: usize,
-    confidence: f64,
-) -> Result<Vec<Contrast>, DataError> {
-    contrasts_in_blocks(rows, &vec![0; rows.len()], reference, confidence)
-}
-
-/// The same for subjects in blocks: the error is what subjects of one block differ by.
-///
-/// # Errors
-/// As [`contrasts`], and without more rows than blocks.
+/// As [`within_subjects`], [`DataError::Parameter`] for a reference that does not exist, and without
+/// more rows than blocks.
 pub fn contrasts_in_blocks<R: AsRef<[f64]>>(
     rows: &[R],
     block_of: &[usize],

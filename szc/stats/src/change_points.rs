@@ -2,8 +2,8 @@
 //! nonparametric approach for multiple change point analysis of multivariate data").
 //!
 //! A series is split where the energy distance between the values before and after is largest, as
-//! long as the split is significant; then its parts are split. Significance is by permutation as in
-//! that paper, or by a t test as in Hunter (Fleming, Kołaczkowski, Kumar et al. 2023), which needs
+//! long as the split is significant; then its parts are split. Significance is by Welch's t test of
+//! the values before and after, as in Hunter (Fleming, Kołaczkowski, Kumar et al. 2023), which needs
 //! no random numbers and fits short histories. The t test of the best of many splits finds too much
 //! unless told so: its p is multiplied by the number of splits tried.
 
@@ -12,23 +12,7 @@ mod energy;
 use super::data::{DataError, check, scale_of, times};
 use super::describe::mean;
 use super::groups::welch;
-use super::random::Draws;
 use energy::best_split;
-
-/// How a split is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judge {
-    /// Against random orders within the segments; p is at least 1/(permutations + 1).
-    Permutation {
-        /// Number of random orders.
-        permutations: usize,
-        /// Seed of the orders.
-        seed: u64,
-    },
-    /// By Welch's t test of the values before and after, p multiplied by the number of possible
-    /// splits.
-    TTest,
-}
 
 /// What counts as a change point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,8 +21,6 @@ pub struct Search {
     pub least: usize,
     /// Largest p of a change point, in (0, 1).
     pub significance: f64,
-    /// How p is found.
-    pub judge: Judge,
 }
 
 /// A place where the series changes.
@@ -46,8 +28,7 @@ pub struct Search {
 pub struct ChangePoint {
     /// First value of the new state, from 0.
     pub index: usize,
-    /// p of "nothing changed here", when the split was made or (t test) against the final
-    /// neighbours.
+    /// p of "nothing changed here", against the final neighbours.
     pub p: f64,
     /// Mean from the change point before to this one, in the unit of the data.
     pub before: f64,
@@ -70,16 +51,7 @@ pub fn change_points(values: &[f64], search: &Search) -> Result<Vec<ChangePoint>
     }
     let scale = scale_of(&[values]);
     let scaled = times(values, scale);
-    let mut splits = match search.judge {
-        Judge::Permutation { permutations, seed } => {
-            if permutations == 0 {
-                return Err(DataError::Parameter("permutations"));
-            }
-            split_by_permutation(&scaled, search, permutations, &mut Draws::new(seed))
-        }
-        Judge::TTest => split_by_t_test(&scaled, search)?,
-    };
-    splits.sort_by_key(|split| split.0);
+    let splits = split_by_t_test(&scaled, search)?;
     let places: Vec<usize> = splits.iter().map(|split| split.0).collect();
     let parts = segments(&places, values.len());
     let center = |part: &(usize, usize)| mean(&scaled[part.0..part.1]).unwrap_or_default() / scale;
@@ -100,50 +72,6 @@ fn segments(places: &[usize], length: usize) -> Vec<(usize, usize)> {
     let starts = std::iter::once(0).chain(places.iter().copied());
     let ends = places.iter().copied().chain(std::iter::once(length));
     starts.zip(ends).collect()
-}
-
-/// Section 2.2 of the paper: the best split of all segments is judged against the best splits of
-/// the same segments in random order; the first that is not significant ends the search.
-fn split_by_permutation(
-    values: &[f64],
-    search: &Search,
-    permutations: usize,
-    draws: &mut Draws,
-) -> Vec<(usize, f64)> {
-    let mut splits: Vec<(usize, f64)> = Vec::new();
-    loop {
-        let mut places: Vec<usize> = splits.iter().map(|split| split.0).collect();
-        places.sort_unstable();
-        let parts = segments(&places, values.len());
-        let best_of = |data: &[f64]| {
-            parts
-                .iter()
-                .filter_map(|&(start, end)| {
-                    let split = best_split(&data[start..end], search.least)?;
-                    Some((split.statistic, start + split.index))
-                })
-                .max_by(|one, other| one.0.total_cmp(&other.0))
-        };
-        let Some((statistic, index)) = best_of(values) else {
-            return splits;
-        };
-        let mut mixed = values.to_vec();
-        let mut as_large = 0;
-        for _ in 0..permutations {
-            for &(start, end) in &parts {
-                draws.shuffle(&mut mixed[start..end]);
-            }
-            // Sums in another order differ by rounding.
-            let rounding = statistic.abs() * 1e-12;
-            as_large +=
-                usize::from(best_of(&mixed).is_some_and(|(best, _)| best >= statistic - rounding));
-        }
-        let p = (as_large + 1) as f64 / (permutations + 1) as f64;
-        if p > search.significance {
-            return splits;
-        }
-        splits.push((index, p));
-    }
 }
 
 /// Splits each segment on its own, then drops the weakest change point until all stand against

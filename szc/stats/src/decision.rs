@@ -90,6 +90,23 @@ pub enum Comparison {
     },
 }
 
+impl Comparison {
+    /// Whether the question is answered.
+    #[must_use]
+    pub fn is_decided(self) -> bool {
+        self.blocks_needed().is_none()
+    }
+
+    /// Blocks after which an answer can be expected, where there is none.
+    #[must_use]
+    pub fn blocks_needed(self) -> Option<u64> {
+        match self {
+            Self::Unresolved { blocks_needed } => Some(blocks_needed),
+            Self::Faster | Self::Slower | Self::Equivalent => None,
+        }
+    }
+}
+
 /// Verdict of `gate` on a candidate B against a baseline A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
@@ -105,6 +122,23 @@ pub enum Gate {
         /// Blocks after which an answer can be expected, the ones measured included.
         blocks_needed: u64,
     },
+}
+
+impl Gate {
+    /// Whether the question is answered.
+    #[must_use]
+    pub fn is_decided(self) -> bool {
+        self.blocks_needed().is_none()
+    }
+
+    /// Blocks after which an answer can be expected, where there is none.
+    #[must_use]
+    pub fn blocks_needed(self) -> Option<u64> {
+        match self {
+            Self::Inconclusive { blocks_needed } => Some(blocks_needed),
+            Self::Pass { .. } | Self::Fail => None,
+        }
+    }
 }
 
 /// The rule of `compare`: a difference if 0 is outside the interval, equivalence if the interval

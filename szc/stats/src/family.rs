@@ -4,7 +4,7 @@
 //! large. Holm's procedure (1979) bounds it for all together: p-values in ascending order are held
 //! against α/m, α/(m−1), … until one fails. Here each comparison also gets the interval of that
 //! level, so that interval and verdict never contradict each other. One comparison is a family of
-//! one, and gets what [`super::stopping`] says.
+//! one, and gets the interval of its rule.
 //!
 //! The sequential rule has p-values that are valid at every look, 1/E (Ville's inequality), so
 //! that Holm's procedure may be repeated after every block.
@@ -89,7 +89,7 @@ pub fn levels(p: &[f64]) -> Vec<usize> {
 
 fn p_value(rule: Rule, differences: &[f64]) -> Result<f64, DataError> {
     match rule {
-        Rule::Sequential => Ok(sequential::analyse(differences)?.p),
+        Rule::Sequential => Ok(sequential::mean_sequence(differences)?.p),
         Rule::Fixed => {
             check(differences, 2)?;
             let center = mean(differences).unwrap_or_default();
@@ -129,7 +129,6 @@ fn estimate(rule: Rule, differences: &[f64], alpha: f64) -> Result<Estimate, Dat
 mod tests {
     use super::*;
     use crate::calibration::noise::Noise;
-    use crate::stopping::{Look, Plan, Question, Verdict};
     use proptest::prelude::*;
 
     fn tolerance() -> Tolerance {
@@ -141,23 +140,32 @@ mod tests {
     }
 
     #[test]
-    fn a_family_of_one_gets_what_the_plan_says() {
-        for rule in [Rule::Fixed, Rule::Sequential] {
-            for center in [0.0, 0.004, 0.02, -0.03] {
-                let list = wavy(center, 20);
-                let members = family(rule, tolerance(), &[&list]).unwrap().unwrap();
-                let plan = Plan::new(rule, Question::Compare(tolerance()), 20).unwrap();
-                let Look::Stop(estimate, Verdict::Compare(verdict)) = plan.look(&list).unwrap()
-                else {
-                    panic!("the budget is spent");
-                };
-                assert_eq!(members[0].verdict, verdict);
-                let [one, other] = [members[0].estimate.interval, estimate.interval];
+    fn a_family_of_one_gets_the_interval_of_its_rule() {
+        for center in [0.0, 0.004, 0.02, -0.03] {
+            let list = wavy(center, 20);
+            let fixed = Estimate::from(&fixed::analyse(&list).unwrap());
+            let sequential = Estimate::from(&sequential::mean_sequence(&list).unwrap());
+            for expected in [fixed, sequential] {
+                let members = family(expected.rule, tolerance(), &[&list]).unwrap().unwrap();
+                assert_eq!(members[0].verdict, compare(&expected, tolerance()));
+                let [one, other] = [members[0].estimate.interval, expected.interval];
                 assert!((one.lower - other.lower).abs() < 1e-12);
                 assert!((one.upper - other.upper).abs() < 1e-12);
                 assert_eq!(members[0].p, members[0].p_adjusted);
             }
         }
+    }
+
+    #[test]
+    fn the_sequential_rule_has_a_verdict_as_soon_as_the_interval_allows() {
+        let verdict = |center, count| {
+            let list: Vec<f64> =
+                wavy(center, count).iter().map(|x| center + (x - center) / 10.0).collect();
+            family(Rule::Sequential, tolerance(), &[&list]).unwrap().map(|found| found[0].verdict)
+        };
+        assert_eq!(verdict(0.1, 9), None);
+        assert_eq!(verdict(0.1, 10), Some(Comparison::Slower));
+        assert_eq!(verdict(0.0, 20), Some(Comparison::Equivalent));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub const FEWEST_BLOCKS: usize = 6;
 /// Probability with which the intervals cover.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Probability with which [`blocks_to_resolve`] wants the difference to be seen.
+/// Probability with which a planned number of blocks is to show a difference.
 pub const POWER: f64 = 0.80;
 
 /// Log ratios closer than this are equal: no clock resolves one part in 10¹²,
@@ -173,24 +173,6 @@ fn sign_rank(count: usize, confidence: f64) -> Option<(usize, f64)> {
         best = Some((rank, 1.0 - 2.0 * tail));
     }
     best
-}
-
-/// Blocks it takes for a 95 % interval to exclude 1 with a probability of 80 %
-/// when the true ratio is `ratio`: ⌈((z₀.₉₇₅ + z₀.₈)·s / ln ratio)²⌉, and at
-/// least [`FEWEST_BLOCKS`] (Cohen 1988, chapter 2, normal approximation).
-///
-/// `standard_deviation` is that of the log ratios over blocks; `ratio` is
-/// positive and not 1. Saturates at `u64::MAX`.
-#[must_use]
-pub fn blocks_to_resolve(standard_deviation: f64, ratio: f64) -> u64 {
-    let quantiles = normal_quantile(f64::midpoint(1.0, CONFIDENCE)) + normal_quantile(POWER);
-    let exact = (quantiles * standard_deviation / ratio.ln()).powi(2);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a float-to-integer cast saturates, which is the documented result"
-    )]
-    let blocks = exact.ceil() as u64;
-    blocks.max(FEWEST_BLOCKS as u64)
 }
 
 /// Applies the rule to one log ratio ln(B/A) per block, at [`CONFIDENCE`].

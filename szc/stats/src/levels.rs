@@ -1,5 +1,5 @@
-//! Where variance comes from in nested measurements, and where repetition pays: Kalibera and Jones
-//! (2013, "Rigorous benchmarking in reasonable time", sections 6 to 8).
+//! Where variance comes from in nested measurements: Kalibera and Jones (2013, "Rigorous
+//! benchmarking in reasonable time", sections 6 and 7).
 //!
 //! Level 1 is the innermost: runs within a layout, layouts within a build, and so on outwards.
 
@@ -96,52 +96,6 @@ pub fn components(
     })
 }
 
-/// How often to repeat a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repetitions {
-    /// This often for each repetition of the level around it; at least once.
-    Times(u64),
-    /// As often as one likes: the level around it adds no variance, so that its repetition buys no
-    /// more than this level's does.
-    Unlimited,
-}
-
-/// r_i = ⌈√((c_{i+1}/c_i)·(T_i²/T_{i+1}²))⌉ for each level but the outermost, which repeats as
-/// often as there is time.
-///
-/// `unbiased` are the variances T² and `costs` the time that each level needs for one repetition
-/// beyond the levels inside it, both the innermost first.
-///
-/// # Errors
-/// [`DataError`] for lists of different lengths, or costs that are not positive numbers.
-pub fn best_repetitions(unbiased: &[f64], costs: &[f64]) -> Result<Vec<Repetitions>, DataError> {
-    check(unbiased, 1)?;
-    if unbiased.len() != costs.len() {
-        return Err(DataError::UnequalLengths);
-    }
-    if costs.iter().any(|cost| !(*cost > 0.0 && cost.is_finite())) {
-        return Err(DataError::Parameter("cost"));
-    }
-    let pairs = unbiased.windows(2).zip(costs.windows(2));
-    Ok(pairs
-        .map(|(variance, cost)| {
-            if variance[0] <= 0.0 {
-                return Repetitions::Times(1);
-            }
-            if variance[1] <= 0.0 {
-                return Repetitions::Unlimited;
-            }
-            let exact = ((cost[1] / cost[0]) * (variance[0] / variance[1])).sqrt();
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a float-to-integer cast saturates: more than anyone can repeat"
-            )]
-            let times = exact.ceil() as u64;
-            Repetitions::Times(times.max(1))
-        })
-        .collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,21 +130,6 @@ mod tests {
         assert_eq!(format!("{:.2} {:.2}", found.unbiased[0], found.unbiased[1]), "1.90 6.96");
         let shares = found.shares().unwrap();
         assert!(close(shares[0] + shares[1], 1.0) && shares[1] > 0.78);
-    }
-
-    #[test]
-    fn repetition_goes_where_variance_is_and_costs_little() {
-        let best = |variances: &[f64], costs: &[f64]| best_repetitions(variances, costs).unwrap();
-        assert_eq!(best(&[4.0, 1.0], &[1.0, 4.0]), [Repetitions::Times(4)]);
-        assert_eq!(best(&[4.0, 1.0], &[1.0, 4.1]), [Repetitions::Times(5)]);
-        assert_eq!(best(&[1.0, 100.0], &[1.0, 1.0]), [Repetitions::Times(1)]);
-        assert_eq!(best(&[0.0, 1.0], &[1.0, 1.0]), [Repetitions::Times(1)]);
-        assert_eq!(
-            best(&[1.0, -0.1, 2.0], &[1.0; 3]),
-            [Repetitions::Unlimited, Repetitions::Times(1)]
-        );
-        assert_eq!(best_repetitions(&[1.0], &[0.0]), Err(DataError::Parameter("cost")));
-        assert_eq!(best_repetitions(&[1.0, 2.0], &[1.0]), Err(DataError::UnequalLengths));
     }
 
     #[test]

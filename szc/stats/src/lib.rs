@@ -7,14 +7,14 @@
 //!
 //! | question | module |
 //! | --- | --- |
-//! | is B faster | [`fixed`], [`sequential`], [`decision`], [`stopping`] |
-//! | are they the same within δ | [`decision`], [`equivalence`] |
+//! | is B faster, and may one stop | [`fixed`], [`sequential`], [`decision`], [`family`] |
+//! | are they the same within δ | [`decision`] |
 //! | how many blocks does it take | [`planning`] |
 //! | several programs against one | [`family`] |
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | the same on several machines | [`strata`], and blocks of [`anova`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
-//! | a quantile, peak memory, any other figure | [`quantile`], [`bootstrap`] |
+//! | a quantile | [`quantile`] |
 //! | layouts or noise, programs or drift | [`levels`], [`factors`] |
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
@@ -22,13 +22,11 @@
 #![forbid(unsafe_code)]
 
 pub mod anova;
-pub mod bootstrap;
 pub mod change_points;
 pub mod data;
 pub mod decision;
 pub mod density;
 pub mod describe;
-pub mod equivalence;
 pub mod factors;
 pub mod family;
 pub mod fixed;
@@ -43,7 +41,6 @@ pub mod sequential;
 pub mod serial;
 pub mod shape;
 pub mod shapiro_wilk;
-pub mod stopping;
 pub mod strata;
 pub mod tail;
 pub mod trend;

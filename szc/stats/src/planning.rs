@@ -78,14 +78,21 @@ fn sequential_blocks_needed(spread: f64, distance: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::calibration::data::close;
-    use crate::fixed::blocks_to_resolve;
 
     #[test]
     fn the_detectable_effect_is_the_inverse_of_the_blocks_it_takes() {
         let effect = minimum_detectable_effect(0.02, 32);
         assert!(close(effect, 0.02 * 2.801_585_218_112_968_5 / 32.0_f64.sqrt()));
         assert_eq!(blocks_needed(Rule::Fixed, 0.02, effect * 1.000_001), 32);
-        assert_eq!(blocks_needed(Rule::Fixed, 0.02, 1.01_f64.ln()), blocks_to_resolve(0.02, 1.01));
+    }
+
+    #[test]
+    fn blocks_for_one_look_agree_with_scipy_and_keep_the_floor() {
+        let blocks = |spread, ratio: f64| blocks_needed(Rule::Fixed, spread, ratio.ln().abs());
+        assert_eq!(blocks(0.02, 1.01), 32);
+        assert_eq!(blocks(0.02, 1.0 / 1.01), 32);
+        assert_eq!(blocks(0.1, 1.01), 793);
+        assert_eq!(blocks(0.005, 1.03), 6);
     }
 
     #[test]

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use szc_stats::describe::mean;
-use szc_stats::planning::Rule;
-use szc_stats::stopping::{Look, Plan, Question};
+use szc_stats::sequential::{FEWEST_BLOCKS, MeanSequence, mean_sequence};
 
 use crate::lab::session::{Next, Observer};
 use crate::report::number::{percent, quantities};
@@ -152,22 +151,20 @@ impl<'a> Watch<'a> {
         };
         // Measured in means, so that the precision is a share.
         let shares: Vec<f64> = self.layout_means.iter().map(|value| value / center).collect();
-        let precision = self.stopping.precision;
-        let question = Question::Precision { half_width: precision.unwrap_or(f64::MIN_POSITIVE) };
-        let most = usize::try_from(self.design.blocks).unwrap_or(usize::MAX);
-        let look = Plan::new(Rule::Sequential, question, most.max(10))
-            .ok()
-            .and_then(|plan| plan.look(&shares).ok());
-        let (estimate, decided) = match look {
-            Some(Look::Stop(estimate, _)) => (Some(estimate), precision.is_some()),
-            Some(Look::Continue(estimate)) => (estimate, false),
-            None => (None, false),
+        let estimate = (shares.len() >= FEWEST_BLOCKS)
+            .then(|| mean_sequence(&shares).ok())
+            .flatten()
+            .filter(|found| found.mean.is_finite() && found.standard_deviation.is_finite());
+        let half_width = |found: &MeanSequence| (found.interval.upper - found.interval.lower) / 2.0;
+        let decided = match (&estimate, self.stopping.precision) {
+            (Some(found), Some(precision)) => {
+                half_width(found) <= precision || blocks >= self.design.blocks
+            }
+            _ => false,
         };
         let [center] = quantities(&self.file.design.metric, [center]);
-        let width = estimate.map_or(String::new(), |estimate| {
-            let half = (estimate.interval.upper - estimate.interval.lower) / 2.0;
-            format!(" ± {}", percent(half))
-        });
+        let width =
+            estimate.map_or(String::new(), |found| format!(" ± {}", percent(half_width(&found))));
         self.progress.show(format!("{} {center}{width} so far", self.file.design.metric.title()));
         decided
     }

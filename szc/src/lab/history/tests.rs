@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use szc_stats::change_points::{Judge, Search};
+use szc_stats::change_points::Search;
 
 use super::*;
 use crate::examples::comparison;
@@ -27,7 +27,7 @@ fn run(words: &[&str]) -> ExitCode {
 fn read(folder: &Path) -> Vec<Series> {
     let mut files = Vec::new();
     read_folder(folder, &mut files).unwrap();
-    let search = Search { least: 3, significance: 0.05, judge: Judge::TTest };
+    let search = Search { least: 3, significance: 0.05 };
     series_of(&files, None, &search).unwrap()
 }
 
@@ -105,7 +105,7 @@ fn machines_and_metrics_are_series_of_their_own() {
     assert_eq!(read(folder.path()).len(), 2);
     let mut files = Vec::new();
     read_folder(folder.path(), &mut files).unwrap();
-    let search = Search { least: 2, significance: 0.05, judge: Judge::TTest };
+    let search = Search { least: 2, significance: 0.05 };
     let wall = series_of(&files, Some("wall"), &search).unwrap();
     assert!(wall.iter().all(|series| series.metric == Metric::Wall));
     assert!(series_of(&files, Some("instructions"), &search).unwrap().is_empty());

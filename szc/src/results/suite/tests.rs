@@ -1,6 +1,6 @@
 //! Suites made of known times, and what is said about them.
 
-use szc_stats::anova::contrasts;
+use szc_stats::anova::contrasts_in_blocks;
 
 use super::*;
 use crate::examples::suite_of;
@@ -14,7 +14,7 @@ fn with_two_levels_f_is_the_square_of_t() {
         .iter()
         .map(|row| row.iter().map(|value| value.ln()).collect())
         .collect();
-    let t = contrasts(&rows, 0, CONFIDENCE).unwrap()[0];
+    let t = contrasts_in_blocks(&rows, &[0; 3], 0, CONFIDENCE).unwrap()[0];
     // The noise of the samples is the same at both levels but not in logarithms.
     assert!((found.f / t.t.powi(2) - 1.0).abs() < 0.05, "{} {}", found.f, t.t);
     assert!((found.levels[1].ratio / t.difference.exp() - 1.0).abs() < 0.005);

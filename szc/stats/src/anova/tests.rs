@@ -4,6 +4,11 @@ use super::*;
 use crate::calibration::data::{cases, close, number, numbers, same_digits};
 use proptest::prelude::*;
 
+/// All subjects in one block.
+fn contrasts(rows: &[Vec<f64>], reference: usize) -> Result<Vec<Contrast>, DataError> {
+    contrasts_in_blocks(rows, &vec![0; rows.len()], reference, 0.95)
+}
+
 fn rows_of(case: &serde_json::Value) -> Vec<Vec<f64>> {
     case["rows"].as_array().unwrap().iter().map(numbers).collect()
 }
@@ -30,7 +35,7 @@ fn the_analysis_agrees_with_statsmodels_and_pingouin() {
 #[test]
 fn contrasts_agree_with_paired_t_tests_of_scipy() {
     for case in cases("parametric", "anova") {
-        let found = contrasts(&rows_of(&case), 0, 0.95).unwrap();
+        let found = contrasts(&rows_of(&case), 0).unwrap();
         let expected_t = numbers(&case["contrast_t"]);
         assert_eq!(found.len(), expected_t.len());
         let expected = expected_t.iter().zip(numbers(&case["contrast_p"]));
@@ -55,7 +60,7 @@ fn loftus_and_masson_print_the_same_half_width() {
 fn two_levels_are_a_paired_t_test() {
     let rows = rows_of(&cases("parametric", "anova")[1]);
     let (whole, contrast) =
-        (within_subjects(&rows, 0.95).unwrap(), contrasts(&rows, 0, 0.95).unwrap()[0]);
+        (within_subjects(&rows, 0.95).unwrap(), contrasts(&rows, 0).unwrap()[0]);
     assert!(close(whole.f, contrast.t * contrast.t));
     assert!(close(whole.p, contrast.p) && close(whole.epsilon, 1.0));
 }
@@ -74,8 +79,8 @@ fn unfit_tables_are_refused() {
     assert_eq!(analyse(&[vec![0.1, 0.3], vec![0.2, 0.4]]), Err(DataError::NoSpread));
     assert_eq!(analyse(&vec![vec![5.0; 3]; 4]), Err(DataError::NoSpread));
     let rows = [vec![1.0, 2.0], vec![2.0, 4.0]];
-    assert_eq!(contrasts(&rows, 2, 0.95), Err(DataError::Parameter("reference level")));
-    assert!(contrasts(&[vec![1.0, 2.0], vec![2.0, 3.0]], 0, 0.95).is_err());
+    assert_eq!(contrasts(&rows, 2), Err(DataError::Parameter("reference level")));
+    assert!(contrasts(&[vec![1.0, 2.0], vec![2.0, 3.0]], 0).is_err());
 }
 
 proptest! {

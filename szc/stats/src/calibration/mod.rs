@@ -6,7 +6,7 @@
 //! all cells:
 //!
 //! ```text
-//! SZC_CALIBRATION_TRIALS=20000 cargo test -p szc --lib calibration -- --nocapture | grep %
+//! SZC_CALIBRATION_TRIALS=20000 cargo test -p szc-stats calibration -- --nocapture | grep %
 //! ```
 
 pub(crate) mod data;

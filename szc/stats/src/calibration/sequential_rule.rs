@@ -2,12 +2,12 @@
 
 use super::noise::{Machine, Noise, Shape};
 use super::rate;
-use crate::decision::{Comparison, Gate, Tolerance};
+use crate::decision::{Comparison, Gate, Tolerance, gate};
 use crate::describe::median;
+use crate::family::family;
 use crate::fixed::{self, Direction};
 use crate::planning::Rule;
 use crate::sequential;
-use crate::stopping::{Look, Plan, Question, Verdict};
 
 const BUDGET: usize = 100;
 
@@ -21,28 +21,53 @@ const SHAPES: [Shape; 7] = [
     Shape::Drifting,
 ];
 
-/// Measures until the plan says stop. Returns the number of blocks and the verdict.
-fn measure(plan: Plan, mut block: impl FnMut() -> f64) -> (usize, Verdict) {
+/// What is asked after every block, as an experiment on two programs does.
+#[derive(Clone, Copy)]
+enum Question {
+    Compare(Tolerance),
+    Gate(Tolerance),
+}
+
+/// The answer to it.
+#[derive(Clone, Copy, PartialEq)]
+enum Answer {
+    Compare(Comparison),
+    Gate(Gate),
+}
+
+/// Measures until there is an answer or the budget is spent. Returns the number of blocks and the
+/// answer of the last look.
+fn measure(question: Question, budget: usize, mut block: impl FnMut() -> f64) -> (usize, Answer) {
+    let tolerance = match question {
+        Question::Compare(tolerance) | Question::Gate(tolerance) => tolerance,
+    };
     let mut differences = Vec::new();
     loop {
         differences.push(block());
-        if let Look::Stop(_, verdict) = plan.look(&differences).unwrap() {
-            return (differences.len(), verdict);
+        let found = family(Rule::Sequential, tolerance, &[&differences]).unwrap();
+        let Some(member) = found.and_then(|members| members.first().copied()) else {
+            continue;
+        };
+        let (answer, decided) = match question {
+            Question::Compare(_) => (Answer::Compare(member.verdict), member.verdict.is_decided()),
+            Question::Gate(_) => {
+                let verdict = gate(&member.estimate, tolerance);
+                (Answer::Gate(verdict), verdict.is_decided())
+            }
+        };
+        if decided || differences.len() >= budget {
+            return (differences.len(), answer);
         }
     }
 }
 
-fn plan(question: Question) -> Plan {
-    Plan::new(Rule::Sequential, question, BUDGET).unwrap()
-}
-
 /// A tolerance so tight that nothing is equivalent: what is left is "faster" or "slower".
-fn differences_only() -> Plan {
-    plan(Question::Compare(Tolerance::new(1e-9).unwrap()))
+fn differences_only() -> Question {
+    Question::Compare(Tolerance::new(1e-9).unwrap())
 }
 
-fn names_a_difference(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Compare(Comparison::Faster | Comparison::Slower))
+fn names_a_difference(answer: Answer) -> bool {
+    matches!(answer, Answer::Compare(Comparison::Faster | Comparison::Slower))
 }
 
 fn one_percent() -> Tolerance {
@@ -55,25 +80,7 @@ fn compare_names_no_difference_where_there_is_none() {
         let name = format!("compare, {shape:?}, looking 91 times: false positives");
         rate(&name, seed, |noise| {
             let mut machine = Machine::new(shape, noise);
-            names_a_difference(measure(differences_only(), || machine.block(noise)).1)
-        })
-        .at_most(0.05);
-    }
-}
-
-#[test]
-fn the_sign_rule_names_no_difference_where_there_is_none() {
-    for (seed, shape) in (120..).zip(SHAPES) {
-        let name = format!("sign e-value, {shape:?}, looking 91 times: false positives");
-        rate(&name, seed, |noise| {
-            let mut machine = Machine::new(shape, noise);
-            let (mut slower, mut faster) = (0, 0);
-            (0..BUDGET).any(|_| {
-                let difference = machine.block(noise);
-                slower += usize::from(difference > 0.0);
-                faster += usize::from(difference < 0.0);
-                sequential::ln_sign_e_value(slower, faster) >= 20.0_f64.ln()
-            })
+            names_a_difference(measure(differences_only(), BUDGET, || machine.block(noise)).1)
         })
         .at_most(0.05);
     }
@@ -98,7 +105,7 @@ fn looking_at_a_t_test_after_every_block_is_the_mistake_that_the_rule_avoids() {
 fn power(name: &str, seed: u64, shift: f64) -> (super::Rate, f64) {
     let mut stops = Vec::new();
     let found = rate(name, seed, |noise| {
-        let (blocks, verdict) = measure(differences_only(), || noise.normal() + shift);
+        let (blocks, verdict) = measure(differences_only(), BUDGET, || noise.normal() + shift);
         stops.push(blocks as f64);
         names_a_difference(verdict)
     });
@@ -122,10 +129,10 @@ fn the_planned_blocks_suffice_as_often_as_planned() {
     let needed = crate::planning::blocks_needed(Rule::Sequential, 1.0, 0.5);
     let budget = usize::try_from(needed).unwrap();
     let name = format!("compare, shift of 0.5 sd: found within the planned {budget} blocks");
-    let question = Question::Compare(Tolerance::new(1e-9).unwrap());
-    let plan = Plan::new(Rule::Sequential, question, budget).unwrap();
-    rate(&name, 143, |noise| names_a_difference(measure(plan, || noise.normal() + 0.5).1))
-        .at_least(0.80);
+    rate(&name, 143, |noise| {
+        names_a_difference(measure(differences_only(), budget, || noise.normal() + 0.5).1)
+    })
+    .at_least(0.80);
 }
 
 /// Noise of one percent for a tolerance of one percent, about a true log ratio.
@@ -135,16 +142,16 @@ fn percent(machine: &mut Machine, noise: &mut Noise, truth: f64) -> f64 {
 
 #[test]
 fn gate_neither_passes_nor_fails_at_the_tolerance() {
-    let gate = plan(Question::Gate(one_percent()));
+    let gate = Question::Gate(one_percent());
     for (seed, shape) in (160..).zip(SHAPES) {
         let mut passed = 0_u32;
         let name = format!("gate, {shape:?}, slower by the tolerance: FAIL");
         let failed = rate(&name, seed, |noise| {
             let mut machine = Machine::new(shape, noise);
             let truth = one_percent().log_bound();
-            let (_, verdict) = measure(gate, || percent(&mut machine, noise, truth));
-            passed += u32::from(matches!(verdict, Verdict::Gate(Gate::Pass { .. })));
-            verdict == Verdict::Gate(Gate::Fail)
+            let (_, verdict) = measure(gate, BUDGET, || percent(&mut machine, noise, truth));
+            passed += u32::from(matches!(verdict, Answer::Gate(Gate::Pass { .. })));
+            verdict == Answer::Gate(Gate::Fail)
         });
         failed.at_most(0.05);
         let share = f64::from(passed) / failed.trials;
@@ -159,31 +166,31 @@ fn gate_neither_passes_nor_fails_at_the_tolerance() {
 
 #[test]
 fn gate_fails_a_slowdown_and_passes_what_is_the_same() {
-    let gate = plan(Question::Gate(one_percent()));
+    let gate = Question::Gate(one_percent());
     rate("gate, Normal, 2 % slower at 1 % noise: FAIL within 100 blocks", 180, |noise| {
         let mut machine = Machine::new(Shape::Normal, noise);
-        measure(gate, || percent(&mut machine, noise, 0.02_f64.ln_1p())).1
-            == Verdict::Gate(Gate::Fail)
+        measure(gate, BUDGET, || percent(&mut machine, noise, 0.02_f64.ln_1p())).1
+            == Answer::Gate(Gate::Fail)
     })
     .at_least(0.99);
     rate("gate, Normal, the same at 1 % noise: PASS within 100 blocks", 181, |noise| {
         let mut machine = Machine::new(Shape::Normal, noise);
-        let (_, verdict) = measure(gate, || percent(&mut machine, noise, 0.0));
-        matches!(verdict, Verdict::Gate(Gate::Pass { .. }))
+        let (_, verdict) = measure(gate, BUDGET, || percent(&mut machine, noise, 0.0));
+        matches!(verdict, Answer::Gate(Gate::Pass { .. }))
     })
     .at_least(0.99);
 }
 
 #[test]
 fn compare_calls_nothing_equivalent_that_differs_by_the_tolerance() {
-    let compare = plan(Question::Compare(one_percent()));
+    let compare = Question::Compare(one_percent());
     for (seed, shape) in (190..).zip(SHAPES) {
         let name = format!("compare, {shape:?}, slower by the tolerance: equivalent");
         rate(&name, seed, |noise| {
             let mut machine = Machine::new(shape, noise);
             let truth = one_percent().log_bound();
-            let (_, verdict) = measure(compare, || percent(&mut machine, noise, truth));
-            verdict == Verdict::Compare(Comparison::Equivalent)
+            let (_, verdict) = measure(compare, BUDGET, || percent(&mut machine, noise, truth));
+            verdict == Answer::Compare(Comparison::Equivalent)
         })
         .at_most(0.05);
     }

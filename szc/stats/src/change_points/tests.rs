@@ -5,11 +5,7 @@ use super::*;
 use crate::calibration::data::{cases, close, number, numbers};
 use proptest::prelude::*;
 
-const BY_T_TEST: Search = Search { least: 5, significance: 0.05, judge: Judge::TTest };
-
-fn by_permutation(seed: u64) -> Search {
-    Search { least: 5, significance: 0.05, judge: Judge::Permutation { permutations: 199, seed } }
-}
+const USUAL: Search = Search { least: 5, significance: 0.05 };
 
 #[test]
 fn the_best_split_is_the_one_of_the_definition() {
@@ -28,53 +24,42 @@ fn the_best_split_is_the_one_of_the_definition() {
 fn the_nile_changed_in_1899() {
     // Cobb (1978) and many since: annual flow fell behind the 28th year, 1898.
     let nile = numbers(&cases("series", "change_points")[0]["data"]);
-    for search in [Search { least: 10, ..by_permutation(1) }, Search { least: 10, ..BY_T_TEST }] {
-        let found = change_points(&nile, &search).unwrap();
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].index, 28);
-        assert!(found[0].before > 1090.0 && found[0].after < 860.0, "{found:?}");
-    }
+    let found = change_points(&nile, &Search { least: 10, ..USUAL }).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].index, 28);
+    assert!(found[0].before > 1090.0 && found[0].after < 860.0, "{found:?}");
 }
 
 #[test]
 fn two_steps_are_two_change_points() {
     let step = numbers(&cases("series", "change_points")[1]["data"]);
-    for search in [by_permutation(1), BY_T_TEST] {
-        let found = change_points(&step, &search).unwrap();
-        let places: Vec<usize> = found.iter().map(|point| point.index).collect();
-        assert_eq!(places, [12, 30], "{found:?}");
-        assert!(found.iter().all(|point| point.p <= 0.05));
-        assert!(found[0].after > 1.5 && close(found[0].after, found[1].before));
-    }
+    let found = change_points(&step, &USUAL).unwrap();
+    let places: Vec<usize> = found.iter().map(|point| point.index).collect();
+    assert_eq!(places, [12, 30], "{found:?}");
+    assert!(found.iter().all(|point| point.p <= 0.05));
+    assert!(found[0].after > 1.5 && close(found[0].after, found[1].before));
 }
 
 #[test]
 fn counts_without_noise_change_when_they_change() {
     let counts = [vec![1000.0; 8], vec![1001.0; 6]].concat();
-    for search in [by_permutation(2), BY_T_TEST] {
-        let found = change_points(&counts, &search).unwrap();
-        assert_eq!(found.iter().map(|point| point.index).collect::<Vec<_>>(), [8]);
-        assert_eq!((found[0].before, found[0].after), (1000.0, 1001.0));
-    }
-    for search in [by_permutation(2), BY_T_TEST] {
-        assert_eq!(change_points(&[3.0; 30], &search), Ok(Vec::new()));
-    }
+    let found = change_points(&counts, &USUAL).unwrap();
+    assert_eq!(found.iter().map(|point| point.index).collect::<Vec<_>>(), [8]);
+    assert_eq!((found[0].before, found[0].after), (1000.0, 1001.0));
+    assert_eq!(change_points(&[3.0; 30], &USUAL), Ok(Vec::new()));
 }
 
 #[test]
 fn short_series_have_no_change_points_and_unfit_ones_are_refused() {
-    assert_eq!(change_points(&[], &BY_T_TEST), Ok(Vec::new()));
+    assert_eq!(change_points(&[], &USUAL), Ok(Vec::new()));
     assert_eq!(
-        change_points(&[0.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0], &BY_T_TEST),
+        change_points(&[0.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0], &USUAL),
         Ok(Vec::new())
     );
-    let search = |least, significance| Search { least, significance, ..BY_T_TEST };
+    let search = |least, significance| Search { least, significance };
     assert_eq!(change_points(&[1.0], &search(1, 0.05)), Err(DataError::Parameter("least segment")));
     assert_eq!(change_points(&[1.0], &search(2, 1.0)), Err(DataError::Parameter("significance")));
-    assert_eq!(change_points(&[f64::NAN], &BY_T_TEST), Err(DataError::NotFinite { index: 0 }));
-    let none = Judge::Permutation { permutations: 0, seed: 1 };
-    let found = change_points(&[1.0], &Search { judge: none, ..BY_T_TEST });
-    assert_eq!(found, Err(DataError::Parameter("permutations")));
+    assert_eq!(change_points(&[f64::NAN], &USUAL), Err(DataError::NotFinite { index: 0 }));
 }
 
 proptest! {
@@ -88,8 +73,8 @@ proptest! {
         let half = values.len() / 2;
         let mut stepped = values.clone();
         stepped[half..].iter_mut().for_each(|value| *value += step);
-        let found = change_points(&stepped, &BY_T_TEST).unwrap();
-        let other = change_points(&times(&stepped, -(2.0_f64.powi(power))), &BY_T_TEST).unwrap();
+        let found = change_points(&stepped, &USUAL).unwrap();
+        let other = change_points(&times(&stepped, -(2.0_f64.powi(power))), &USUAL).unwrap();
         let places =
             |points: &[ChangePoint]| points.iter().map(|point| point.index).collect::<Vec<_>>();
         prop_assert_eq!(places(&found), places(&other));

@@ -88,15 +88,6 @@ fn fewer_than_six_blocks_have_no_sign_interval_and_no_verdict() {
 }
 
 #[test]
-fn blocks_to_resolve_agrees_with_scipy_and_keeps_the_floor() {
-    assert_eq!(blocks_to_resolve(0.02, 1.01), 32);
-    assert_eq!(blocks_to_resolve(0.02, 1.0 / 1.01), 32);
-    assert_eq!(blocks_to_resolve(0.1, 1.01), 793);
-    assert_eq!(blocks_to_resolve(0.005, 1.03), 6);
-    assert_eq!(blocks_to_resolve(0.0, 1.01), 6);
-}
-
-#[test]
 fn blocks_without_variance_give_their_own_value_as_interval() {
     let none = analyse(&[0.0; 8]).unwrap();
     assert_eq!(none.direction, Direction::Unresolved);
