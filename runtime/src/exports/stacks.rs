@@ -10,7 +10,7 @@ use crate::next;
 use crate::os::limits::{LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES, LIMIT_STACK_BYTES, Limits};
 use crate::os::memory_limits_were_set;
 use crate::reclaim::blocked::{self, Blocked};
-use crate::reclaim::stacks;
+use crate::reclaim::signal_stacks;
 use core::ffi::c_int;
 use szc_stack::pad_range::{self, PadRange};
 use szc_stack::pad_reserve;
@@ -46,9 +46,9 @@ unsafe extern "C" fn szc_rt_frames_sigaltstack(
         if new.flags & DISABLE == 0 {
             let end = new.start.saturating_add(new.bytes);
             pad_range::exclude(PadRange { low: new.start, end });
-            stacks::set_signal_stack(new.start, end);
+            signal_stacks::set(new.start, end);
         } else {
-            stacks::set_signal_stack(0, 0);
+            signal_stacks::set(0, 0);
         }
     }
     0

@@ -8,13 +8,13 @@
 
 pub mod blocked;
 pub mod safepoint;
+pub mod signal_stacks;
 pub mod stack_bounds;
 mod stack_scan;
 pub mod stacks;
 mod third_party;
 
 use crate::images::Images;
-
 use crate::state::{CHANGES, CODE};
 use blocked::Blocked;
 use core::ops::Range;
@@ -138,6 +138,7 @@ impl Reclaimer {
         match tasks::threads(&mut self.known, &mut self.directory) {
             Some(count) => {
                 self.known_count = count;
+                signal_stacks::forget_ended(&self.known[..count]);
                 self.pending[..count].copy_from_slice(&self.known[..count]);
                 self.pending_count = count;
                 self.cycle = extents;
@@ -322,6 +323,7 @@ pub fn counts() -> Counts {
 /// In a forked child: nobody waits, and what was counted was the parent's.
 pub fn become_child() {
     safepoint::reset();
+    signal_stacks::become_child();
     PAUSES.store(0, Ordering::Relaxed);
     PAUSE_NS.store(0, Ordering::Relaxed);
 }

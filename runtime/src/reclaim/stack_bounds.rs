@@ -5,7 +5,7 @@
 //! the resolver, under the lock.
 
 use super::blocked::{Blocked, block};
-use super::stacks;
+use super::{signal_stacks, stacks};
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use szc_sys::arch::pads::{stack_pointer, thread_pointer};
@@ -69,7 +69,7 @@ fn find(known: &Bounds, thread: usize, pointer: usize, low: usize) {
         // Release: a child that is forked in between finds no thread with the stack of another.
         known.low.store(page, Ordering::Release);
         known.thread.store(thread, Ordering::Release);
-    } else if !is_on_signal_stack() && !stacks::is_on_signal_stack(pointer) {
+    } else if !is_on_signal_stack() && !signal_stacks::contain(pointer) {
         // (Within a handler the kernel knows nothing of a stack that was set with `SS_AUTODISARM`.)
         block(Blocked::OtherStack);
     }

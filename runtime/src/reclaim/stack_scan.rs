@@ -1,7 +1,7 @@
 //! The conservative stack scan of one thread: is it quiescent, and what does its stack refer to?
 
 use super::blocked::{Blocked, block};
-use super::stacks;
+use super::{signal_stacks, stacks};
 use core::ops::Range;
 use szc_sys::os::tasks::{self, Doing, EFAULT, Wait};
 
@@ -71,7 +71,7 @@ pub fn scan(
     match scanned {
         Scanned::Whole => Evidence::Seen,
         Scanned::OtherStack => {
-            if !stacks::is_on_signal_stack(wait.stack_pointer) {
+            if !signal_stacks::contain(wait.stack_pointer) {
                 block(Blocked::OtherStack);
             }
             Evidence::None
