@@ -23,7 +23,7 @@
 #                build: compiling and linking SQLite, against clang itself
 #
 # Results: test-results/overhead/, for each configuration one line a block: ms without and with, and
-# the ratio. The limits are the project's goals, not what it has reached: in DESIGN.md, "Measured",
+# the ratio. The limits are the project's goals, not what it has reached: in MEASURED.md,
 # pads alone (by a table or by copies) are above theirs in Lua and SQLite, all three in SQLite and,
 # with 32 KiB of first-level data cache, in Lua; code alone and the heap alone in SQLite in some
 # series. The reasons are told there. Exit code 1 if a median is above its limit, known to be missed
@@ -33,7 +33,7 @@
 #       --randomize "all heap code,stack+SZC_CODE=0 stack stack=per-function
 #       all+SZC_CODE=0+SZC_HEAP=0+SZC_STACK=0 none+"
 #
-# is the series of DESIGN.md ("Measured").
+# is the series of MEASURED.md.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -206,7 +206,7 @@ main() {
         done
     done
     if [[ $above -ne 0 ]]; then
-        say 'ABOVE: the limits are goals. DESIGN.md, "Measured", says which of them are known to' \
+        say 'ABOVE: the limits are goals. MEASURED.md says which of them are known to' \
             'be missed, and why.'
     fi
     return "$above"

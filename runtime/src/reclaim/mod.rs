@@ -2,9 +2,9 @@
 //!
 //! A GC cycle makes all old layouts white, scans every thread's stack once at a moment when it is
 //! quiescent, marks what the stack refers to, and frees the rest. Why that is enough is in
-//! DESIGN.md, "Reclaiming". Everything here runs on the maintenance task; threads of the program
-//! run on meanwhile, and are asked to wait at the safepoint only if they are never quiescent by
-//! themselves.
+//! runtime/DESIGN.md, "Reclaiming". Everything here runs on the maintenance task; threads of the
+//! program run on meanwhile, and are asked to wait at the safepoint only if they are never
+//! quiescent by themselves.
 
 pub mod blocked;
 pub mod safepoint;

@@ -5,7 +5,7 @@
 //! length, to align frames. What they load is a stack pointer that the function has had before. So
 //! values are followed along the control flow, from the stack pointer through registers and the
 //! slots of a frame back to it. What does not come that way switches stacks, or is not understood,
-//! which is taken for the same: the price is memory alone (DESIGN.md, "Reclaiming").
+//! which is taken for the same: the price is memory alone (runtime/DESIGN.md, "Reclaiming").
 //!
 //! Sources of the forms: Intel SDM volume 2 (MOV, XCHG, POP, LEAVE, IRET); Boost.Context,
 //! `jump_x86_64_sysv_elf_gas.S`; libco, `amd64.c`; LLVM, `X86FrameLowering.cpp`; gcc, `i386.cc`,

@@ -11,7 +11,7 @@
  *     cc -O2 tests/campaign/programs/stack-step.c -o stack-step && ./stack-step
  *
  * On processors that rename stores to loads by the stack pointer (AMD Zen 3 and Zen 5), the latency
- * jumps between steps of 248 and 256 bytes; DESIGN.md says what that means for padded frames. */
+ * jumps between steps of 248 and 256 bytes; MEASURED.md says what that means for padded frames. */
 #include <stdio.h>
 #include <time.h>
 
