@@ -1,4 +1,4 @@
-//! Builds a program twice with the same words: by szc, and by the compiler that szc stands for.
+//! Builds a program by szc, and by the compiler that szc stands for with the same arguments.
 
 use crate::directives::{Compiler, Program, Variant};
 use crate::tools::{szc, szcxx};
@@ -15,42 +15,72 @@ pub struct Builds {
     pub moving: PathBuf,
 }
 
-/// Builds `program` in `directory` as `variant` says, and its libraries with it: those of the plain
-/// program by the plain compiler, those of the other by szc, which gets `words` of its own in
-/// front.
+/// Builds a program both ways, see [`build_plain`] and [`build_moving`].
 ///
 /// # Errors
 /// The command that failed and what it said.
 pub fn build(
     program: &Program,
     variant: &Variant,
-    words: &[&str],
+    args: &[&str],
     directory: &Path,
 ) -> Result<Builds, String> {
-    let builds = Builds { plain: directory.join("plain"), moving: directory.join("moving") };
-    let cxx = program.is_cxx();
-    let szc = if cxx { szcxx() } else { szc() };
-    match variant.compiler {
-        Compiler::Szc => {
-            let clang = if cxx { "clang++-22" } else { "clang-22" };
-            // For link-time optimization GNU ld needs a plugin that not every system has; a linker
-            // named by the variant comes later and counts.
-            let lto = variant.words.iter().any(|word| word.starts_with("-flto"));
-            let first: &[&str] = if lto { &["-fuse-ld=lld"] } else { &[] };
-            let plain = Tools { compiler: clang.as_ref(), linker: clang.as_ref(), first };
-            let moving = Tools { compiler: szc.as_os_str(), linker: szc.as_os_str(), first: words };
-            build_with(&plain, &plain, program, variant, &builds.plain)?;
-            build_with(&moving, &plain, program, variant, &builds.moving)?;
-        }
-        Compiler::Gcc => {
-            let gcc = OsStr::new(if cxx { "g++" } else { "gcc" });
-            let plain = Tools { compiler: gcc, linker: gcc, first: &[] };
-            let moving = Tools { compiler: gcc, linker: szc.as_os_str(), first: words };
-            build_with(&plain, &plain, program, variant, &builds.plain)?;
-            build_with(&moving, &plain, program, variant, &builds.moving)?;
-        }
-    }
-    Ok(builds)
+    let plain = build_plain(program, variant, directory)?;
+    Ok(Builds { plain, moving: build_moving(program, variant, args, directory)? })
+}
+
+/// Builds `program` in `directory` as `variant` says, and its libraries with it, by the plain
+/// compiler.
+///
+/// # Errors
+/// The command that failed and what it said.
+pub fn build_plain(
+    program: &Program,
+    variant: &Variant,
+    directory: &Path,
+) -> Result<PathBuf, String> {
+    let image = directory.join("plain");
+    let tools = plain_tools(program, variant);
+    build_with(&tools, &tools, program, variant, &image)?;
+    Ok(image)
+}
+
+/// As [`build_plain`], but by szc, which gets `args` of its own in front.
+///
+/// # Errors
+/// The command that failed and what it said.
+pub fn build_moving(
+    program: &Program,
+    variant: &Variant,
+    args: &[&str],
+    directory: &Path,
+) -> Result<PathBuf, String> {
+    let image = directory.join("moving");
+    let szc = if program.is_cxx() { szcxx() } else { szc() };
+    let plain = plain_tools(program, variant);
+    let compiler = match variant.compiler {
+        Compiler::Szc => szc.as_os_str(),
+        Compiler::Gcc => plain.compiler,
+    };
+    let tools = Tools { compiler, linker: szc.as_os_str(), first: args };
+    build_with(&tools, &plain, program, variant, &image)?;
+    Ok(image)
+}
+
+/// The compiler that szc stands for.
+fn plain_tools(program: &Program, variant: &Variant) -> Tools<'static> {
+    let compiler = OsStr::new(match (variant.compiler, program.is_cxx()) {
+        (Compiler::Szc, false) => "clang-22",
+        (Compiler::Szc, true) => "clang++-22",
+        (Compiler::Gcc, false) => "gcc",
+        (Compiler::Gcc, true) => "g++",
+    });
+    // For link-time optimization GNU ld needs a plugin that not every system has; a linker named by
+    // the variant comes later and counts.
+    let lto = variant.words.iter().any(|word| word.starts_with("-flto"));
+    let first: &[&str] =
+        if lto && variant.compiler == Compiler::Szc { &["-fuse-ld=lld"] } else { &[] };
+    Tools { compiler, linker: compiler, first }
 }
 
 /// Who compiles and who links.
@@ -154,7 +184,10 @@ fn compiled_by(driver: &OsStr, source: &Path, words: &[&str], directory: &Path) 
 fn run(command: &mut Command) -> Result<(), String> {
     command.env_remove("SZC_BUILD").env_remove("SZC_CLANG");
     let output = command.output().map_err(|error| {
-        format!("{command:?} does not start ({error}); spec-scripts/setup.sh --tests installs what the tests need")
+        format!(
+            "{command:?} does not start ({error}); \
+             spec-scripts/setup.sh --tests installs what the tests need"
+        )
     })?;
     if output.status.success() {
         return Ok(());

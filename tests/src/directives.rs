@@ -10,10 +10,12 @@
 //! //#Plugin: b.c                                 b.so, which the program opens by that name
 //! //#Exit: 3          //#Signal: 11              how it ends; default: exit code 0
 //! //#Movable: 5       //#Epochs: 10              least numbers in the log at 1 ms; default: 1, 1
-//! //#Adopted: 2                                  least number of libraries in the log; default: 0
+//! //#Attached: 2                                 least number of libraries in the log; default: 0
 //! //#LogLost                                     the program ends without writing a log
 //! //#    -O3 | gcc -O3                           goes on where the line before ends
 //! ```
+//!
+//! In the long form of the tests programs are compiled with `-DLONG`, and some do more then.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,8 +100,8 @@ pub struct Program {
     pub movable: u64,
     /// Least number of epochs at 1 ms.
     pub epochs: u64,
-    /// Least number of libraries that are adopted, if code or stack is randomized.
-    pub adopted: u64,
+    /// Least number of libraries that are attached, if code or stack is randomized.
+    pub attached: u64,
     /// The runtime has no chance to write its log.
     pub log_lost: bool,
 }
@@ -181,7 +183,7 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
         ending: Ending::Code(0),
         movable: 1,
         epochs: 1,
-        adopted: 0,
+        attached: 0,
         log_lost: false,
     };
     let mut flags = Vec::new();
@@ -202,7 +204,7 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
                 program.libraries.push(Library { plain: true, ..library });
             }
             "Plugin" => program.libraries.push(Library::read(value, source, false)?),
-            "Adopted" => program.adopted = count()?,
+            "Attached" => program.attached = count()?,
             "Exit" => program.ending = Ending::Code(number()?),
             "Signal" => program.ending = Ending::Signal(number()?),
             "Movable" => program.movable = count()?,

@@ -92,7 +92,8 @@ pub struct Heap {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[allow(missing_docs, reason = "the names are the interface")]
 pub struct Libraries {
-    pub adopted: u64,
+    #[serde(rename = "adopted")]
+    pub attached: u64,
     pub moving: u64,
     pub movable: u64,
     pub pinned: u64,

@@ -30,7 +30,7 @@ const VARIABLES: &[&str] = &[
 ];
 
 /// What a run left behind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// Standard output.
     pub stdout: Vec<u8>,

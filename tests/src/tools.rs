@@ -38,6 +38,12 @@ pub fn szc() -> PathBuf {
     path
 }
 
+/// Whether tests run in their long form, as `tests/campaign/nightly.sh` asks.
+#[must_use]
+pub fn is_long() -> bool {
+    env::var_os("SZC_TEST_LONG").is_some()
+}
+
 /// The C++ driver under test.
 #[must_use]
 pub fn szcxx() -> PathBuf {
@@ -134,9 +140,12 @@ impl Place {
 
 /// Runs a command that must succeed; its standard output.
 pub fn succeed(command: &mut Command) -> String {
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("{command:?} does not start ({error}); spec-scripts/setup.sh --tests installs what the tests need"));
+    let output = command.output().unwrap_or_else(|error| {
+        panic!(
+            "{command:?} does not start ({error}); \
+                 spec-scripts/setup.sh --tests installs what the tests need"
+        )
+    });
     assert!(
         output.status.success(),
         "{command:?}: {}\n{}{}",

@@ -3,18 +3,23 @@
 //! changes.
 //!
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text; `SZC_TEST_SEEDS=n`
-//! runs each at 1 ms with n seeds instead of 2; `SZC_TEST_MATRIX=n` runs the first build of each
-//! with n seeds for each randomization alone and all together, at each of four intervals, and
-//! builds for each randomization alone likewise (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n`
-//! runs n programs at a time. What misbehaves is told at once, and again at the end.
+//! runs each build at 1 ms with n seeds and compares it with a plain build by the same arguments;
+//! `SZC_TEST_MATRIX=n` runs the first build of each with n seeds for each randomization alone and
+//! all together, at each of four intervals, and builds for each randomization alone likewise
+//! (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n` runs n programs at a time. What misbehaves is
+//! told at once, and again at the end; with `SZC_TEST_LONG` some programs
+//! do more; how long each build and its runs took is in
+//! `target/tmp/programs.tsv`.
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use szc_tests::build::{Builds, build};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+use szc_tests::build::{build_moving, build_plain};
 use szc_tests::directives::{Compiler, Program, Variant};
 use szc_tests::run::{Outcome, run};
+use szc_tests::tools::is_long;
 
 /// Runs in which the program may find enough epochs.
 const ATTEMPTS: u32 = 4;
@@ -28,18 +33,24 @@ type Settings = [(&'static str, String)];
 fn every_program_behaves_as_ever_while_its_layout_changes() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let wanted = std::env::var("SZC_TEST_PROGRAM").unwrap_or_default();
-    let programs: Vec<Program> = Program::all_below(&directory)
+    let mut programs: Vec<Program> = Program::all_below(&directory)
         .unwrap_or_else(|error| panic!("{error}"))
         .into_iter()
         .filter(|program| program.name().contains(&wanted))
         .collect();
+    if is_long() {
+        let variants = programs.iter_mut().flat_map(|program| &mut program.variants);
+        variants.for_each(|variant| variant.words.push("-DLONG".to_owned()));
+    }
     assert!(!programs.is_empty(), "no program is called {wanted}");
     let whole_matrix = number_in("SZC_TEST_MATRIX").is_some();
+    let plain: Vec<OnceLock<_>> = programs.iter().map(|_| OnceLock::new()).collect();
     let cases: Vec<Case> = programs
         .iter()
-        .flat_map(|program| {
+        .zip(&plain)
+        .flat_map(|(program, plain)| {
             let builds = if whole_matrix { 1 } else { program.variants.len() };
-            let case = move |variant_index| Case { program, variant_index, alone: None };
+            let case = move |variant_index| Case { program, plain, variant_index, alone: None };
             let alone = if whole_matrix { &BUILT_ALONE[..] } else { &[] };
             let alone = alone.iter().map(move |alone| Case { alone: Some(alone), ..case(0) });
             (0..builds).map(case).chain(alone)
@@ -47,6 +58,7 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .collect();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
+    let times = Mutex::new(Vec::new());
     let processors = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let asked = number_in("SZC_TEST_JOBS").and_then(|jobs| usize::try_from(jobs).ok());
     let workers = asked.filter(|&jobs| jobs > 0).unwrap_or_else(processors);
@@ -54,16 +66,20 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let started = Instant::now();
                     if let Err(failure) = check(case) {
                         eprintln!("{failure}");
                         failures.lock().expect("no worker panicked").push(failure);
                     }
+                    let seconds = started.elapsed().as_secs_f64();
+                    times.lock().expect("no worker panicked").push((seconds, case.title()));
                 }
             });
         }
     });
     let failures = failures.into_inner().expect("no worker panicked");
     println!("{} runs of {} builds as expected", RUNS.load(Ordering::Relaxed), cases.len());
+    keep(times.into_inner().expect("no worker panicked"));
     assert!(
         failures.is_empty(),
         "{} of {} builds misbehave:\n\n{}",
@@ -73,9 +89,20 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
     );
 }
 
+/// Leaves what took how long, the longest first.
+fn keep(mut times: Vec<(f64, String)>) {
+    times.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let lines: String =
+        times.iter().map(|(seconds, title)| format!("{seconds:.2}\t{title}\n")).collect();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs.tsv");
+    std::fs::write(&file, lines).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+}
+
 /// One build of a program.
 struct Case<'a> {
     program: &'a Program,
+    /// What its first variant does as the plain compiler builds it.
+    plain: &'a OnceLock<Result<Outcome, String>>,
     variant_index: usize,
     /// It is built with this randomization only.
     alone: Option<&'static Alone>,
@@ -101,8 +128,13 @@ impl Case<'_> {
         &self.program.variants[self.variant_index]
     }
 
-    /// Words that only szc gets.
-    fn words(&self) -> Vec<&'static str> {
+    fn title(&self) -> String {
+        let alone = self.args().iter().map(|arg| format!("{arg} ")).collect::<String>();
+        format!("{} [{alone}{}]", self.program.name(), self.variant().text)
+    }
+
+    /// Arguments that only szc gets.
+    fn args(&self) -> Vec<&'static str> {
         self.alone.iter().map(|alone| alone.word).collect()
     }
 
@@ -113,29 +145,44 @@ impl Case<'_> {
 }
 
 fn check(case: &Case<'_>) -> Result<(), String> {
-    let (program, variant) = (case.program, case.variant());
-    let words = case.words();
-    let alone = words.iter().map(|word| format!("{word} ")).collect::<String>();
-    let title = format!("{} [{alone}{}]", program.name(), variant.text);
+    check_build(case).map_err(|error| format!("{}: {error}", case.title()))
+}
+
+fn check_build(case: &Case<'_>) -> Result<(), String> {
     let place = tempfile::tempdir().expect("a temporary directory");
-    let builds = build(program, variant, &words, place.path())
-        .map_err(|error| format!("{title}: {error}"))?;
-    let expected = run(&builds.plain, &[], &[]);
-    if expected.ending != program.ending {
-        return Err(format!(
-            "{title}: the plain build ends with {:?}, its directives say {:?}\n{}{}",
-            expected.ending,
-            program.ending,
-            expected.text(),
-            expected.stderr
-        ));
-    }
+    let first = || case.plain.get_or_init(|| plain(case.program, 0)).clone();
+    let own_plain = number_in("SZC_TEST_SEEDS").is_some() && case.variant_index > 0;
+    let mut expected = if own_plain { plain(case.program, case.variant_index)? } else { first()? };
+    let mut is_of_first = case.variant_index > 0 && !own_plain;
+    let moving = build_moving(case.program, case.variant(), &case.args(), place.path())?;
     for settings in all_settings(case) {
-        check_run(case, &builds, &expected, &settings, ATTEMPTS).map_err(|difference| {
-            format!("{title}: {difference}\n{}", reproduction(case, &settings))
-        })?;
+        let mut result = check_run(case, &moving, &expected, &settings, ATTEMPTS);
+        if result.is_err() && is_of_first {
+            // What it does may depend on how it is built.
+            is_of_first = false;
+            expected = plain(case.program, case.variant_index)?;
+            result = check_run(case, &moving, &expected, &settings, ATTEMPTS);
+        }
+        result.map_err(|difference| format!("{difference}\n{}", reproduction(case, &settings)))?;
     }
     Ok(())
+}
+
+/// What a program does as the plain compiler builds it.
+fn plain(program: &Program, variant_index: usize) -> Result<Outcome, String> {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let variant = &program.variants[variant_index];
+    let outcome = run(&build_plain(program, variant, place.path())?, &[], &[]);
+    if outcome.ending == program.ending {
+        return Ok(outcome);
+    }
+    Err(format!(
+        "the plain build ends with {:?}, its directives say {:?}\n{}{}",
+        outcome.ending,
+        program.ending,
+        outcome.text(),
+        outcome.stderr
+    ))
 }
 
 /// The number in an environment variable.
@@ -148,13 +195,8 @@ fn number_in(variable: &str) -> Option<u64> {
 const ALONE: [&[&str]; 4] =
     [&["SZC_STACK", "SZC_HEAP"], &["SZC_CODE", "SZC_HEAP"], &["SZC_CODE", "SZC_STACK"], &[]];
 
-/// Ways to set when layouts change.
-const INTERVALS: [(&str, &str); 4] = [
-    ("SZC_INTERVAL_MS", "1"),
-    ("SZC_INTERVAL_MS", "20"),
-    ("SZC_INTERVAL_MS", "500"),
-    ("SZC_INTERVAL_MS", "0"),
-];
+/// Milliseconds between layouts; with 0 there is one.
+const INTERVALS_MS: [&str; 4] = ["1", "20", "500", "0"];
 
 /// Every randomization that is built, every interval, with so many seeds.
 fn matrix(case: &Case<'_>, seeds: u64) -> Vec<Vec<(&'static str, String)>> {
@@ -162,9 +204,9 @@ fn matrix(case: &Case<'_>, seeds: u64) -> Vec<Vec<(&'static str, String)>> {
     // What is built alone needs nothing switched off.
     let offs = if case.alone.is_some() { &ALONE[3..] } else { &ALONE[..] };
     for &off in offs {
-        for (name, value) in INTERVALS {
+        for interval in INTERVALS_MS {
             all.extend((1..=seeds).map(|seed| {
-                let mut settings = vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())];
+                let mut settings = setting(seed, interval);
                 settings.extend(off.iter().map(|name| (*name, "0".to_owned())));
                 settings
             }));
@@ -173,39 +215,41 @@ fn matrix(case: &Case<'_>, seeds: u64) -> Vec<Vec<(&'static str, String)>> {
     all
 }
 
-/// All randomizations at fast epochs with several seeds; the slower ways, and each randomization
-/// alone, for a program's first variant only.
+fn setting(seed: u64, interval_ms: &str) -> Vec<(&'static str, String)> {
+    vec![("SZC_SEED", seed.to_string()), ("SZC_INTERVAL_MS", interval_ms.to_owned())]
+}
+
+/// All randomizations at fast epochs; with several seeds, at the slower ways, and each
+/// randomization alone, for a program's first variant only.
 fn all_settings(case: &Case<'_>) -> Vec<Vec<(&'static str, String)>> {
     if let Some(seeds) = number_in("SZC_TEST_MATRIX") {
         return matrix(case, seeds);
     }
-    let seeds = number_in("SZC_TEST_SEEDS").unwrap_or(2);
-    let setting = |seed: u64, name, value: &str| {
-        vec![("SZC_SEED", seed.to_string()), (name, value.to_owned())]
+    let fast = |seed| {
+        let mut fast = setting(seed, "1");
+        // Copies that a thread could still reach are overwritten as soon as they can be.
+        fast.push(("SZC_CODE_RECLAIM", "stress".to_owned()));
+        fast
     };
-    let mut all: Vec<_> = (1..=seeds)
-        .map(|seed| {
-            let mut fast = setting(seed, "SZC_INTERVAL_MS", "1");
-            // Copies that a thread could still reach are overwritten as soon as they can be.
-            fast.push(("SZC_CODE_RECLAIM", "stress".to_owned()));
-            fast
-        })
-        .collect();
-    all.push(setting(101, "SZC_INTERVAL_MS", "0"));
-    if case.variant_index == 0 {
-        all.push(setting(102, "SZC_INTERVAL_MS", "20"));
-        for (seed, off) in (104..).zip(&ALONE[..3]) {
-            let mut alone = setting(seed, "SZC_INTERVAL_MS", "1");
-            alone.extend(off.iter().map(|name| (*name, "0".to_owned())));
-            all.push(alone);
-        }
+    let seeds = number_in("SZC_TEST_SEEDS");
+    if case.variant_index > 0 {
+        let own = case.variant_index as u64 + 2;
+        let Some(seeds) = seeds else { return vec![fast(own)] };
+        return (1..=seeds).map(fast).chain([setting(101, "0")]).collect();
+    }
+    let mut all: Vec<_> = (1..=seeds.unwrap_or(2)).map(fast).collect();
+    all.extend([setting(101, "0"), setting(102, "20")]);
+    for (seed, off) in (104..).zip(&ALONE[..3]) {
+        let mut alone = setting(seed, "1");
+        alone.extend(off.iter().map(|name| (*name, "0".to_owned())));
+        all.push(alone);
     }
     all
 }
 
 fn check_run(
     case: &Case<'_>,
-    builds: &Builds,
+    moving: &Path,
     expected: &Outcome,
     settings: &Settings,
     attempts: u32,
@@ -213,7 +257,7 @@ fn check_run(
     let program = case.program;
     let borrowed: Vec<(&str, &str)> =
         settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let found = run(&builds.moving, &borrowed, &[]);
+    let found = run(moving, &borrowed, &[]);
     if found.ending != expected.ending {
         return Err(format!(
             "ends with {:?} instead of {:?}\n{}{}",
@@ -240,11 +284,11 @@ fn check_run(
     if log.stack.is_some() != log.randomize.stack || (log.randomize.stack && !on("SZC_STACK")) {
         return Err(format!("the stack is not as it should be: {log:?}"));
     }
-    if (on("SZC_CODE") || on("SZC_STACK")) && log.libraries.adopted < program.adopted {
-        return Err(format!("fewer libraries than there are were adopted: {log:?}"));
+    if (on("SZC_CODE") || on("SZC_STACK")) && log.libraries.attached < program.attached {
+        return Err(format!("fewer libraries than there are were attached: {log:?}"));
     }
     if log.libraries.refused.is_some()
-        || (on("SZC_CODE") && log.libraries.moving < program.adopted.min(1))
+        || (on("SZC_CODE") && log.libraries.moving < program.attached.min(1))
     {
         return Err(format!("the code of a library does not move: {log:?}"));
     }
@@ -256,7 +300,7 @@ fn check_run(
     if fast && log.epochs < program.epochs {
         // Other work on the machine can keep the maintenance task from running.
         return if attempts > 1 {
-            check_run(case, builds, expected, settings, attempts - 1)
+            check_run(case, moving, expected, settings, attempts - 1)
         } else {
             Err(format!("too few epochs: {log:?}"))
         };
@@ -282,7 +326,7 @@ fn reproduction(case: &Case<'_>, settings: &Settings) -> String {
     let (program, variant) = (case.program, case.variant());
     let driver = if program.is_cxx() { "szc++" } else { "szc" };
     let words = variant.words.join(" ");
-    let driver = [&[driver], &case.words()[..]].concat().join(" ");
+    let driver = [&[driver], &case.args()[..]].concat().join(" ");
     let sources: Vec<String> = std::iter::once(&program.source)
         .chain(&program.with)
         .map(|path| path.display().to_string())

@@ -2,7 +2,7 @@
 //#Flags: -pthread
 //#Library: own_unwinder_through.cpp
 //#PlainLibrary: own_unwinder_plain.cpp -static-libgcc -static-libstdc++
-//#Adopted: 1
+//#Attached: 1
 // A library of others brings its own unwinder: its exceptions, walks and forced unwinding pass
 // frames of the program and of a library that move.
 #include "../rounds.h"

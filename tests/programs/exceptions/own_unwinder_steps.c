@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O2 -no-pie | gcc -O2
 //#Library: own_unwinder_steps_moving.c
 //#PlainLibrary: own_unwinder_steps_plain.c -static-libgcc
-//#Adopted: 1
+//#Attached: 1
 /* The program runs itself in single steps, through first calls in itself and in a library that
  * moves, and another library's own unwinder walks the stack at every step: main is found from each
  * instruction. */

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 
 #define COUNT 100000
+#ifdef LONG
+enum { ROUNDS = 2 };
+#else
+enum { ROUNDS = 1 };
+#endif
 static size_t *blocks[COUNT], *others[COUNT / 2];
 
 static void *nothing(void *value) { return value; }
@@ -37,7 +42,7 @@ static int empty(size_t **list, size_t first, size_t count, size_t step)
 
 int main(void)
 {
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         pthread_t thread;
         if (fill(blocks, COUNT, 1, 20 << 10) || empty(blocks, 0, COUNT, 2))
             return 1;

@@ -13,6 +13,11 @@
 #include <unistd.h>
 
 #define BLOCKS 20000
+#ifdef LONG
+enum { ROUNDS = 5, SHORT_LIVED = 300, CHILDREN = 30 };
+#else
+enum { ROUNDS = 2, SHORT_LIVED = 101, CHILDREN = 5 };
+#endif
 
 static void *blocks[BLOCKS];
 static pthread_key_t key;
@@ -75,14 +80,14 @@ int main(void)
 {
     pthread_t thread;
     pthread_key_create(&key, destructor);
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         pthread_create(&thread, NULL, producer, NULL);
         pthread_join(thread, NULL);
         pthread_create(&thread, NULL, consumer, NULL);
         pthread_join(thread, NULL);
     }
     /* Many threads, one after the other and at once. */
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < SHORT_LIVED; i++) {
         pthread_create(&thread, NULL, short_lived, NULL);
         if (i % 100)
             pthread_detach(thread), usleep(100);
@@ -94,7 +99,7 @@ int main(void)
     for (size_t i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, busy, (void *)(i * 700));
     int good = 0;
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < CHILDREN; i++) {
         pid_t child = fork();
         if (child == 0) {
             for (int j = 0; j < 2000; j++)

@@ -17,13 +17,18 @@
 
 /* Not in every C library; free stands for those that are missing. */
 #pragma weak free_sized
+#ifdef LONG
+enum { OPERATIONS = 60000 };
+#else
+enum { OPERATIONS = 20000 };
+#endif
 #pragma weak free_aligned_sized
 #pragma weak cfree
 void free_sized(void *block, size_t bytes);
 void free_aligned_sized(void *block, size_t alignment, size_t bytes);
 void cfree(void *block);
 
-enum { SLOTS = 4096, ROUNDS = 4, MOST_THREADS = 64, DENSE = 4096, STRIDE = 1021 };
+enum { SLOTS = 4096, ROUNDS = 4, MAX_THREADS = 64, DENSE = 4096, STRIDE = 1021 };
 
 typedef struct {
     char *at;
@@ -217,13 +222,13 @@ static void *run(void *number)
 int main(int count, char **words)
 {
     int threads = count > 1 ? atoi(words[1]) : 3;
-    long all = count > 2 ? atol(words[2]) : 60000;
+    long all = count > 2 ? atol(words[2]) : OPERATIONS;
     seed = count > 3 ? atol(words[3]) : 1;
-    if (threads < 1 || threads > MOST_THREADS)
-        return fprintf(stderr, "%d threads: 1 to %d are possible\n", threads, MOST_THREADS), 2;
+    if (threads < 1 || threads > MAX_THREADS)
+        return fprintf(stderr, "%d threads: 1 to %d are possible\n", threads, MAX_THREADS), 2;
     operations = all / ROUNDS / threads;
     for (int round = 0; round < ROUNDS; round++, seed++) {
-        pthread_t made[MOST_THREADS];
+        pthread_t made[MAX_THREADS];
         for (int i = 0; i < threads; i++)
             if (pthread_create(&made[i], NULL, run, (void *)(uintptr_t)i))
                 fail("thread not created", i, threads);

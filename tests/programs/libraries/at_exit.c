@@ -2,7 +2,7 @@
 //#Flags: -pthread
 //#Library: at_exit_a.c
 //#Library: at_exit_b.c -pthread
-//#Adopted: 2
+//#Attached: 2
 /* When the program ends, destructors of libraries run that call other libraries, also those whose
  * own destructors have run, while threads are still at work in them. */
 #include "../rounds.h"

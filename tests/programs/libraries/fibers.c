@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | gcc -O2
 //#Library: fibers_b.c
 //#PlainLibrary: fibers_a.c
-//#Adopted: 1
+//#Attached: 1
 //#Movable: 4
 //#Epochs: 10
 /* Fibers of a library that was not built by szc: it switches the stacks, and calls functions that

@@ -3,7 +3,7 @@
 //#Library: several_a.c
 //#Library: several_b.c
 //#Plugin: opened_inner.c
-//#Adopted: 3
+//#Attached: 3
 /* Children go on in the libraries of their parent, and open and close some of their own. */
 #define _GNU_SOURCE
 #include "several.h"

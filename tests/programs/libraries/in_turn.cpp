@@ -2,7 +2,7 @@
 //#Flags: -ldl
 //#Plugin: in_turn_large.cpp
 //#Plugin: in_turn_small.cpp
-//#Adopted: 4
+//#Attached: 4
 // Two libraries come one after the other where one was before, and throw: what unwinders found out
 // about one must not be believed of the other. The rules of the large one lie where the small one
 // has nothing.

@@ -1,6 +1,6 @@
 //#Library: no_word_a.c
 //#Epochs: 10
-//#Adopted: 1
+//#Attached: 1
 /* Children that never say that they have copies of their own, because there are none, or because
  * they can open no file for them. The program goes on and ends, and does not wait for another child
  * that lives. */

@@ -2,7 +2,7 @@
 //#Flags: -ldl -rdynamic
 //#Plugin: opened_inner.c
 //#Plugin: opened_outer.c -ldl
-//#Adopted: 4
+//#Attached: 4
 /* A library that opens another from its constructor, over and over: what ran, and in which order.
  * */
 #define _GNU_SOURCE

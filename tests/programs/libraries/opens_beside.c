@@ -1,7 +1,7 @@
 //#Variants: -O2 | -O0 | gcc -O2 | -O2 -fuse-ld=bfd
 //#Library: opens_beside_opener.c -ldl
 //#Plugin: opens_beside_plugin.c
-//#Adopted: 2
+//#Attached: 2
 /* A library opens what lies beside it: the loader looks at who asks. */
 #include "../rounds.h"
 

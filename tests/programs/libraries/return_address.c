@@ -1,5 +1,5 @@
 //#Library: return_address_library.c
-//#Adopted: 1
+//#Attached: 1
 /* A library and its program name each other's functions by return addresses. */
 #include "../symbols/return_address.h"
 

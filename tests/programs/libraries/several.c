@@ -3,7 +3,7 @@
 //#    -O2 -no-pie -fno-pie | -O3 -flto | -Rstack=per-function -Rcode -Rheap -O2
 //#Library: several_a.c
 //#Library: several_b.c -Wl,-z,now
-//#Adopted: 2
+//#Attached: 2
 //#Movable: 2
 /* Two libraries and a program call each other, by name and through pointers, also back into frames
  * that are already on the stack. */

@@ -1,6 +1,6 @@
 //#Variants: -O2 | gcc -O2 | -O2 -Wl,--export-dynamic
 //#Library: symbols_a.c -Wl,--version-script=$HERE/symbols.map
-//#Adopted: 1
+//#Attached: 1
 /* Symbols that mean something else than their own definition: interposed, versioned, weak, aliases,
  * chosen by an ifunc, protected, from the section of the user's choice. */
 #define _GNU_SOURCE

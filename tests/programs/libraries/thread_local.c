@@ -2,7 +2,7 @@
 //#Flags: -pthread -ldl
 //#Library: thread_local_a.c
 //#Plugin: thread_local_b.c
-//#Adopted: 2
+//#Attached: 2
 /* Thread-local variables of libraries, in every model that a library can use. */
 #define _GNU_SOURCE
 #include "../rounds.h"

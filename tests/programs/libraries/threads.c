@@ -2,7 +2,7 @@
 //#Flags: -pthread -ldl -rdynamic
 //#Library: threads_a.c
 //#Plugin: opened_inner.c
-//#Adopted: 2
+//#Attached: 2
 /* Threads stay in functions of a library across epochs, sleep there, and start from there, while
  * others open and close another library. */
 #define _GNU_SOURCE

@@ -3,7 +3,7 @@
 //#Library: thrown_a.cpp
 //#Library: thrown_b.cpp
 //#Plugin: thrown_c.cpp
-//#Adopted: 3
+//#Attached: 3
 // Exceptions cross images in both directions, several at a time, through frames of all of them;
 // their types are the same everywhere.
 #include "../rounds.h"

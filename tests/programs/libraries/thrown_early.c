@@ -1,5 +1,5 @@
 //#Plugin: thrown_early_a.cpp -lstdc++
-//#Adopted: 1
+//#Attached: 1
 //#Epochs: 0
 /* A constructor of a library that is opened waits for a thread that throws, and for one that asks
  * for libc's functions which the runtime stands in front of: the loader is busy until it is over.

@@ -1,6 +1,6 @@
 // A call that reaches the runtime's resolver from a place that is no stub: the runtime cannot know
-// what was meant, and its entry is damaged for all it knows. With an argument, SIGABRT is ignored and
-// blocked before.
+// what was meant, and its entry is damaged for all it knows. With an argument, SIGABRT is ignored
+// and blocked before.
 #include <signal.h>
 #include <stdio.h>
 
