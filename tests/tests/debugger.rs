@@ -5,10 +5,14 @@ use szc_tests::tools::{Place, succeed, szc};
 
 const SOURCE: &str = "\
 #include <stdio.h>
-__attribute__((noinline)) static int five(int x) { __asm__ volatile(\"\" : \"+r\"(x)); printf(\"%d\\n\", x); return x + 1; }
-__attribute__((noinline)) static int four(int x) { if (x > 90) return x; int y = five(x + 1); return y * 2; }
-__attribute__((noinline)) static int three(int x) { char a[x]; __asm__ volatile(\"\" :: \"r\"(a) : \"memory\"); return four(x) + 3; }
-__attribute__((noinline)) static int two(int x) { int s = 0; for (int i = 0; i < x; i++) s += three(x); return s; }
+__attribute__((noinline)) static int five(int x) {
+  __asm__ volatile(\"\" : \"+r\"(x)); printf(\"%d\\n\", x); return x + 1; }
+__attribute__((noinline)) static int four(int x) {
+  if (x > 90) return x; int y = five(x + 1); return y * 2; }
+__attribute__((noinline)) static int three(int x) {
+  char a[x]; __asm__ volatile(\"\" :: \"r\"(a) : \"memory\"); return four(x) + 3; }
+__attribute__((noinline)) static int two(int x) {
+  int s = 0; for (int i = 0; i < x; i++) s += three(x); return s; }
 __attribute__((noinline)) static int one(int x) { return two(x) - 1; }
 int main(int argc, char **argv) { (void)argv; return one(argc) == 0; }
 ";

@@ -89,14 +89,17 @@ fn an_allocator_in_a_library_serves_as_without_szc() {
         }
         void *malloc(size_t bytes) { return memalign(16, bytes); }
         void *calloc(size_t count, size_t bytes) { return memalign(16, count * bytes); }
-        void free(void *block) { if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap(); }
+        void free(void *block) {
+            if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap();
+        }
         void *realloc(void *block, size_t bytes)
         {
             size_t before = 0;
             if (block)
                 memcpy(&before, (char *)block - 16, sizeof before);
             void *larger = malloc(bytes);
-            return block && larger ? memcpy(larger, block, before < bytes ? before : bytes) : larger;
+            size_t kept = before < bytes ? before : bytes;
+            return block && larger ? memcpy(larger, block, kept) : larger;
         }
     "#;
     let program = r#"
@@ -166,8 +169,12 @@ fn a_library_gets_aligned_requests_by_the_names_that_it_defines() {
         void *malloc(size_t bytes) { return take(16, bytes); }
         void *calloc(size_t count, size_t bytes) { return take(16, count * bytes); }
         void *realloc(void *block, size_t bytes) { return block ? block : take(16, bytes); }
-        void free(void *block) { if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap(); }
-        int posix_memalign(void **result, size_t alignment, size_t bytes) { return !(*result = take(alignment, bytes)); }
+        void free(void *block) {
+            if (block && ((char *)block < room || (char *)block >= room + used)) __builtin_trap();
+        }
+        int posix_memalign(void **result, size_t alignment, size_t bytes) {
+            return !(*result = take(alignment, bytes));
+        }
         void *aligned_alloc(size_t alignment, size_t bytes) { return take(alignment, bytes); }
         void *valloc(size_t bytes) { return take(4096, bytes); }
     "#;

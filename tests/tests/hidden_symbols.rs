@@ -14,7 +14,10 @@ const PROGRAM: &str = r#"
 #include <cstring>
 #include <string>
 #include <time.h>
-static double now() { timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e3 + t.tv_nsec / 1e6; }
+static double now() {
+  timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
 __attribute__((noinline)) static int deeper(int depth)
 {
     std::string own(30, 'x');
@@ -132,7 +135,8 @@ fn a_script_that_names_some_of_it_and_its_comments_are_kept() {
 #[test]
 fn a_program_whose_script_names_what_libraries_must_find_is_randomized_by_any_linker() {
     let place = place();
-    let names = "main; malloc; calloc; realloc; free; memalign; aligned_alloc; posix_memalign; valloc; pvalloc; \
+    let names = "main; malloc; calloc; realloc; free; memalign; aligned_alloc; posix_memalign; \
+                 valloc; pvalloc; \
                  malloc_usable_size; _Unwind_Find_FDE";
     place.write("names.map", &format!("{{ global: {names}; local: *; }};\n"));
     build(&place, &["-fuse-ld=bfd", "-rdynamic", "-Wl,--version-script=names.map"]);

@@ -91,8 +91,10 @@ fn calls_between_padded_frames_are_checked_where_they_close_a_circle() {
 #include <stdlib.h>
 volatile int kept;
 __attribute__((noinline)) static int bottom(int x) { kept = rand(); return x + kept; }
-__attribute__((noinline)) static int middle(int x) { int y = bottom(x + 1); kept = y; return y + 1; }
-__attribute__((noinline)) static int around(int x) { int y = x > 0 ? around(x - 2) : middle(x); kept = y; return y + 3; }
+__attribute__((noinline)) static int middle(int x) {
+  int y = bottom(x + 1); kept = y; return y + 1; }
+__attribute__((noinline)) static int around(int x) {
+  int y = x > 0 ? around(x - 2) : middle(x); kept = y; return y + 3; }
 int main(void) { kept = around(9) + middle(1); return 0; }
 ";
     let place = Place::with("x.c", source);

@@ -43,10 +43,12 @@ fn twice_the_work_is_slower_and_a_gate_fails_on_it() {
     assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p", "./p 2"])), 1);
     assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p 2", "./p"])), 0);
     assert_eq!(code(&run(&place, &["gate", "-q", "c.json"])), 1);
+    // No experiment shows so little, but by chance one in twenty decides in spite of that: all of
+    // six, once in 60 million tests.
     let hopeless =
         ["gate", "-q", "--max-slowdown", "0.0001%", "--budget", "10", "--", "./p", "./p"];
-    let output = run(&place, &hopeless);
-    assert_eq!(code(&output), 3, "{}", text(&output));
+    let undecided = || Some(run(&place, &hopeless)).filter(|output| code(output) == 3);
+    let output = (0..6).find_map(|_| undecided()).expect("nothing is decided once in six times");
     assert!(text(&output).contains("would take"), "{}", text(&output));
 }
 

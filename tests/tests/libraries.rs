@@ -148,8 +148,10 @@ fn a_program_of_many_functions_runs_as_ever() {
         let _ = write!(text, "case {case}: return f{}(x) ^ {case};", case * 7 % FUNCTIONS);
     }
     text.push_str(
-        "} return 1; }\nint main(void) { unsigned long sum = 0; for (int round = 0; round < 30; round++) {\
-         for (long i = 0; i < 4000; i++) sum = sum * 31 + all[(i * 77 + round) % 4000](i) + large(i);\
+        "} return 1; }\nint main(void) { unsigned long sum = 0;\
+         for (int round = 0; round < 30; round++) {\
+         for (long i = 0; i < 4000; i++)\
+         sum = sum * 31 + all[(i * 77 + round) % 4000](i) + large(i);\
          printf(\"%lu\\n\", sum); } }\n",
     );
     let place = Place::with("many.c", &text);

@@ -8,8 +8,10 @@ use szc_tests::records::{Copy, Log, read_map};
 use szc_tests::run::run;
 use szc_tests::statistics::{chi_square, correlation};
 
-/// The 0.999 quantile of chi-square with 255 degrees of freedom; in R: qchisq(0.999, 255).
-const CHI_SQUARE_255: f64 = 330.52;
+/// What chi-square with 255 degrees of freedom exceeds once in a million times; in R:
+/// qchisq(1e-6, 255, lower.tail = FALSE). Each of 7 such tests, and of 6 of correlation, may fail
+/// so by chance, since it depends on the machine in which epochs functions were called.
+const CHI_SQUARE_255: f64 = 377.08;
 
 fn places(words: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/runtime/places.c");
@@ -94,10 +96,10 @@ fn bits(address: u64, from: u32, count: u32) -> usize {
     usize::try_from(address >> from & ((1 << count) - 1)).expect("few bits")
 }
 
-/// |r| stays below 3.3 standard errors, which chance exceeds once in a thousand times.
+/// |r| stays below 4.9 standard errors, which chance exceeds once in a million times.
 fn assert_uncorrelated(what: &str, pairs: &[(f64, f64)]) {
     let r = correlation(pairs);
-    assert!(r.abs() < 3.3 / (pairs.len() as f64).sqrt(), "{what}: r = {r} of {}", pairs.len());
+    assert!(r.abs() < 4.9 / (pairs.len() as f64).sqrt(), "{what}: r = {r} of {}", pairs.len());
 }
 
 #[test]

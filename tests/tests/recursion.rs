@@ -4,11 +4,13 @@
 //! recursion by themselves.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use szc_abi::stack::{PADS_OF_A_CHECK, UNCHECKED_BYTES};
 use szc_tests::build::{moving, plain};
 use szc_tests::directives::Ending;
 use szc_tests::run::{Outcome, run};
+use szc_tests::tools::is_long;
 
 /// What the plain program uses, of [`STACK_BYTES`].
 const USED_BYTES: f64 = 7.5 * MIB;
@@ -77,7 +79,7 @@ fn after(commands: &str, image: &Path, settings: &[(&str, &str)], words: &[Strin
 }
 
 /// What is wrong with the depths that a build reaches, as a text.
-fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
+fn failures(title: &str, builds: &Builds, seeds: RangeInclusive<u32>) -> String {
     let calls = bytes_of_calls(&builds.plain, &[]);
     let mut text = String::new();
     let small = 0.5 * MIB;
@@ -88,7 +90,7 @@ fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
         let limit = "ulimit -Ss 8192";
         let expected = after(limit, &builds.plain, &[], &words);
         assert_eq!(expected.ending, Ending::Code(0), "{title}: plain {stack}\n{}", expected.text());
-        for seed in 1..=seeds {
+        for seed in seeds.clone() {
             let interval = ["500", "1", "20"][seed as usize % 3];
             let seed = seed.to_string();
             // The default room, and the largest.
@@ -108,18 +110,27 @@ fn failures(title: &str, builds: &Builds, seeds: u32) -> String {
     text
 }
 
+/// Every level of optimization with every kind of frame in the long form; else each kind with one
+/// level or two, and each level with some kinds.
+fn builds_of_frames() -> Vec<Vec<&'static str>> {
+    let mut builds = Vec::new();
+    for (level, optimization) in OPTIMIZATIONS.iter().enumerate() {
+        for (kind, frames) in FRAMES.iter().enumerate() {
+            let wanted = kind == level || kind == (level + 3) % FRAMES.len();
+            if wanted || is_long() {
+                builds.push([&[*optimization], *frames].concat());
+            }
+        }
+    }
+    builds
+}
+
 #[test]
 fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_kind_of_frame() {
-    // What the levels above -O0 do to frames differs little: all kinds of frames at two levels,
-    // unless all are wanted.
-    let all = std::env::var_os("SZC_TEST_MATRIX").is_some();
     let mut text = String::new();
-    for optimization in OPTIMIZATIONS {
-        let every = all || ["-O0", "-O2"].contains(&optimization);
-        for frames in FRAMES.iter().take(if every { FRAMES.len() } else { 2 }) {
-            let words = [&[optimization], *frames].concat();
-            text += &failures(&words.join(" "), &builds(&words, &[]), 2);
-        }
+    for (index, args) in (0..).zip(builds_of_frames()) {
+        let seeds = if is_long() { 1..=2 } else { index % 5 + 1..=index % 5 + 1 };
+        text += &failures(&args.join(" "), &builds(&args, &[]), seeds);
     }
     assert!(text.is_empty(), "{text}");
 }
@@ -127,7 +138,7 @@ fn a_recursion_that_fits_without_szc_fits_with_it_at_every_level_and_with_every_
 #[test]
 fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
     let mut text = String::new();
-    for words in [
+    for (index, words) in (0..).zip([
         &["-O2", "-Rstack"][..],
         &["-O0", "-Rstack"],
         &["-O2", "-fstack-protector-all", "-Rstack"],
@@ -140,10 +151,11 @@ fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
         &["-O0", "-g", "-fstack-protector-strong"],
         &["-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"],
         &["-O2", "-ffunction-sections", "-fuse-ld=lld", "-Wl,--gc-sections,--icf=all"],
-    ] {
+    ]) {
         let (of_szc, of_both): (Vec<&str>, Vec<&str>) =
             words.iter().partition(|word| word.starts_with("-R"));
-        text += &failures(&words.join(" "), &builds(&of_both, &of_szc), 3);
+        let seeds = if is_long() { 1..=3 } else { index % 3 + 1..=index % 3 + 1 };
+        text += &failures(&words.join(" "), &builds(&of_both, &of_szc), seeds);
     }
     assert!(text.is_empty(), "{text}");
 }
@@ -163,20 +175,17 @@ fn frames_of_originals_are_as_large_as_without_szc() {
         "jumping",
         "bytes_300",
     ];
-    for optimization in OPTIMIZATIONS {
-        for frames in FRAMES {
-            let words = [&[optimization], frames].concat();
-            let builds = builds(&words, &[]);
-            let still = [("SZC_CODE", "0"), ("SZC_STACK", "0")];
-            let plain = bytes_of_calls(&builds.plain, &[]);
-            let found = bytes_of_calls(&builds.moving, &still);
-            for ((shape, plain), (_, found)) in plain.iter().zip(&found) {
-                let larger = others.contains(&shape.as_str());
-                assert!(
-                    larger || *found <= plain + FRAME_POINTER_BYTES,
-                    "{words:?} {shape}: {plain}, with szc {found}"
-                );
-            }
+    for args in builds_of_frames() {
+        let builds = builds(&args, &[]);
+        let still = [("SZC_CODE", "0"), ("SZC_STACK", "0")];
+        let plain = bytes_of_calls(&builds.plain, &[]);
+        let found = bytes_of_calls(&builds.moving, &still);
+        for ((shape, plain), (_, found)) in plain.iter().zip(&found) {
+            let larger = others.contains(&shape.as_str());
+            assert!(
+                larger || *found <= plain + FRAME_POINTER_BYTES,
+                "{args:?} {shape}: {plain}, with szc {found}"
+            );
         }
     }
 }

@@ -76,10 +76,12 @@ const NUMBERS: &str = r#"(() => {
         const plain = /^[\d.]+$/.test(one.textContent) && !percent;
         // Values with a unit are scaled; a ratio, a count, a p is what it is. Units stand behind.
         const scaled = /medians|mean|median|min|max|summaries.*interval/.test(one.dataset.json);
-        if (plain && !scaled && Math.abs(shown - value) > 0.5000001 * 10 ** -decimals) wrong.push(one.outerHTML);
+        if (plain && !scaled && Math.abs(shown - value) > 0.5000001 * 10 ** -decimals)
+            wrong.push(one.outerHTML);
         const unit = (one.textContent.match(/ (s|ms|µs)$/) || [])[1];
         const size = { s: 1, ms: 1e-3, "µs": 1e-6 }[unit];
-        if (size && Math.abs(shown * size - value) > 0.5000001 * size * 10 ** -decimals) wrong.push(one.outerHTML);
+        if (size && Math.abs(shown * size - value) > 0.5000001 * size * 10 ** -decimals)
+            wrong.push(one.outerHTML);
     }
     return { count: numbers.length, wrong };
 })()"#;
@@ -88,24 +90,31 @@ const NUMBERS: &str = r#"(() => {
 const PLOTS: &str = r#"(() => {
     const problems = [], kinds = new Set();
     for (const figure of document.querySelectorAll("figure")) {
-        const shown = [...figure.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 0);
+        const all = [...figure.querySelectorAll("svg")];
+        const shown = all.filter((svg) => svg.getBoundingClientRect().width > 0);
         if (shown.length !== 1) problems.push(`${figure.id}: ${shown.length} plots are shown`);
         for (const svg of shown) {
             kinds.add(svg.classList[1]);
             const box = svg.getBoundingClientRect();
-            if (box.right > innerWidth || box.left < 0) problems.push(`${figure.id}: leaves the page`);
-            if (svg.querySelectorAll("path, line").length < 1 && !svg.querySelector("rect")) problems.push(`${figure.id}: empty`);
+            if (box.right > innerWidth || box.left < 0)
+                problems.push(`${figure.id}: leaves the page`);
+            if (svg.querySelectorAll("path, line").length < 1 && !svg.querySelector("rect"))
+                problems.push(`${figure.id}: empty`);
             const scale = box.width / svg.viewBox.baseVal.width;
             for (const text of svg.querySelectorAll("text")) {
-                const size = parseFloat(getComputedStyle(text).fontSize) * scale, place = text.getBoundingClientRect();
+                const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+                const place = text.getBoundingClientRect();
                 if (size < 9.5) problems.push(`${figure.id}: text of ${size} px`);
-                if (place.left < box.left - 1 || place.right > box.right + 1) problems.push(`${figure.id}: "${text.textContent}" is cut off`);
+                if (place.left < box.left - 1 || place.right > box.right + 1)
+                    problems.push(`${figure.id}: "${text.textContent}" is cut off`);
             }
             for (const id of svg.getAttribute("aria-labelledby").split(" "))
-                if (!document.getElementById(id)?.textContent.trim()) problems.push(`${figure.id}: no ${id}`);
+                if (!document.getElementById(id)?.textContent.trim())
+                    problems.push(`${figure.id}: no ${id}`);
         }
     }
-    return { kinds: [...kinds].sort(), problems, overflow: document.documentElement.scrollWidth - innerWidth };
+    const overflow = document.documentElement.scrollWidth - innerWidth;
+    return { kinds: [...kinds].sort(), problems, overflow };
 })()"#;
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -163,7 +172,8 @@ fn themes_and_details_can_be_reached_by_the_keyboard() {
     let light = browser.evaluate(background);
     assert_ne!(dark, light);
 
-    let focused = "document.activeElement.id || document.activeElement.className || document.activeElement.tagName";
+    let focused = "document.activeElement.id || document.activeElement.className || \
+                   document.activeElement.tagName";
     browser.press("Tab");
     assert_eq!(browser.evaluate(focused), "skip");
     browser.press("Tab");

@@ -29,7 +29,9 @@ if [ "$action" = build ]; then
     exec "$szc/szc" $flags program.c -o "program-$label"
 fi
 echo "$SZC_SEED $label" >>calls
-if [ -e stop ] && [ "$(wc -l <calls)" -gt "$(cat stop)" ]; then echo "the program crashed"; exit 1; fi
+if [ -e stop ] && [ "$(wc -l <calls)" -gt "$(cat stop)" ]; then
+    echo "the program crashed"; exit 1
+fi
 "./program-$label"
 number=$(wc -l <calls)
 case $name in runcpu) suite=cpu2017 key=label ;; *) suite=cpu2006 key=ext ;; esac
@@ -39,7 +41,8 @@ echo "spec.$suite.$key: $label" >"$raw"
 for benchmark in "${benchmarks[@]}"; do
     base=spec.$suite.results.${benchmark/./_}.base.000
     case $label in O3) time=90.$number ;; *) time=100.$number ;; esac
-    printf '%s.benchmark: %s\n%s.reported_time: %s\n%s.valid: S\n' "$base" "$benchmark" "$base" "$time" "$base" >>"$raw"
+    printf '%s.benchmark: %s\n%s.reported_time: %s\n%s.valid: S\n' \
+        "$base" "$benchmark" "$base" "$time" "$base" >>"$raw"
 done
 echo "        format: raw -> $PWD/$raw"
 "#;

@@ -13,11 +13,20 @@ const SOURCE: &str = "\
 #include <stdlib.h>
 #include <time.h>
 volatile int kept, ends;
-static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000 + t.tv_nsec / 1000000; }
-__attribute__((noinline)) static int innermost(int x) { kept = x; for (volatile int i = 0; i < 2000; i++) {} return x + 1; }
-__attribute__((noinline)) static int inner(int x) { int y = innermost(x + 1); kept = y; return y * 2; }
+static long now(void) {
+  struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+__attribute__((noinline)) static int innermost(int x) {
+  kept = x; for (volatile int i = 0; i < 2000; i++) {} return x + 1;
+}
+__attribute__((noinline)) static int inner(int x) {
+  int y = innermost(x + 1); kept = y; return y * 2;
+}
 __attribute__((noinline)) static int outer(int x) { int y = inner(x) + 3; kept = y; return y; }
-__attribute__((noinline)) static int outermost(long until) { int s = 0; while (now() < until) s += outer(kept & 7); if (ends) abort(); return s; }
+__attribute__((noinline)) static int outermost(long until) {
+  int s = 0; while (now() < until) s += outer(kept & 7);
+  if (ends) abort(); return s; }
 int main(int argc, char **argv) {
   ends = argc > 2;
   puts(\"started\"); fflush(stdout);
@@ -100,7 +109,10 @@ fn a_breakpoint_from_the_start_shows_source_and_the_moved_callers_by_name() {
     let commands =
         ["break inner", "run 60000", "bt", "continue 3", "bt", "finish", "delete", "kill"];
     let text = to_the_end(gdb(&place, &commands).arg("./x"));
-    assert!(text.contains("inner (x=") && text.contains("x.c:7"), "{text}");
+    assert!(
+        text.contains("inner (x=") && (text.contains("x.c:12") || text.contains("x.c:13")),
+        "{text}"
+    );
     let all = backtraces(&text);
     assert_eq!(all.len(), 2, "{text}");
     assert!(all.iter().all(|frames| is_whole(frames) && frames[0] == "inner"), "{text}");
@@ -169,8 +181,10 @@ fn place_with_library() -> Place {
     let library = library.replace("static int outer", "int outer");
     let library = library.replace("volatile int kept, ends;", "extern volatile int kept;");
     let program = format!(
-        "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nvolatile int kept, ends; int outer(int);\n\
-         static long now(void) {{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000 + t.tv_nsec / 1000000; }}\n\
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n\
+         volatile int kept, ends; int outer(int);\n\
+         static long now(void) {{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);\n\
+         return t.tv_sec * 1000 + t.tv_nsec / 1000000; }}\n\
          __attribute__((noinline)) static int outermost{program}"
     );
     let place = Place::with("library.c", &library);
@@ -262,10 +276,14 @@ fn the_map_for_perf_names_every_address_that_runs() {
     let place = Place::with(
         "x.c",
         "#include <stdio.h>\n#include <unistd.h>\n\
-         __attribute__((noinline)) static void *here(void) { return ((void **)__builtin_frame_address(0))[1]; }\n\
-         __attribute__((noinline)) static void *there(void) { void *p = here(); usleep(3000); return p; }\n\
-         int main(void) { for (int i = 0; i < 50; i++) printf(\"%lx\\n\", (unsigned long)there());\n\
-         char line[256]; FILE *f = fopen(\"/proc/self/maps\", \"r\"); while (fgets(line, 256, f)) fputs(line, stdout); return 0; }\n",
+         #define NOINLINE __attribute__((noinline))\n\
+         NOINLINE static void *here(void) { return ((void **)__builtin_frame_address(0))[1]; }\n\
+         NOINLINE static void *there(void) { void *p = here(); usleep(3000); return p; }\n\
+         int main(void) {\n\
+         for (int i = 0; i < 50; i++) printf(\"%lx\\n\", (unsigned long)there());\n\
+         char line[256]; FILE *f = fopen(\"/proc/self/maps\", \"r\");\n\
+         while (fgets(line, 256, f)) fputs(line, stdout);\n\
+         return 0; }\n",
     );
     succeed(place.command(szc()).args(["-O2", "-fno-inline", "x.c", "-o", "x"]));
     let mut program = place.command(place.path.join("x"));

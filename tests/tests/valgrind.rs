@@ -11,11 +11,15 @@ const SOURCE: &str = "\
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-__attribute__((noinline)) static char *make(int n) { char *p = malloc(n); memset(p, 'a', n); return p; }
-__attribute__((noinline)) static int read_behind(int n) { char *p = make(n); int r = p[n]; free(p); return r; }
+__attribute__((noinline)) static char *make(int n) {
+  char *p = malloc(n); memset(p, 'a', n); return p; }
+__attribute__((noinline)) static int read_behind(int n) {
+  char *p = make(n); int r = p[n]; free(p); return r; }
 __attribute__((noinline)) static int lose(int n) { volatile char *p = make(n); return p[1]; }
-__attribute__((noinline)) static int add(int n) { int s = 0; for (volatile int i = 0; i < n; i++) s += i; return s; }
-__attribute__((noinline)) static int add_often(int n) { int s = 0; for (int i = 0; i < 100; i++) s += add(n) + 1; return s; }
+__attribute__((noinline)) static int add(int n) {
+  int s = 0; for (volatile int i = 0; i < n; i++) s += i; return s; }
+__attribute__((noinline)) static int add_often(int n) {
+  int s = 0; for (int i = 0; i < 100; i++) s += add(n) + 1; return s; }
 int main(int argc, char **argv) {
   (void)argv;
   int sum = add_often(1000);
@@ -39,7 +43,7 @@ fn memcheck(place: &Place, words: &[&str], settings: &[(&str, &str)]) -> (Option
     valgrind.args(OPTIONS).args(["--leak-check=full", "--error-exitcode=9", "./x"]).args(words);
     valgrind.envs([("SZC_INTERVAL_MS", "5")]).envs(settings.iter().copied());
     let output = valgrind.output().unwrap_or_else(|error| {
-        panic!("valgrind does not start ({error}); spec-scripts/setup.sh --tests installs what the tests need")
+        panic!("valgrind does not start ({error}); spec-scripts/setup.sh --tests installs it")
     });
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())

@@ -1,6 +1,6 @@
 //! Invocations whose every byte must be clang's.
 
-use crate::tools::{Place, szc, szcxx};
+use szc_tests::tools::{Place, szc, szcxx};
 
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 7; }\n";
 
@@ -157,6 +157,6 @@ fn a_build_without_randomization_is_that_of_clang() {
     assert!(place.read("x") == expected, "-Rnone");
     let mut command = place.command(szc());
     command.args(words).env("SZC_BUILD", "none");
-    crate::tools::succeed(&mut command);
+    szc_tests::tools::succeed(&mut command);
     assert!(place.read("x") == expected, "SZC_BUILD=none");
 }

@@ -1,8 +1,8 @@
 //! Build systems with szc as their compiler: their probes, their parallel makes, a compiler
 //! cache in front.
 
-use crate::tools::{Place, sections, succeed, szc, szcxx};
 use szc_abi::TABLE_SECTION;
+use szc_tests::tools::{Place, sections, succeed, szc, szcxx};
 
 const HELLO_C: &str = "#include <stdio.h>\nvoid hello(void) { puts(\"hello\"); }\n";
 const MAIN_C: &str = "void hello(void);\nint main(void) { hello(); return 0; }\n";
@@ -85,7 +85,11 @@ AC_CONFIG_FILES([Makefile])
 AC_OUTPUT
 ",
     );
-    place.write("config.h.in", "#undef SIZEOF_LONG\n#undef HAVE_SYS_EPOLL_H\n#undef HAVE_NO_SUCH_HEADER_H\n#undef HAVE_PUTS\n#undef HAVE_GETRANDOM\n#undef HAVE_NO_SUCH_FUNCTION\n");
+    place.write(
+        "config.h.in",
+        "#undef SIZEOF_LONG\n#undef HAVE_SYS_EPOLL_H\n#undef HAVE_NO_SUCH_HEADER_H\n\
+             #undef HAVE_PUTS\n#undef HAVE_GETRANDOM\n#undef HAVE_NO_SUCH_FUNCTION\n",
+    );
     place.write(
         "Makefile.in",
         "CC = @CC@\nCFLAGS = @CFLAGS@\nLIBS = @LIBS@\nOBJECTS = main.o hello.o\n\

@@ -1,9 +1,9 @@
 //! Linkers: what clang links, szc links, by the same one; and what its additions make impossible is
 //! linked without them.
 
-use crate::tools::{Place, sections, succeed, szc, szcxx};
 use std::process::Output;
 use szc_abi::TABLE_SECTION;
+use szc_tests::tools::{Place, sections, succeed, szc, szcxx};
 
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
 
@@ -75,7 +75,8 @@ fn what_a_library_lacks_is_found_in_one_that_another_needs() {
     place.write("b.c", "int deep(void); int b(void) { return deep() + 2; }\n");
     place.write(
         "m.c",
-        "#include <stdio.h>\nint a(void), b(void);\nint main(void) { printf(\"%d %d\\n\", a(), b()); }\n",
+        "#include <stdio.h>\nint a(void), b(void);\n\
+         int main(void) { printf(\"%d %d\\n\", a(), b()); }\n",
     );
     let here = format!("-Wl,-rpath,{}", place.path.display());
     let shared = ["-shared", "-fPIC", &here];
@@ -142,7 +143,8 @@ fn an_image_in_which_no_relocations_were_retained_is_linked_without_moving_code(
     // As a script of the linker's that discards them.
     place.write_script(
         "forgetful",
-        "for word; do shift; test \"$word\" = --emit-relocs || set -- \"$@\" \"$word\"; done; exec ld \"$@\"",
+        "for word; do shift; test \"$word\" = --emit-relocs || set -- \"$@\" \"$word\"; done\n\
+         exec ld \"$@\"",
     );
     let path = format!("--ld-path={}", place.path.join("forgetful").display());
     let output = outcome(&place, szc(), &[&path, "x.c", "-o", "x"]);
@@ -185,8 +187,9 @@ fn a_word_that_lld_does_not_know_costs_link_time_optimization_its_pads_and_no_mo
 
 #[test]
 fn an_unwinder_inside_the_program_finds_frames_whoever_links_it() {
-    let throws = "#include <cstdio>\nstatic int __attribute__((noinline)) f(int x) { if (x) throw x; return 0; }\n\
-                  int main(int n, char **) { try { f(n); } catch (int x) { printf(\"%d\\n\", x); } }\n";
+    let throws = "#include <cstdio>\n\
+        static int __attribute__((noinline)) f(int x) { if (x) throw x; return 0; }\n\
+        int main(int n, char **) { try { f(n); } catch (int x) { printf(\"%d\\n\", x); } }\n";
     let place = Place::with("x.cc", throws);
     for linker in ["bfd", "gold", "lld", "mold"] {
         let linker = format!("-fuse-ld={linker}");
@@ -206,7 +209,11 @@ fn an_unwinder_inside_the_program_finds_frames_whoever_links_it() {
 fn programs_link_against_variables_of_a_library() {
     let place =
         Place::with("lib.c", "int numbers[4] = {1, 2, 3, 4};\nint (*call)(const char *);\n");
-    place.write("x.c", "#include <stdio.h>\nextern int numbers[4];\nint main(void) { return printf(\"%d\\n\", numbers[2]) - 2; }\n");
+    place.write(
+        "x.c",
+        "#include <stdio.h>\nextern int numbers[4];\n\
+         int main(void) { return printf(\"%d\\n\", numbers[2]) - 2; }\n",
+    );
     for linker in ["bfd", "gold", "lld", "mold"] {
         let linker = format!("-fuse-ld={linker}");
         place.run(szc(), &["-O2", "-shared", "-fPIC", &linker, "lib.c", "-o", "lib.so"]);

@@ -1,7 +1,7 @@
 //! Links: what the driver adds, takes away, and leaves behind.
 
-use crate::tools::{Place, sections, succeed, szc, szcxx};
 use szc_abi::TABLE_SECTION;
+use szc_tests::tools::{Place, sections, succeed, szc, szcxx};
 
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
 
@@ -274,8 +274,10 @@ const THROWS: &str = "\
 #include <cstdio>
 #include <stdexcept>
 #include <chrono>
-__attribute__((noinline)) static int half(int n) { if (n % 2) throw std::runtime_error(\"odd\"); return n / 2; }
-__attribute__((noinline)) static int tries(int n) { try { return half(n); } catch (std::exception &) { return -1; } }
+__attribute__((noinline)) static int half(int n) {
+  if (n % 2) throw std::runtime_error(\"odd\"); return n / 2; }
+__attribute__((noinline)) static int tries(int n) {
+  try { return half(n); } catch (std::exception &) { return -1; } }
 int main() {
   auto start = std::chrono::steady_clock::now();
   long wrong = 0;

@@ -1,9 +1,9 @@
 //! The table of options against the installed clang: does the driver agree with it about
 //! which words are values of options, and which are inputs?
 
-use crate::tools::Place;
 use std::ffi::OsString;
 use szc::drive::args::classify;
+use szc_tests::tools::Place;
 
 /// Words behind an option, of which it takes the first few as its values.
 const BEHIND: usize = 3;

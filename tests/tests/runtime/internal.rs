@@ -1,6 +1,6 @@
 //! What happens where the runtime contradicts itself: one line, and the signal of abort(3).
 
-use crate::source;
+use super::source;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! What the runtime writes: the log, and the map of copies.
 
-use crate::{started, worker};
+use super::{started, worker};
 use std::collections::HashSet;
 use std::process::Command;
 use szc_tests::records::{Log, read_map};

@@ -1,6 +1,6 @@
 //! What the environment asks of the runtime.
 
-use crate::{source, worker, worker_output};
+use super::{source, worker, worker_output};
 use std::collections::HashSet;
 use szc_tests::build::plain;
 use szc_tests::directives::Ending;

@@ -1,6 +1,6 @@
 //! Programs that are started in unusual ways, from damaged files, or by an emulator.
 
-use crate::{worker, worker_output};
+use super::{worker, worker_output};
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
@@ -118,7 +118,8 @@ fn a_program_started_in_unusual_ways_is_randomized_all_the_same() {
         "ulimit -f 1000; \"$0\"",
         "ulimit -n 4; \"$0\"",
         "copy=$(mktemp -d) && ln -s \"$0\" \"$copy/link\" && \"$copy/link\"",
-        "copy=$(mktemp) && cp \"$0\" \"$copy\" && chmod 111 \"$copy\" && \"$copy\"; code=$?; rm \"$copy\"; exit $code",
+        "copy=$(mktemp) && cp \"$0\" \"$copy\" && chmod 111 \"$copy\" && \"$copy\"; code=$?\n\
+         rm \"$copy\"; exit $code",
         "env -i SZC_LOG=\"$SZC_LOG\" SZC_INTERVAL_MS=1 \"$0\"",
         "trap '' TRAP; \"$0\"",
         "ulimit -s 256; \"$0\"",

@@ -34,7 +34,7 @@ static void *use(void *argument) {
         for (int i = first; i < count; i += 3) {
             void *library = dlopen(names[i], RTLD_NOW);
             if (!library) return puts(dlerror()), (void *)1;
-            int (*call)(int (*)(int), int) = (int (*)(int (*)(int), int))dlsym(library, "in_library");
+            int (*call)(int (*)(int), int) = dlsym(library, "in_library");
             for (int x = 0; x < 20; x++)
                 if (call(back, x) != expected(i % 5, x)) return puts("wrong"), (void *)1;
             if ((i + round) % 4 == 0 && dlclose(library)) return (void *)1;
@@ -89,7 +89,7 @@ fn two_hundred_libraries_move_at_a_time() {
         let libraries = &outcome.log_of_success().libraries;
         assert_eq!(outcome.text(), "all\n");
         assert_eq!((libraries.moving, libraries.staying, libraries.passed_over), (200, 0, 0));
-        assert!(libraries.adopted > 200 && libraries.refused.is_none(), "{libraries:?}");
+        assert!(libraries.attached > 200 && libraries.refused.is_none(), "{libraries:?}");
     }
 }
 

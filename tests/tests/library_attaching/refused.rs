@@ -10,9 +10,10 @@ F static int one(int x) { __asm__ volatile("" : "+r"(x)); return x + 1; }
 F int in_library(int x) { return one(x) * 2; }
 "#;
 
-/// Opens and closes a library under limits of address space, a page more each time, and then another
-/// one without a limit, so that what was kept of the first goes. Prints how often the first one got
-/// memory for copies and how often not, and by how much the address space has grown, in KiB.
+/// Opens and closes a library under limits of address space, a page more each time, and then
+/// another one without a limit, so that what was kept of the first goes. Prints how often the first
+/// one got memory for copies and how often not, and by how much the address space has grown, in
+/// KiB.
 const OPENER: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>

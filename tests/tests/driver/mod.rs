@@ -6,5 +6,3 @@ mod build_systems;
 mod linkers;
 mod links;
 mod option_table;
-
-use szc_tests::tools;

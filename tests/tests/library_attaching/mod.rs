@@ -39,7 +39,7 @@ int main(int count, char **arguments) {
         for (int i = 2; i < count; i++) {
             void *library = dlopen(arguments[i], RTLD_NOW);
             if (!library) return puts(dlerror()), 2;
-            int (*call)(int (*)(int), int) = (int (*)(int (*)(int), int))dlsym(library, "in_library");
+            int (*call)(int (*)(int), int) = dlsym(library, "in_library");
             struct timespec wait = {0, 2000000};
             int first = call(back, 5);
             if (rounds > 1) nanosleep(&wait, 0);
@@ -80,7 +80,7 @@ fn what_was_kept_of_a_library_goes_after_it_was_closed() {
     ];
     let outcome = run(&place.path.join("main"), &settings, &words);
     let log = outcome.log_of_success();
-    assert_eq!(log.libraries.adopted, 240, "{log:?}");
+    assert_eq!(log.libraries.attached, 240, "{log:?}");
     assert!(log.exhausted && log.libraries.refused.is_none(), "{log:?}");
     // One layout of the library takes more than twenty pages: 180 of them would be thousands.
     let grown: i64 = outcome.stderr.trim().parse().expect("a number");
@@ -136,7 +136,7 @@ fn a_table_that_belongs_to_another_library_is_not_used() {
     let mixed = path(&place, "mixed.so");
     let outcome = run(&place.path.join("main"), &[("SZC_INTERVAL_MS", "1")], &["5", &mixed]);
     let libraries = &outcome.log_of_success().libraries;
-    assert_eq!((libraries.adopted > 0, libraries.moving), (true, 0));
+    assert_eq!((libraries.attached > 0, libraries.moving), (true, 0));
     let refused = libraries.refused.as_deref();
     assert_eq!(refused, Some("the relocation table belongs to another image"));
 }
@@ -183,7 +183,8 @@ __attribute__((noinline)) static void raise(int x) { if (x) throw std::runtime_e
 extern "C" int in_library(int x) {
     int sum = 0;
     for (int i = 0; i < 20; i++)
-        try { raise(i % 2); sum += x; } catch (const std::exception &error) { sum += error.what()[0]; }
+        try { raise(i % 2); sum += x; }
+        catch (const std::exception &error) { sum += error.what()[0]; }
     return sum;
 }
 "#;
@@ -229,8 +230,10 @@ static PyObject *call_back(PyObject *self, PyObject *arguments) {
     }
     return PyLong_FromLong(sum);
 }
-static PyMethodDef methods[] = {{"call_back", call_back, METH_VARARGS, "Calls."}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "extension", NULL, -1, methods, NULL, NULL, NULL, NULL};
+static PyMethodDef methods[] = {
+    {"call_back", call_back, METH_VARARGS, "Calls."}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "extension", NULL, -1, methods, NULL, NULL, NULL, NULL};
 PyMODINIT_FUNC PyInit_extension(void) { return PyModule_Create(&module); }
 "#;
 

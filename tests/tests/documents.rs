@@ -1,0 +1,131 @@
+//! The commands that documents show do what they say: in blocks marked `console` a line behind `$ `
+//! is a command, which must succeed, and the lines below are what it prints.
+//!
+//! A page is read from above by somebody in the project's folder, who has szc on the PATH: so its
+//! commands run one after the other, in a folder that has the project's files and a `target` of its
+//! own. What measuring says is never the same twice and not compared. Blocks of the shell that are
+//! not run are marked `sh,norun`; the rules of the house (`tidy`) let no other kind be.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use szc_tests::tools::{Place, szc};
+
+/// Subcommands whose output depends on how fast a machine is.
+const MEASURING: [&str; 6] = ["compare", "run", "gate", "sweep", "baseline", "history"];
+
+/// A command, where it stands, and what is below it.
+struct Shown {
+    line: usize,
+    command: String,
+    output: String,
+}
+
+/// The commands of a page, and how many lines of the shell it has that are not run.
+fn read(text: &str) -> (Vec<Shown>, usize) {
+    let (mut shown, mut left_out): (Vec<Shown>, _) = (Vec::new(), 0);
+    let mut kind = None;
+    for (index, line) in text.lines().enumerate() {
+        if let Some(name) = line.strip_prefix("```") {
+            kind = if kind.is_none() { Some(name) } else { None };
+            continue;
+        }
+        match kind {
+            Some("console") => {}
+            Some("sh,norun") => {
+                left_out += 1;
+                continue;
+            }
+            _ => continue,
+        }
+        let goes_on = shown.last().is_some_and(|last| last.command.ends_with('\\'));
+        if let Some(command) = line.strip_prefix("$ ") {
+            let command = command.to_owned();
+            shown.push(Shown { line: index + 1, command, output: String::new() });
+        } else if let Some(last) = shown.last_mut() {
+            let text = if goes_on { &mut last.command } else { &mut last.output };
+            text.push_str(if goes_on { "\n" } else { "" });
+            text.push_str(line);
+            text.push_str(if goes_on { "" } else { "\n" });
+        }
+    }
+    (shown, left_out)
+}
+
+/// Pages with commands, from the project's folder on.
+fn pages(folder: &Path, from: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        let path = entry.path();
+        let inside = path.strip_prefix(folder).expect("below it");
+        if path.is_dir() && inside.starts_with("szc/docs") {
+            found.extend(pages(folder, &path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(inside.to_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A folder with the project's files and a `target` of its own.
+fn copy_of(project: &Path) -> Place {
+    let place = Place::new();
+    for entry in fs::read_dir(project).expect("the project's folder").flatten() {
+        if entry.file_name() != "target" {
+            symlink(entry.path(), place.path.join(entry.file_name())).expect("writable");
+        }
+    }
+    fs::create_dir(place.path.join("target")).expect("writable");
+    place
+}
+
+/// What is wrong with the commands of a page.
+fn wrong(project: &Path, page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(project.join(page)).expect("a page");
+    let (shown, left_out) = read(&text);
+    println!("{}: {} commands, {left_out} lines not run", page.display(), shown.len());
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let place = copy_of(project);
+    let here = szc().with_file_name("");
+    let path = format!("{}:{}", here.display(), std::env::var("PATH").expect("a path"));
+    let mut wrong = Vec::new();
+    for Shown { line, command, output } in shown {
+        let mut shell = place.command("bash");
+        shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", &path);
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            shell.env(name, place.path.with_file_name(name));
+        }
+        let found = shell.output().expect("bash starts");
+        let printed = String::from_utf8_lossy(&found.stdout);
+        let measures = MEASURING.iter().any(|name| command.contains(&format!("szc {name} ")));
+        let differs = !output.is_empty() && !measures && printed != output;
+        if !found.status.success() || differs {
+            let status = found.status;
+            wrong.push(format!("{}:{line}: {command}: {status}\n{printed}", page.display()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn commands_that_documents_show_do_what_they_say() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("there");
+    let mut all = pages(&project, &project);
+    all.extend(pages(&project, &project.join("szc/docs")));
+    assert!(all.len() > 5, "{all:?}");
+    let wrong: Vec<String> = all.iter().flat_map(|page| wrong(&project, page)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn commands_and_what_they_print_are_told_apart() {
+    let page = "```console\n$ a \\\n  b\nc\nd\n$ e\n```\n```sh,norun\nf\n```\n```toml\ng\n```\n";
+    let (shown, left_out) = read(page);
+    let texts: Vec<(usize, &str, &str)> =
+        shown.iter().map(|s| (s.line, s.command.as_str(), s.output.as_str())).collect();
+    assert_eq!(texts, [(2, "a \\\n  b", "c\nd\n"), (6, "e", "")]);
+    assert_eq!(left_out, 1);
+}

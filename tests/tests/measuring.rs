@@ -1,0 +1,11 @@
+//! What the laboratory and the scripts around it measure, say and leave behind.
+
+mod by_turns;
+mod documents;
+mod gate;
+mod laboratory;
+mod report;
+mod report_page;
+mod scripts;
+mod spec;
+mod sweep;
