@@ -3,7 +3,8 @@
 use crate::stack::Stay;
 
 macro_rules! reasons {
-    ($(#[$about:meta])* $kind:ident $($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+    ($(#[$about:meta])* $kind:ident
+        $($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u32)]

@@ -1,10 +1,21 @@
-//! Documents: where their links lead.
+//! Documents: how long those are that everybody reads, and where their links lead.
 
 use crate::tree::{Breach, Rule, Tree, Violation};
+
+/// Documents and their largest size in bytes.
+const SIZES: &[(&str, usize)] = &[("README.md", 7 * 1024), ("DESIGN.md", 20 * 1024)];
+
+pub const SIZE: Rule = Rule {
+    name: "README.md has 7 KB at most, DESIGN.md 20 KB",
+    find: find_large,
+    not_yet: &[],
+    breaches: &[Breach { added: &[("README.md", ONE_KIB_TIMES_8)], reported: "README.md: " }],
+};
 
 pub const LINKS: Rule = Rule {
     name: "links in documents lead to files of the project",
     find: find_dead_links,
+    not_yet: &[],
     breaches: &[
         Breach {
             added: &[("tests/pages/a.md", "see [b](../nothing/b.md#part)\n")],
@@ -21,6 +32,12 @@ pub const LINKS: Rule = Rule {
     ],
 };
 
+fn find_large(tree: &Tree) -> Vec<Violation> {
+    let size = |path: &str| tree.text(path).map_or(0, str::len);
+    let large = SIZES.iter().filter(|(path, most)| size(path) > *most);
+    large.map(|(path, _)| Violation::new(path, 0, format!("{} bytes", size(path)))).collect()
+}
+
 fn find_dead_links(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.ending(&[".md"]) {
@@ -35,6 +52,44 @@ fn find_dead_links(tree: &Tree) -> Vec<Violation> {
                 && !headings(text).any(|heading| heading == part)
             {
                 violations.push(Violation::new(path, line, format!("{link} is no heading")));
+            }
+        }
+    }
+    violations
+}
+
+pub const BLOCKS: Rule = Rule {
+    name: "blocks of the shell in documents are run, or marked as not run",
+    find: find_unmarked_blocks,
+    not_yet: &[],
+    breaches: &[
+        Breach {
+            added: &[("tests/pages/a.md", "```sh\nrm -rf /\n```\n")],
+            reported: "tests/pages/a.md:1: a block of sh",
+        },
+        Breach {
+            added: &[("tests/pages/a.md", "Text.\n\n```console\nno prompt\n```\n")],
+            reported: "tests/pages/a.md:3: a block of console without a command",
+        },
+    ],
+};
+
+fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in tree.ending(&[".md"]) {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut in_block = false;
+        for (index, line) in lines.iter().enumerate() {
+            let Some(kind) = line.trim_start().strip_prefix("```") else { continue };
+            in_block = !in_block;
+            let shell = ["sh", "bash", "shell", "console"].contains(&kind);
+            let has_command = lines.get(index + 1).is_some_and(|next| next.starts_with("$ "));
+            if in_block && shell && !(kind == "console" && has_command) {
+                let what = match kind {
+                    "console" => "a block of console without a command".to_owned(),
+                    kind => format!("a block of {kind} is console or sh,norun"),
+                };
+                violations.push(Violation::new(path, index + 1, what));
             }
         }
     }
@@ -83,3 +138,11 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
         kept.collect::<String>().replace(' ', "-")
     })
 }
+
+macro_rules! eight {
+    ($text:expr) => {
+        concat!($text, $text, $text, $text, $text, $text, $text, $text)
+    };
+}
+
+const ONE_KIB_TIMES_8: &str = eight!(eight!(eight!("sixteen letters\n")));

@@ -1,4 +1,4 @@
-//! Rooms of what a compiler cannot check: `unsafe`.
+//! Rooms of what a compiler cannot check: `unsafe`, and symbols that other images see.
 
 use crate::rust::{Placed, tokens};
 use crate::tree::{Breach, Rule, Tree, Violation};
@@ -22,9 +22,16 @@ const UNSAFE: &[&str] = &[
     "tests/src/tools.rs",
 ];
 
+/// The processor's own code, which exports are made of.
+const ASSEMBLY: &[&str] = &["runtime/sys/src/arch", "runtime/src/exports", "runtime/library/src"];
+
+/// Files and folders that define symbols which programs and libraries see.
+const EXPORTS: &[&str] = &["runtime/src/exports", "runtime/library/src", "pass/src/llvm"];
+
 pub const UNSAFE_ROOMS: Rule = Rule {
     name: "unsafe code is in the rooms for it",
     find: find_unsafe,
+    not_yet: &[],
     breaches: &[
         Breach {
             added: &[("szc/src/lib.rs", "fn f(p: *const u8) -> u8 { unsafe { *p } }\n")],
@@ -37,12 +44,37 @@ pub const UNSAFE_ROOMS: Rule = Rule {
     ],
 };
 
+pub const EXPORT_ROOMS: Rule = Rule {
+    name: "symbols are exported in one room of the runtime",
+    find: find_exports,
+    not_yet: &[],
+    breaches: &[
+        Breach {
+            added: &[("runtime/src/fork.rs", "\n#[unsafe(no_mangle)] extern \"C\" fn f() {}\n")],
+            reported: "no_mangle outside",
+        },
+        Breach {
+            added: &[("runtime/heap/src/lib.rs", "\ncore::arch::global_asm!(\"nop\");\n")],
+            reported: "global_asm outside",
+        },
+    ],
+};
+
 fn find_unsafe(tree: &Tree) -> Vec<Violation> {
     // The name of the lint that forbids it is another word.
     outside(tree, UNSAFE, |tokens, at| {
         let attribute = at >= 2 && tokens[at - 1].marks('[') && tokens[at - 2].marks('#');
         tokens[at].is("unsafe") && !attribute
     })
+}
+
+fn find_exports(tree: &Tree) -> Vec<Violation> {
+    let names = |tokens: &[Placed], at: usize| {
+        ["no_mangle", "export_name"].iter().any(|name| tokens[at].is(name))
+    };
+    let mut found = outside(tree, EXPORTS, names);
+    found.extend(outside(tree, ASSEMBLY, |tokens, at| tokens[at].is("global_asm")));
+    found
 }
 
 /// Tokens outside of rooms; what tests do to look at the runtime counts as well.

@@ -182,3 +182,65 @@ impl Reader<'_> {
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
+
+/// The tokens without items that exist for tests only.
+pub fn without_tests(tokens: &[Placed]) -> Vec<Placed> {
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        if let Some(after) = end_of_test_attribute(&tokens[at..]) {
+            if tokens[at + 1].marks('!') {
+                return Vec::new();
+            }
+            at += after;
+            at += end_of_item(&tokens[at..]);
+        } else {
+            kept.push(tokens[at].clone());
+            at += 1;
+        }
+    }
+    kept
+}
+
+/// The length of `#[cfg(…test…)]` or `#![cfg(…test…)]`, if the tokens begin with one.
+fn end_of_test_attribute(tokens: &[Placed]) -> Option<usize> {
+    let inner = usize::from(tokens.get(1)?.marks('!'));
+    let start = 1 + inner;
+    if !(tokens[0].marks('#') && tokens.get(start)?.marks('[') && tokens.get(start + 1)?.is("cfg"))
+    {
+        return None;
+    }
+    let end = start + tokens[start..].iter().position(|token| token.marks(']'))?;
+    let condition = &tokens[start + 2..end];
+    let for_tests = condition.iter().any(|token| token.is("test"));
+    (for_tests && !condition.iter().any(|token| token.is("not"))).then_some(end + 1)
+}
+
+/// Words that begin an item in which a comma separates no fields or cases.
+const ITEMS: [&str; 9] = ["fn", "mod", "use", "impl", "struct", "enum", "trait", "static", "type"];
+
+/// Items that end with a semicolon even behind braces.
+const VALUES: [&str; 4] = ["use", "const", "static", "let"];
+
+/// The length of an item, field or case: to its semicolon or comma, or to the end of its braces.
+fn end_of_item(tokens: &[Placed]) -> usize {
+    let begins = |words: &[&str]| tokens.iter().take(5).any(|t| words.iter().any(|w| t.is(w)));
+    let (item, value) = (begins(&ITEMS), begins(&VALUES) && !begins(&["fn"]));
+    let mut depth = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.token {
+            Token::Mark('(' | '[' | '{') => depth += 1,
+            Token::Mark(')' | ']') => depth -= 1,
+            Token::Mark('}') => {
+                depth -= 1;
+                if depth == 0 && !value {
+                    return index + 1;
+                }
+            }
+            Token::Mark(';') if depth == 0 => return index + 1,
+            Token::Mark(',') if depth == 0 && !item => return index + 1,
+            _ => {}
+        }
+    }
+    tokens.len()
+}

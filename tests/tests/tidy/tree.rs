@@ -103,8 +103,20 @@ pub struct Rule {
     pub name: &'static str,
     /// Finds what breaks it.
     pub find: fn(&Tree) -> Vec<Violation>,
+    /// Files and folders in which it has not come true yet.
+    pub not_yet: &'static [&'static str],
     /// Breaches that it must find, each alone.
     pub breaches: &'static [Breach],
+}
+
+impl Rule {
+    /// What breaks it where it has come true, as texts.
+    pub fn violations(&self, tree: &Tree) -> Vec<String> {
+        let counts = |violation: &Violation| {
+            !self.not_yet.iter().any(|room| violation.path.starts_with(room))
+        };
+        (self.find)(tree).iter().filter(|v| counts(v)).map(ToString::to_string).collect()
+    }
 }
 
 /// Text that breaks a rule once it is added to files.

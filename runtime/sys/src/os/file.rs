@@ -19,8 +19,8 @@ const OPEN_OWN: usize = 0o2_402_001;
 pub struct File(i32);
 
 impl File {
-    /// `open(2)`; new files get mode 0666 less the umask, and links are followed: for names that the
-    /// user gave.
+    /// `open(2)`; new files get mode 0666 less the umask, and links are followed: for names that
+    /// the user gave.
     pub fn open(path: &CStr, flags: usize) -> Result<Self, Errno> {
         Self::open_with(path, flags, 0o666)
     }
