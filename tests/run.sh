@@ -1,30 +1,57 @@
 #!/usr/bin/env bash
-# All tests: the workspace's own, and real programs in a short form (test size,
-# few seeds). The long forms are in tests/campaign/.
+# All tests in their short form: the workspace's own, and real programs (test size, one seed). The
+# long forms are in tests/campaign/nightly.sh.
 #
-#   tests/run.sh [--seeds N]        N seeds per build of a real program (default 3)
+#   tests/run.sh
 #
-# The last line counts what passed and what failed; exit code 1 if anything failed.
+# Two builds: the runtime and the library as they are released, since they go into programs, and all
+# else in the profile `ci`, without link-time optimization. By cargo-nextest where that is
+# installed, which runs tests of several programs at a time.
+#
+# Each step is followed by its seconds. The last line counts what passed and what failed; exit code
+# 1 if anything failed. SZC: another szc to test, such as an installed one.
 set -euo pipefail
+asked=${SZC:-}
 # shellcheck source-path=SCRIPTDIR source=../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../spec-scripts/lib.sh"
 
 LOGS=$PROJECT/test-results/run
+# The suite's tool and szc itself are those of the second build.
+export SZC=${asked:-$TARGET/ci/szc} SUITE_TOOL=$TARGET/ci/szc-suite
 passed=0 failed=0
 
-seeds=3
-case ${1:-} in
-'') ;;
---seeds) positive "$1" "${2:-}" && seeds=$2 ;;
-*) die "unknown argument '$1'; usage: run.sh [--seeds N]" ;;
-esac
+[[ $# -eq 0 ]] || die "unknown argument '$1'; usage: run.sh"
 
-# count TEST-LOG: adds what cargo's test programs say about themselves.
-count() {
-    local counts
-    counts=$(awk '/^test result:/ { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$1")
-    passed=$((passed + ${counts% *}))
-    failed=$((failed + ${counts#* }))
+# took TEXT NANOSECONDS: a step and its seconds.
+took() { printf '%-40s %6s s\n' "$1" "$(seconds_since "$2")"; }
+
+# build: both builds, and what szc takes into programs beside it.
+build() {
+    local part
+    cargo build --quiet --release -p szc-runtime -p szc-library -j"$JOBS" || return
+    # Tests and programs in one command: cargo decides what crates can do for all it builds at once.
+    cargo build --quiet --profile ci --workspace --bins --tests -j"$JOBS" || return
+    for part in libszc_runtime.a libszc_library.a; do
+        ln -sfn "../release/$part" "$TARGET/ci/$part" || return
+    done
+}
+
+# workspace_tests: prints the failures as they come, and counts.
+workspace_tests() {
+    local log=$LOGS/tests.log status=0
+    if cargo nextest --version >/dev/null 2>&1; then
+        cargo nextest run --cargo-profile ci --workspace --no-fail-fast --status-level fail \
+            --final-status-level fail --hide-progress-bar 2>&1 | tee "$log" || status=$?
+        passed=$((passed + $(sed -nE 's/^ *Summary .* ([0-9]+) passed.*/\1/p' "$log")))
+        failed=$((failed + $(sed -nE 's/^ *Summary .* ([0-9]+) failed.*/\1/p' "$log")))
+    else
+        cargo test --profile ci --workspace --quiet --no-fail-fast -j"$JOBS" 2>&1 |
+            tee "$log" || status=$?
+        passed=$((passed + $(awk '/^test result:/ { n += $4 } END { print n + 0 }' "$log")))
+        failed=$((failed + $(awk '/^test result:/ { n += $6 } END { print n + 0 }' "$log")))
+    fi
+    # A test program that does not compile or crashes reports no failed test.
+    [[ $status -eq 0 || $failed -gt 0 ]] || failed=1
 }
 
 # evaluation: the paper's evaluation on the smallest program, from builds to samples to a row of
@@ -42,64 +69,43 @@ evaluation() {
     [[ $(grep -c '^| bundled | [0-9*<]' "$folder/RESULTS.md") -eq 8 ]]
 }
 
-# check NAME COMMAND...: one step that passes or fails; its output is kept, and
-# shown when it fails.
+# other_builds: the smallest program in the ways that the suite does not build it.
+other_builds() {
+    RESULTS=$LOGS/identical-output "$PROJECT/tests/campaign/identical-output.sh" \
+        --runs 1 --size test --programs bundled --variants "gcc lto"
+}
+
+# check NAME COMMAND...: one step that passes or fails; its output is kept, and shown when it fails.
 check() {
     local name=$1 started log=$LOGS/$1.log
     shift
     started=$(date +%s%N)
     if "$@" >"$log" 2>&1; then
         passed=$((passed + 1))
-        printf 'ok      %-32s %6s s\n' "$name" "$(seconds_since "$started")"
+        took "ok      $name" "$started"
     else
         failed=$((failed + 1))
-        printf 'FAILED  %-32s %6s s, all of it in %s:\n' "$name" "$(seconds_since "$started")" \
-            "$log"
+        took "FAILED  $name" "$started"
+        say "all of it is in $log:"
         tail -n 30 "$log"
     fi
 }
 
-# workspace_tests: prints the failures of cargo test as they come.
-workspace_tests() {
-    local status=0
-    (cd "$PROJECT" && SZC=$SZC cargo test --workspace --quiet --no-fail-fast -j"$JOBS") 2>&1 |
-        tee "$LOGS/cargo-test.log" || status=$?
-    count "$LOGS/cargo-test.log"
-    # A test program that does not compile or crashes reports no failed test.
-    if [[ $status -ne 0 ]] && ! grep -q '^test result: FAILED' "$LOGS/cargo-test.log"; then
-        failed=$((failed + 1))
-    fi
-}
-
-# real_program PROGRAM: identical output in every variant.
-real_program() {
-    check "identical-output-$1" env RESULTS="$LOGS/$1" \
-        "$PROJECT/tests/campaign/identical-output.sh" \
-        --runs "$seeds" --size test --programs "$1"
-}
-
 main() {
-    local program
+    local started all
     "$SCRIPTS/setup.sh" --tests
+    cd "$PROJECT"
     mkdir -p "$LOGS"
-    heading "building"
-    (cd "$PROJECT" && cargo build --release -j"$JOBS")
-
-    heading "tests of the workspace"
+    all=$(date +%s%N) started=$all
+    build || die "the project could not be built; see above"
+    took "built" "$started"
+    started=$(date +%s%N)
     workspace_tests
-
-    heading "real programs, re-randomized every millisecond, against clang"
-    real_program bundled
-    for program in "${REAL_PROGRAMS[@]}"; do
-        if suite fetch "$program"; then
-            real_program "$program"
-        else
-            say "skipped $program: no source"
-        fi
-    done
-
-    check open-suite suite check --ci --cc "$SZC" --size test --seeds "$seeds" --interval 1
+    took "tests of the workspace" "$started"
+    check open-suite suite check --ci --cc "$SZC" --size test --seeds 1 --interval 1
+    check identical-output other_builds
     check evaluation evaluation
+    took "all" "$all"
 
     printf '\n%d passed, %d failed\n' "$passed" "$failed"
     [[ $failed -eq 0 ]]

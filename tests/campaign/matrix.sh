@@ -34,4 +34,5 @@ done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 cd "$PROJECT"
 SZC_TEST_MATRIX=$seeds SZC_TEST_PROGRAM=$programs SZC_TEST_JOBS=$jobs SZC=$SZC \
-    cargo test --package szc-tests --test programs --test recursion -- --nocapture
+    cargo test --package szc-tests --test programs -- --nocapture
+SZC_TEST_LONG=1 SZC=$SZC cargo test --package szc-tests --test running recursion
