@@ -2,30 +2,28 @@
 # The evaluation of the STABILIZER paper, done again on the open suite: one command for each of its
 # steps.
 #
-#   spec-scripts/evaluate.sh STEP [--programs NAME,NAME...] [--size full|test] [--runs N] [--out
-#       DIR] ...
+#   spec-scripts/evaluate.sh STEP [--programs NAME,NAME...] [--size full|test] [--runs N] \
+#       [--out DIR] ...
 #
-# STEP              measures, for each program                                     in the paper
-#   normality           CPU time with one layout for a run, and with many            table 4.1,
-#                                                                                    figure 4.5
+# STEP              measures, for each program (where it is in the paper)
+#   normality           CPU time with one layout for a run, and with many (table 4.1, figure 4.5)
 #   variance            layouts that run twice: is the variance layouts or noise?
-#   overhead            CPU time over that without randomization, and in random      figure 4.6
-#                       link order
-#   levels              -O1, -O2, -O3                                                figure 4.7,
-#                                                                                    section 4.5.1
+#   overhead            CPU time over that without randomization, and in random link
+#                       order (figure 4.6)
+#   levels              -O1, -O2, -O3 (figure 4.7, section 4.5.1)
 #   epochs              CPU time with a new layout every 20 ms to 2 s
 #   counts              instructions and cache misses, by valgrind's cachegrind
 #   memory              peak memory, from the samples of overhead
 #   size-and-build-time sizes of executables, CPU time of builds
-#   heap-randomness     NIST's tests on addresses of the heap                        section 4.2.2
+#   heap-randomness     NIST's tests on addresses of the heap (section 4.2.2)
 #   all                 all of them, and results
 #   results             makes the tables of RESULTS.md from the samples that are there
 #
 # Samples go to spec-scripts/results/STEP/PROGRAM.json.gz: szc's samples files, with the machine and
 # what was built. What is there is not measured again (--again does), and what was interrupted is
 # resumed. How long a step will take is said at its beginning; --plan says it and measures nothing.
-# On a machine with processors to spare, give one to the programs alone:
-# --cpu N. --help has all options.
+# On a machine with processors to spare, give one to the programs alone
+# (--cpu N). --help has all options.
 #
 # Exit code: 0 all is measured; 1 a program could not be built or measured
 # (results/STEP/PROGRAM.failure.txt has the reason; the others were), or the tools of this script

@@ -167,15 +167,15 @@ number() {
     echo "${value:-0}"
 }
 
-# one_case KEY: called through xargs, in its own process. A key is PROGRAM|LINKER|WORDS.
+# one_case KEY: called through xargs, in its own process. A key is PROGRAM|LINKER|OPTIONS.
 one_case() {
-    local key=$1 program linker words compiler='' verdict='' counts='0 0'
-    IFS='|' read -r program linker words <<<"$key"
+    local key=$1 program linker options compiler='' verdict='' counts='0 0'
+    IFS='|' read -r program linker options <<<"$key"
     local folder
     folder=$RESULTS/work/$(sha256sum <<<"$key" | cut -c1-16)
     local list=()
-    read -ra list <<<"$words"
-    [[ " $words" == *" -O"* ]] || list=(-O2 "${list[@]}")
+    read -ra list <<<"$options"
+    [[ " $options" == *" -O"* ]] || list=(-O2 "${list[@]}")
     [[ $linker == default ]] || list+=("-fuse-ld=$linker")
     [[ $program != *.cpp ]] || compiler=++
     mkdir -p "$folder/clang" "$folder/szc"
@@ -204,12 +204,12 @@ one_case() {
 
 # all_keys: each program with each linker and each group of options.
 all_keys() {
-    local words linker program
-    while IFS= read -r words; do
-        [[ -n $words && $words =~ $PATTERN ]] || continue
+    local options linker program
+    while IFS= read -r options; do
+        [[ -n $options && $options =~ $PATTERN ]] || continue
         for linker in $LINKERS; do
             for program in "${PROGRAMS[@]}"; do
-                say "$program|$linker|$words"
+                say "$program|$linker|$options"
             done
         done
     done <<<"$GROUPS_OF_WORDS"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What does one relocation cost? First calls of 2,048 functions, less second
-# calls, less the same without randomization; the median over interleaved pairs, with an interval of
-# 95 %.
+# What does one relocation cost? First calls of 2,048 functions, less second calls, less the same
+# without randomization; the median over interleaved pairs, with an interval of 95 %.
 #
 #   tests/campaign/relocation-cost.sh [--pairs N]     N pairs (default 15, 6 or more)
 #

@@ -9,7 +9,7 @@
 # --shards N  tasks of the job array (default 2), of three small programs
 #
 # Needs root, and on Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client
-# munge Exit code 1 if anything differs; test-results/slurm/ has the logs of all daemons and jobs.
+# munge. Exit code 1 if anything differs; test-results/slurm/ has the logs of all daemons and jobs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

@@ -2,8 +2,8 @@
 # A long run of everything that leaves references to code: threads, exceptions, jumps, signals,
 # fork.
 #
-#   tests/campaign/soak.sh [--minutes N] [--threads N] [--seed N] [--interval MS] [--reclaim
-#       1|stress]
+#   tests/campaign/soak.sh [--minutes N] [--threads N] [--seed N] [--interval MS] \
+#       [--reclaim 1|stress]
 #
 # Runs tests/campaign/programs/soak.cpp with all randomizations for N minutes (default 10; 8
 # threads, 1 ms), and shows its memory and the number of its threads every ten seconds. It fails if
@@ -11,13 +11,11 @@
 # layouts become rare (less than one in a hundred intervals, or more than one in a hundred without
 # room), or if memory grows:
 # - that of heap, stacks and records, if its median in the second half is more than 1.1 times that
-# in the first, without
-#   the first minute (or half of the first half, if that is less);
+#   in the first, without the first minute (or half of the first half, if that is less);
 # - that of layouts, if the least in the second half is more than 1.1 times the least in the first
-# after four minutes. The
-#   least, because a busy machine makes the runtime use more places for a while, and gives them
-#   back; after four minutes, because places get spare bodies one by one, when a call first needs
-#   them. Runs of less than 10 minutes do not judge it.
+#   after four minutes. The least, because a busy machine makes the runtime use more places for a
+#   while, and gives them back; after four minutes, because places get unpadded clones one by one,
+#   when a call first needs them. Runs of less than 10 minutes do not judge it.
 #
 # Exit code 1 if it fails. The seed is in the last line: with it the layouts are the same again.
 set -euo pipefail
