@@ -10,7 +10,6 @@
 // A test program is not started by the runtime.
 #![cfg_attr(test, allow(dead_code))]
 
-mod arch;
 mod exports;
 mod facts;
 mod handlers;
@@ -34,7 +33,7 @@ use szc_code as code;
 use szc_heap as heap;
 use szc_layout::rng;
 use szc_stack as stack;
-use szc_sys::{errno, next, os};
+use szc_sys::{arch, errno, next, os};
 
 /// Nothing can be repaired where a panic happens: say where and abort.
 #[cfg(not(test))]

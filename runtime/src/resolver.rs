@@ -3,14 +3,14 @@
 //!
 //! It runs on the stack of any thread of the program, in place of the first instruction of the
 //! function that is called. Rules of this file, and of whatever it calls: no libc, no allocation,
-//! no thread-local storage, `errno` untouched, at most [`crate::arch::entry::RESOLVER_STACK_BYTES`]
+//! no thread-local storage, `errno` untouched, at most [`patch::RESOLVER_STACK_BYTES`]
 //! of stack, no instruction that writes the upper parts of vector registers.
 
-use crate::arch::entry;
 use crate::reclaim::{safepoint, stack_bounds};
 use crate::state::CODE;
 use crate::{fork, os, report};
 use szc_code::resolver::Caller;
+use szc_layout::arch::patch;
 use szc_stack::pad_range;
 
 /// Finds where the call goes that came through the stub of the address, and puts it into the word
@@ -28,7 +28,7 @@ pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
     safepoint::pass();
     let target = CODE.with(|images| {
         stack_bounds::check();
-        let stack_pointer = entry::stack_pointer_at_stub(goes_on_at as usize);
+        let stack_pointer = patch::stack_pointer_at_stub(goes_on_at as usize);
         let target = images.resolve(address, &CallerAt(stack_pointer));
         if let Some(target) = target {
             // On the stack before the lock is given up, where whoever frees copies looks for

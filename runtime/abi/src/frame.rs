@@ -119,7 +119,7 @@ impl<'a> FrameReader<'a> {
             places.all(|at| at.checked_add(width).is_some_and(|behind| behind <= end))
         };
         let mut fits = inside(self.sites.clone(), SITE_BYTES, function.size);
-        fits &= self.sites.clone().all(|site| site >= function.detour_bytes());
+        fits &= self.sites.clone().all(|site| site >= function.hot_patch_point_end());
         if let Some(rules) = &self.rules {
             let end = function.rules_bytes;
             fits &= end >= Rules::MIN_BYTES && end.is_multiple_of(4);

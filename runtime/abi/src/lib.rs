@@ -60,8 +60,8 @@ pub const ENTRY_JUMP_BYTES: usize = 6;
 
 /// Bytes of the word in front of a copy, which changes while threads run. Either the copy is
 /// entered there, by one instruction: a `jmp rel32`, or what the copy begins with (a `nop`, if
-/// nothing else); or its detour lies there ([`Movable::detour`]).
-pub const SLOT_HEAD_BYTES: u32 = 8;
+/// nothing else); or its undo trampoline lies there ([`Movable::hot_patch_point`]).
+pub const PATCHABLE_ENTRY_BYTES: u32 = 8;
 
 /// Grain of placement of a copy's body, in bytes.
 pub const PLACEMENT_GRAIN_BYTES: u32 = 16;
@@ -213,10 +213,11 @@ impl<'a> Table<'a> {
                 return Err(Malformed::OutOfBounds);
             }
             end_of_previous = end;
-            if function.detour_bytes() > function.size {
+            if function.hot_patch_point_end() > function.size {
                 return Err(Malformed::OutOfBounds);
             }
-            if function.detour().is_some_and(|pushes| pushes > Movable::MAX_DETOUR_PUSHES) {
+            if function.hot_patch_point().is_some_and(|pushes| pushes > Movable::MAX_UNDONE_PUSHES)
+            {
                 return Err(Malformed::BadEncoding);
             }
             self.validate_fields(&function)?;
@@ -236,7 +237,7 @@ impl<'a> Table<'a> {
             if field.at.checked_add(width).is_none_or(|end| end > function.size) {
                 return Err(Malformed::OutOfBounds);
             }
-            if field.at < function.detour_bytes() {
+            if field.at < function.hot_patch_point_end() {
                 return Err(Malformed::BadEncoding);
             }
             match field.kind {
@@ -281,7 +282,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A target in the middle of a function must not lie where its detour begins.
+    /// A target in the middle of a function must not lie in front of the end of its hot-patch
+    /// point.
     fn check_target(&self, function: u32, offset: u32) -> Result<(), Malformed> {
         self.check_index(function)?;
         // Nearly all are entries, for which no record has to be read.
@@ -289,7 +291,7 @@ impl<'a> Table<'a> {
             return Ok(());
         }
         let target = self.movable(function as usize).ok_or(Malformed::OutOfBounds)?;
-        if offset < target.detour_bytes() { Err(Malformed::BadEncoding) } else { Ok(()) }
+        if offset < target.hot_patch_point_end() { Err(Malformed::BadEncoding) } else { Ok(()) }
     }
 
     fn check_index(&self, function: u32) -> Result<(), Malformed> {

@@ -155,40 +155,42 @@ impl Movable {
     /// whose frames have pads.
     pub const FLAG_INNER_ENTRY: u32 = 8;
 
-    /// Most pushes in front of the instruction at which copies may be left by a detour.
-    pub const MAX_DETOUR_PUSHES: u32 = 3;
+    /// Most pushes in front of the instruction at which copies may be retargeted.
+    pub const MAX_UNDONE_PUSHES: u32 = 3;
 
-    /// Bytes of the jump by which a copy is left for its detour: of that instruction as many
-    /// change.
-    pub const DETOUR_JUMP_BYTES: u32 = 2;
+    /// Bytes of the jump by which a copy is retargeted, to its undo trampoline: of that instruction
+    /// as many change.
+    pub const HOT_PATCH_BYTES: u32 = 2;
 
-    /// Where in the flags the pushes of a detour lie, plus one: 0 is a function without.
-    const DETOUR_SHIFT: u32 = 4;
-    const DETOUR_MASK: u32 = 7;
+    /// Where in the flags the pushes in front of the hot-patch point lie, plus one: 0 is a function
+    /// without.
+    const HOT_PATCH_SHIFT: u32 = 4;
+    const HOT_PATCH_MASK: u32 = 7;
 
     /// Where in the flags the code of a [`FixedFrame`] lies.
     const FIXED_FRAME_SHIFT: u32 = 8;
 
     /// The flags of a function that begins with so many pushes of one byte each, and then has an
-    /// instruction of at least [`Self::DETOUR_JUMP_BYTES`] of which those are the same in all
+    /// instruction of at least [`Self::HOT_PATCH_BYTES`] of which those are the same in all
     /// copies. Nothing but the entry leads to any of these instructions, so that copies can be
     /// entered at their first byte and still be left for others.
     #[must_use]
-    pub fn detour_flags(pushes: u32) -> u32 {
-        (pushes + 1) << Self::DETOUR_SHIFT
+    pub fn hot_patch_flags(pushes: u32) -> u32 {
+        (pushes + 1) << Self::HOT_PATCH_SHIFT
     }
 
-    /// The pushes in front of the instruction at which copies may be left by a detour, if they may.
+    /// The pushes in front of the hot-patch point, the instruction at which copies may be
+    /// retargeted, if they have one.
     #[must_use]
-    pub fn detour(&self) -> Option<u32> {
-        (self.flags >> Self::DETOUR_SHIFT & Self::DETOUR_MASK).checked_sub(1)
+    pub fn hot_patch_point(&self) -> Option<u32> {
+        (self.flags >> Self::HOT_PATCH_SHIFT & Self::HOT_PATCH_MASK).checked_sub(1)
     }
 
-    /// Bytes at the beginning that belong to the detour: no copy has a field there, and no way but
-    /// that by the entry leads there. 0 without a detour.
+    /// Bytes at the beginning up to the end of the hot-patch point: no copy has a field there, and
+    /// no way but that by the entry leads there. 0 without one.
     #[must_use]
-    pub fn detour_bytes(&self) -> u32 {
-        self.detour().map_or(0, |pushes| pushes + Self::DETOUR_JUMP_BYTES)
+    pub fn hot_patch_point_end(&self) -> u32 {
+        self.hot_patch_point().map_or(0, |pushes| pushes + Self::HOT_PATCH_BYTES)
     }
 
     /// The flags of a function whose frame keeps its size for this reason.
@@ -346,17 +348,20 @@ mod tests {
     }
 
     #[test]
-    fn a_detour_shares_the_flags_with_everything_else() {
-        for pushes in 0..=Movable::MAX_DETOUR_PUSHES {
-            let flags = Movable::detour_flags(pushes)
+    fn a_hot_patch_point_shares_the_flags_with_everything_else() {
+        for pushes in 0..=Movable::MAX_UNDONE_PUSHES {
+            let flags = Movable::hot_patch_flags(pushes)
                 | Movable::FLAG_INNER_ENTRY
                 | Movable::fixed_frame_flags(FixedFrame::ALL[0]);
             let function = Movable { flags, ..Movable::default() };
-            assert_eq!((function.detour(), function.detour_bytes()), (Some(pushes), pushes + 2));
+            assert_eq!(
+                (function.hot_patch_point(), function.hot_patch_point_end()),
+                (Some(pushes), pushes + 2)
+            );
             assert_eq!(function.fixed_frame(), Some(FixedFrame::ALL[0]));
         }
         let without = Movable { flags: 0xf | 1 << 8, ..Movable::default() };
-        assert_eq!((without.detour(), without.detour_bytes()), (None, 0));
+        assert_eq!((without.hot_patch_point(), without.hot_patch_point_end()), (None, 0));
     }
 
     #[test]

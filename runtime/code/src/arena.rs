@@ -14,7 +14,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use reach::reserve_within_reach;
 use szc_layout::arch::TRAP;
-use szc_layout::arch::entry::{WORD_BYTES, Word, with_bytes};
+use szc_layout::arch::patch::{WORD_BYTES, Word, with_bytes};
 use szc_sys::arch;
 use szc_sys::os::{self, Errno, File, Mapping, PAGE_BYTES};
 

@@ -7,7 +7,7 @@
 use crate::layout_ref::LayoutRef;
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::{FieldKind, Malformed};
-use szc_layout::arch::entry::{STUB_MARK_AT, STUB_UNMARKED, WORD_BYTES, Word, first_bytes};
+use szc_layout::arch::patch::{STUB_MARK_AT, STUB_UNMARKED, WORD_BYTES, Word, first_bytes};
 use szc_layout::body::{Targets, displacement};
 
 /// Bytes of a displacement.

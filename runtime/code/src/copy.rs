@@ -7,8 +7,8 @@ use crate::layout_ref::LayoutRef;
 use crate::patchable_entry::PatchableEntry;
 use core::sync::atomic::{AtomicBool, Ordering};
 use szc_abi::Movable;
-use szc_layout::arch::check::{self, CHECK_OPENING_BYTES, FULL_CHECK_BYTES};
-use szc_layout::arch::entry::{WORD_BYTES, Word, first_bytes, with_bytes};
+use szc_layout::arch::patch::{WORD_BYTES, Word, first_bytes, with_bytes};
+use szc_layout::arch::stack_check::{self, CHECK_HOT_PATCH_POINT_END, FULL_CHECK_BYTES};
 use szc_layout::body::{self, Body, Out};
 use szc_layout::slot::{EntryKind, FunctionSlot};
 
@@ -182,11 +182,11 @@ fn write_checks(layout: LayoutRef<'_>, function: u32, slot: FunctionSlot) {
     let (body, stub) = (origin + slot.body as usize, layout.stub(function));
     // Where the check is an entry, its first word changes as one, when it is resolved.
     let entry_bytes = match slot.outer {
-        EntryKind::Check => CHECK_OPENING_BYTES as u32,
+        EntryKind::Check => CHECK_HOT_PATCH_POINT_END as u32,
         EntryKind::NoOp | EntryKind::Body => 0,
     };
-    put_code(arena, origin, &check::check(origin, full, state), entry_bytes);
-    put_code(arena, full, &check::full_check(full, body, stub, state), 0);
+    put_code(arena, origin, &stack_check::check(origin, full, state), entry_bytes);
+    put_code(arena, full, &stack_check::full_check(full, body, stub, state), 0);
     // SAFETY: a part of the place that is open; only the caller writes there.
     unsafe { arena.mirror(full, FULL_CHECK_BYTES) };
 }

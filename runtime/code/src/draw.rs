@@ -5,7 +5,7 @@ use crate::layout_ref::LayoutRef;
 use crate::patchable_entry::PatchableEntry;
 use crate::space::CodeSpace;
 use core::sync::atomic::Ordering;
-use szc_layout::arch::entry::{self, STUB_BYTES, WORD_BYTES, Word};
+use szc_layout::arch::patch::{self, STUB_BYTES, WORD_BYTES, Word};
 use szc_layout::order;
 use szc_layout::rng::Stream;
 use szc_layout::slot::Order;
@@ -49,7 +49,7 @@ pub(crate) unsafe fn draw<'a>(
     unsafe { arena.open(place, trap_bytes as usize) }.ok()?;
     for function in 0..image.count() {
         let at = layout.stub(function);
-        let stub: [u8; STUB_BYTES] = entry::stub(at, image.resolver_pointer())?;
+        let stub: [u8; STUB_BYTES] = patch::stub(at, image.resolver_pointer())?;
         for (index, word) in stub.as_chunks().0.iter().enumerate() {
             let word = Word::from_le_bytes(*word);
             arena.word(at + index * WORD_BYTES).store(word, Ordering::Relaxed);

@@ -13,8 +13,8 @@ use crate::unpadded_clones::UnpaddedClones;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use szc_abi::{Movable, Table};
-use szc_layout::arch::entry::Word;
-use szc_layout::arch::{entry_jump, rules};
+use szc_layout::arch::patch::Word;
+use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
 use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Order, Patching};
 use szc_sys::arch;
@@ -27,7 +27,7 @@ const _: () = assert!(
     SAVED_BYTES >= szc_abi::ENTRY_JUMP_BYTES
         // What an undo trampoline needs of its function, which is at least as long as the jump, is
         // saved.
-        && (Movable::MAX_DETOUR_PUSHES + Movable::DETOUR_JUMP_BYTES) as usize
+        && (Movable::MAX_UNDONE_PUSHES + Movable::HOT_PATCH_BYTES) as usize
             <= szc_abi::ENTRY_JUMP_BYTES
 );
 
@@ -125,7 +125,7 @@ impl Image {
         image.retarget(count as u32, parts.resolver);
         let in_front = image.fdes_in_front() as *mut u8;
         // SAFETY: there is room for them, which nobody reads yet.
-        unsafe { arch::copy_bytes(in_front, rules::PATTERNS.as_ptr(), rules::PATTERNS.len()) };
+        unsafe { arch::copy_bytes(in_front, fde::PATTERNS.as_ptr(), fde::PATTERNS.len()) };
         image.pin_functions_with_breakpoints();
         Ok(image)
     }
@@ -166,7 +166,7 @@ impl Image {
     /// Bytes of what an image has within its reach: the pointers, one a function and that of its
     /// stubs, and behind them the FDEs of what copies have in front of their bodies.
     pub fn pointer_bytes(table: &Table<'_>) -> usize {
-        (table.movable_count() + 1) * size_of::<usize>() + rules::PATTERNS.len()
+        (table.movable_count() + 1) * size_of::<usize>() + fde::PATTERNS.len()
     }
 
     /// Address of those FDEs.

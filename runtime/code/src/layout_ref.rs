@@ -5,9 +5,9 @@ use crate::arena::Arena;
 use crate::epoch_layout::EpochLayout;
 use crate::image::Image;
 use core::ops::Range;
-use szc_abi::SLOT_HEAD_BYTES;
-use szc_layout::arch::check::{CHECK_ENTRY_AT, FULL_CHECK_BYTES};
-use szc_layout::arch::entry::STUB_BYTES;
+use szc_abi::PATCHABLE_ENTRY_BYTES;
+use szc_layout::arch::patch::STUB_BYTES;
+use szc_layout::arch::stack_check::{CHECK_ENTRY_AT, FULL_CHECK_BYTES};
 use szc_layout::body::Targets;
 use szc_layout::order;
 use szc_layout::slot::{EntryKind, FunctionSlot, WORD_IN_FRONT};
@@ -115,7 +115,7 @@ impl LayoutRef<'_> {
     pub fn is_slot_of(&self, function: u32, offset: u32) -> bool {
         function < self.image.count() && {
             let (origin, slot) = (self.drawn.offset(function), self.image.slot(function));
-            (origin - SLOT_HEAD_BYTES..origin + slot.bytes).contains(&offset)
+            (origin - PATCHABLE_ENTRY_BYTES..origin + slot.bytes).contains(&offset)
         }
     }
 
@@ -143,7 +143,7 @@ impl LayoutRef<'_> {
         let slot = self.image.slot(function);
         let (start, bytes) = match part {
             Part::Slot => {
-                let front = SLOT_HEAD_BYTES as usize;
+                let front = PATCHABLE_ENTRY_BYTES as usize;
                 (self.origin(function) - front, front + slot.bytes as usize)
             }
             Part::FullCheck => (self.full_check(function), FULL_CHECK_BYTES),

@@ -8,10 +8,10 @@
 use crate::layout_ref::LayoutRef;
 use core::sync::atomic::Ordering;
 use szc_abi::Movable;
-use szc_layout::arch::check::{
-    self, CHECK_ENTRY_AT, CHECK_OPENING, FULL_CHECK_BYTES, FULL_CHECK_JUMP_AT,
+use szc_layout::arch::patch::{self, RESOLVED_ENTRY, Word};
+use szc_layout::arch::stack_check::{
+    self, CHECK_ENTRY_AT, CHECK_HOT_PATCH_POINT, FULL_CHECK_BYTES, FULL_CHECK_JUMP_AT,
 };
-use szc_layout::arch::entry::{self, OPEN_HEAD, Word};
 use szc_layout::slot::{EntryKind, FunctionSlot, WORD_IN_FRONT};
 
 /// All entries of a function in a layout.
@@ -38,12 +38,12 @@ struct HotPatchPoint {
 impl HotPatchPoint {
     /// The bytes that are kept, and those that change.
     fn mask(self) -> Word {
-        entry::first_bytes(self.kept + Movable::DETOUR_JUMP_BYTES)
+        patch::first_bytes(self.kept + Movable::HOT_PATCH_BYTES)
     }
 
     /// Its first bytes while calls go elsewhere.
     fn patched(self) -> Word {
-        entry::left(self.at, self.resolved, self.kept, self.target)
+        patch::retargeted(self.at, self.resolved, self.kept, self.target)
     }
 }
 
@@ -58,7 +58,7 @@ impl<'a> PatchableEntry<'a> {
     /// synchronized last.
     pub fn resolve(self) {
         if self.slot.outer == EntryKind::NoOp {
-            return self.layout.arena.set_word(self.word_in_front(), OPEN_HEAD);
+            return self.layout.arena.set_word(self.word_in_front(), RESOLVED_ENTRY);
         }
         // What the outer one goes on to comes first.
         for point in self.points().rev() {
@@ -99,7 +99,7 @@ impl<'a> PatchableEntry<'a> {
     fn way_on(self, target: usize) -> Word {
         let pushes = self.slot.undone_pushes().unwrap_or(0);
         let first = self.layout.image.first_bytes(self.function);
-        entry::detour(self.word_in_front(), target, first, pushes)
+        patch::undo_trampoline(self.word_in_front(), target, first, pushes)
     }
 
     /// The hot-patch points, the outer one first; nothing if that is a no-op.
@@ -113,7 +113,7 @@ impl<'a> PatchableEntry<'a> {
             // No push has been executed there.
             EntryKind::Check => Some(HotPatchPoint {
                 at: origin,
-                resolved: CHECK_OPENING,
+                resolved: CHECK_HOT_PATCH_POINT,
                 kept: CHECK_ENTRY_AT as u32,
                 target: trampoline + pushes as usize,
             }),
@@ -151,6 +151,6 @@ impl<'a> PatchableEntry<'a> {
         let at = full_check + FULL_CHECK_JUMP_AT;
         // Only the holder of the lock changes it, so it is the same until it is stored.
         let word = self.layout.arena.word(at).load(Ordering::Relaxed);
-        (at, check::full_check_jump(full_check + FULL_CHECK_BYTES, target, word))
+        (at, stack_check::full_check_jump(full_check + FULL_CHECK_BYTES, target, word))
     }
 }

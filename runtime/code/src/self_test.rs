@@ -9,7 +9,7 @@
 use crate::arena::Arena;
 use crate::refused::Refused;
 use core::sync::atomic::{AtomicU8, Ordering};
-use szc_layout::arch::entry::{WORD_BYTES, Word};
+use szc_layout::arch::patch::{WORD_BYTES, Word};
 use szc_sys::arch::number::{self, FIRST_NUMBER};
 use szc_sys::os::{self, File};
 

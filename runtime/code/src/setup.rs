@@ -21,7 +21,7 @@ use crate::table::MappedTable;
 use crate::unpadded_clones;
 use core::ffi::CStr;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
-use szc_layout::arch::entry;
+use szc_layout::arch::patch;
 use szc_layout::epoch::Epochs;
 use szc_layout::order;
 use szc_layout::slot::{CopyShape, FunctionSlot};
@@ -76,7 +76,7 @@ fn sizes(request: &Request<'_>) -> Result<Sizes, Refused> {
         .ok_or(Refused::Arena(Unavailable::Budget))?;
     let place_bytes = (slots_bytes.next_multiple_of(PLACEMENT_GRAIN_BYTES) as usize)
         + clone_bytes as usize
-        + table.movable_count() * entry::STUB_BYTES;
+        + table.movable_count() * patch::STUB_BYTES;
     Ok(Sizes { slots_bytes, place_bytes })
 }
 

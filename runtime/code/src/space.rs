@@ -5,7 +5,7 @@ use crate::arena::Arena;
 use crate::epoch_layout::{EpochLayouts, HAS_CLONE};
 use crate::image::Image;
 use crate::layout_ref::LayoutRef;
-use szc_layout::arch::entry::STUB_BYTES;
+use szc_layout::arch::patch::STUB_BYTES;
 use szc_layout::epoch::{Epochs, Use};
 use szc_sys::os::Array;
 

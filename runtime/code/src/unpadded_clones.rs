@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
-use szc_layout::arch::check::FULL_CHECK_BYTES;
+use szc_layout::arch::stack_check::FULL_CHECK_BYTES;
 use szc_layout::slot::{Frames, FunctionSlot, Patching};
 use szc_sys::os::{Array, Errno};
 

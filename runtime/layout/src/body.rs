@@ -8,7 +8,7 @@
 //! Nothing here knows where copies lie: addresses come in, words go out.
 
 use crate::arch::TRAP;
-use crate::arch::entry::WORD_BYTES;
+use crate::arch::patch::WORD_BYTES;
 use szc_abi::unwind::{CIE_POINTER_AT, INITIAL_LOCATION_AT};
 use szc_abi::{
     FieldKind, FieldReader, FrameReader, Malformed, Movable, NumberReader, OFFSET_BYTES, Rules,

@@ -6,7 +6,7 @@
 
 use crate::rng::Stream;
 use crate::slot::FunctionSlot;
-use szc_abi::{PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+use szc_abi::{PATCHABLE_ENTRY_BYTES, PLACEMENT_GRAIN_BYTES};
 
 /// The gap before the first function spreads the whole layout over this many bytes, so that every
 /// function's address is uniform in the bits that index caches, however few functions there are.
@@ -40,8 +40,9 @@ pub fn max_bytes(slots: impl Iterator<Item = FunctionSlot>) -> Option<u32> {
     for slot in slots {
         functions += 1;
         // A body begins on a grain.
-        total =
-            total.checked_add(SLOT_HEAD_BYTES + PLACEMENT_GRAIN_BYTES)?.checked_add(slot.bytes)?;
+        total = total
+            .checked_add(PATCHABLE_ENTRY_BYTES + PLACEMENT_GRAIN_BYTES)?
+            .checked_add(slot.bytes)?;
     }
     let gaps = functions.checked_mul(gap_choices(functions))?.checked_mul(PLACEMENT_GRAIN_BYTES)?;
     total.checked_add(gaps).filter(|&bytes| bytes < 1 << 31)
@@ -75,7 +76,7 @@ pub fn draw(
 
 /// The first place for a slot behind `end`: where its origin is, and where all of it ends.
 fn place(slot: FunctionSlot, end: u32) -> (u32, u32) {
-    let body = (end + SLOT_HEAD_BYTES + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
+    let body = (end + PATCHABLE_ENTRY_BYTES + slot.body).next_multiple_of(PLACEMENT_GRAIN_BYTES);
     let start = body - slot.body;
     (start, start + slot.bytes)
 }
@@ -112,7 +113,7 @@ pub fn function_at(
     order: &[u32],
     offsets: &[u32],
 ) -> Option<u32> {
-    let start = |function| offsets[function as usize] - SLOT_HEAD_BYTES;
+    let start = |function| offsets[function as usize] - PATCHABLE_ENTRY_BYTES;
     let behind = order.partition_point(|&function| start(function) <= offset);
     let function = *order.get(behind.checked_sub(1)?)?;
     (offset < offsets[function as usize] + slot(function).bytes).then_some(function)
@@ -129,9 +130,9 @@ mod tests {
     /// Every other function has a check in front of its body, and every third an undo trampoline.
     fn slot(function: u32) -> FunctionSlot {
         let frame = [0, Movable::FLAG_FRAME | Movable::FLAG_INNER_ENTRY][function as usize % 2];
-        let detour = [Movable::detour_flags(1), 0, 0][function as usize % 3];
+        let point = [Movable::hot_patch_flags(1), 0, 0][function as usize % 3];
         let function =
-            Movable { size: SIZES[function as usize], flags: frame | detour, ..Movable::default() };
+            Movable { size: SIZES[function as usize], flags: frame | point, ..Movable::default() };
         FunctionSlot::of(&function, Frames::Padded, Patching::Bodies)
     }
 
@@ -151,7 +152,7 @@ mod tests {
             for function in order {
                 let start = offsets[function as usize];
                 assert_eq!((start + slot(function).body) % PLACEMENT_GRAIN_BYTES, 0);
-                assert!(start - SLOT_HEAD_BYTES >= previous_end);
+                assert!(start - PATCHABLE_ENTRY_BYTES >= previous_end);
                 previous_end = start + slot(function).bytes;
             }
             assert_eq!(previous_end, end);
@@ -169,7 +170,10 @@ mod tests {
             let body = offsets[function] + this.body;
             assert_eq!(body % LINE_BYTES, original(function as u32) as u32 % LINE_BYTES);
             let gap = offsets[function + 1] - (offsets[function] + this.bytes);
-            assert!((SLOT_HEAD_BYTES..SLOT_HEAD_BYTES + LINE_BYTES).contains(&gap), "{gap}");
+            assert!(
+                (PATCHABLE_ENTRY_BYTES..PATCHABLE_ENTRY_BYTES + LINE_BYTES).contains(&gap),
+                "{gap}"
+            );
         }
         assert_eq!(end, offsets[4] + slot(4).bytes);
     }
@@ -186,7 +190,7 @@ mod tests {
         let (order, offsets, end) = drawn(9, 9);
         for function in 0..5 {
             let (start, slot_of) = (offsets[function as usize], slot(function));
-            for offset in [start - SLOT_HEAD_BYTES, start, start + slot_of.bytes - 1] {
+            for offset in [start - PATCHABLE_ENTRY_BYTES, start, start + slot_of.bytes - 1] {
                 assert_eq!(function_at(offset, slot, &order, &offsets), Some(function));
             }
         }

@@ -9,8 +9,8 @@
 //!
 //! Where the link step allows it, a body is entered at its first byte, and one of its first
 //! instructions is the hot-patch point: it becomes a jump to the *undo trampoline* when calls are
-//! to go elsewhere ([`Movable::detour`]). Otherwise a *no-op* in front of the body is entered,
-//! which itself becomes the jump.
+//! to go elsewhere ([`Movable::hot_patch_point`]). Otherwise a *no-op* in front of the body is
+//! entered, which itself becomes the jump.
 //!
 //! A *padded* function has two bodies. That in the slot takes a pad with its frame: a constant,
 //! drawn for this function and layout. The other, the unpadded clone, takes none; the stack-room
@@ -29,8 +29,8 @@
 //! another ([`szc_abi::FieldKind::Inner`]). What then runs of a body that is unresolved, its
 //! pushes, moves the stack as in the original, whose FDE holds there.
 
-use crate::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
-use crate::arch::entry::WORD_BYTES;
+use crate::arch::patch::WORD_BYTES;
+use crate::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -122,7 +122,7 @@ impl FunctionSlot {
     #[must_use]
     pub fn of(function: &Movable, frames: Frames, patching: Patching) -> Self {
         let copy = function.copy_bytes();
-        let pushes = function.detour().filter(|_| patching == Patching::Bodies);
+        let pushes = function.hot_patch_point().filter(|_| patching == Patching::Bodies);
         if frames == Frames::AsBuilt || !function.has_frame() {
             let outer = if pushes.is_some() { EntryKind::Body } else { EntryKind::NoOp };
             let pushes = pushes.unwrap_or(0);
@@ -172,7 +172,7 @@ impl FunctionSlot {
     #[must_use]
     pub fn hot_patch_bytes(self) -> u32 {
         let is_entered = self.inner || self.outer == EntryKind::Body;
-        if is_entered { self.pushes + Movable::DETOUR_JUMP_BYTES } else { 0 }
+        if is_entered { self.pushes + Movable::HOT_PATCH_BYTES } else { 0 }
     }
 
     /// Pushes of the function's that stand when the code at a place in front of the body is about
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_body_with_a_hot_patch_point_is_entered_without_a_no_op() {
-        let mut simple = Movable { flags: Movable::detour_flags(0), ..function(0) };
+        let mut simple = Movable { flags: Movable::hot_patch_flags(0), ..function(0) };
         let opened = slot(&simple, Frames::Padded);
         assert_eq!((opened.outer, opened.undone_pushes()), (EntryKind::Body, Some(0)));
         assert_eq!((opened.body, opened.front(), opened.hot_patch_bytes()), (0, None, 2));
@@ -261,7 +261,7 @@ mod tests {
             (EntryKind::NoOp, None, 0)
         );
         // The pop, and the jump behind it.
-        simple.flags = Movable::detour_flags(1);
+        simple.flags = Movable::hot_patch_flags(1);
         let pushed = slot(&simple, Frames::Padded);
         assert_eq!(pushed.hot_patch_bytes(), 3);
         assert_eq!([-8, -7, -3].map(|place| pushed.pushes_at(place)), [1, 0, 0]);
@@ -275,14 +275,14 @@ mod tests {
         let without = slot(&padded, Frames::Padded);
         assert_eq!(entries(without), [EntryKind::Check]);
         assert_eq!((without.undone_pushes(), without.hot_patch_bytes()), (Some(0), 0));
-        padded.flags |= Movable::detour_flags(1);
+        padded.flags |= Movable::hot_patch_flags(1);
         let both = slot(&padded, Frames::Padded);
         assert_eq!(entries(both), [EntryKind::Check, EntryKind::Body]);
         assert_eq!(
             (both.undone_pushes(), both.hot_patch_bytes(), both.front()),
             (Some(1), 3, Some(0))
         );
-        // In the detour a push stands, in the check none does.
+        // In the undo trampoline a push stands, in the check none does.
         assert_eq!([-8, -7, 0, 15].map(|place| both.pushes_at(place)), [1, 0, 0, 0]);
         // Nobody comes in there otherwise, so nothing is to be undone.
         padded.flags &= !Movable::FLAG_INNER_ENTRY;

@@ -3,7 +3,7 @@
 
 use crate::resolver::resolve;
 use core::arch::global_asm;
-use szc_layout::arch::entry::{RED_ZONE_BYTES, RESOLVER_STACK_BYTES};
+use szc_layout::arch::patch::{RED_ZONE_BYTES, RESOLVER_STACK_BYTES};
 
 // szc_rt_stub is the pattern of all stubs: each slot of a region has one, and is known by its
 // address. szc_rt_resolve is entered from stubs alone: [rsp] is an address in the stub, and behind
@@ -149,7 +149,7 @@ unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use szc_layout::arch::entry::{STUB_BYTES, stub};
+    use szc_layout::arch::patch::{STUB_BYTES, stub};
 
     #[test]
     fn a_stub_has_the_bytes_of_the_pattern_for_which_there_are_unwind_rules() {

@@ -6,7 +6,7 @@ use crate::pc_map::PC_MAP;
 use core::ops::Range;
 use szc_code::layout_ref::Part;
 use szc_code::pc_map::Located;
-use szc_layout::arch::rules;
+use szc_layout::arch::fde;
 use szc_layout::slot::WORD_IN_FRONT;
 
 /// Parts of a function that have FDEs, at most.
@@ -48,8 +48,8 @@ fn of_part(located: &Located<'_>, address: usize) -> (Fde, Range<usize>, usize) 
     let whole = layout.range(function, located.part);
     let front = |rules: usize| Fde::Front(layout.image.fdes_in_front() + rules);
     match located.part {
-        Part::Stub => (front(rules::STUB_AT), whole, 0),
-        Part::FullCheck => (front(rules::FRONT_AT), whole, 1),
+        Part::Stub => (front(fde::STUB_AT), whole, 0),
+        Part::FullCheck => (front(fde::FRONT_AT), whole, 1),
         Part::Clone => (Fde::Original, whole, 2),
         Part::Slot => {
             let (slot, origin) = (layout.image.slot(function), layout.origin(function));
@@ -68,10 +68,10 @@ fn of_part(located: &Located<'_>, address: usize) -> (Fde, Range<usize>, usize) 
             let at = |place: i32| origin.wrapping_add_signed(place as isize);
             let behind = slot.front().map_or(body, at);
             if address >= behind {
-                return (front(rules::FRONT_AT), behind..body, 4);
+                return (front(fde::FRONT_AT), behind..body, 4);
             }
             let pushes = slot.undone_pushes().unwrap_or(0);
-            (front(rules::detour_at(pushes)), at(WORD_IN_FRONT)..behind, 3)
+            (front(fde::undo_trampoline_at(pushes)), at(WORD_IN_FRONT)..behind, 3)
         }
     }
 }

@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use szc_abi::Table;
 use szc_code::refused::Refused;
 use szc_code::side_memory::SideMemory;
-use szc_layout::arch::rules;
+use szc_layout::arch::fde;
 use szc_sys::arch;
 use szc_sys::next::{self, DL_FIND_OBJECT as NEXT, Function};
 
@@ -89,7 +89,8 @@ pub fn side_memory(base: usize, table: &Table<'_>) -> Result<SideMemory, Refused
 /// of at most so many bytes; nothing if its FDE has no form that can be relocated.
 fn part_bytes(original: usize, fde_bytes: usize) -> Option<usize> {
     // SAFETY: patterns of FDEs, of which these are the longest.
-    let pattern = unsafe { Source::read(rules::PATTERNS.as_ptr() as usize + rules::detour_at(0)) }?;
+    let pattern =
+        unsafe { Source::read(fde::PATTERNS.as_ptr() as usize + fde::undo_trampoline_at(0)) }?;
     let pattern = pattern.memory_bytes(0);
     // SAFETY: the function's own type; the result has room, and is filled in before it is read.
     let entry = unsafe {

@@ -36,7 +36,7 @@ impl Targets {
 }
 
 /// Pushes in front of the hot-patch point of the function's copies, if they have one: what
-/// [`Movable::detour`] promises.
+/// [`Movable::hot_patch_point`] promises.
 #[must_use]
 pub fn pushes_in_front(
     function: &Function<'_>,
@@ -46,8 +46,8 @@ pub fn pushes_in_front(
 ) -> Option<u32> {
     let is_push = |&&byte: &&u8| PUSHES.contains(&byte) && byte != PUSH_STACK_POINTER;
     let count = bytes.iter().take_while(is_push).count();
-    let pushes = u32::try_from(count).ok().filter(|&n| n <= Movable::MAX_DETOUR_PUSHES)?;
-    let changed = pushes + Movable::DETOUR_JUMP_BYTES;
+    let pushes = u32::try_from(count).ok().filter(|&n| n <= Movable::MAX_UNDONE_PUSHES)?;
+    let changed = pushes + Movable::HOT_PATCH_BYTES;
     let (start, end) = (function.start, function.start + u64::from(changed));
     // The instruction behind the pushes, which must not be of one byte. (Each push is one.)
     let behind = function.decoded.boundaries.get(count + 1).copied().unwrap_or(function.end);

@@ -100,7 +100,7 @@ fn flags(function: &MovableFunction) -> u32 {
     };
     let switches = if function.switches_stacks { Movable::FLAG_SWITCHES_STACKS } else { 0 };
     let inner = if function.inner_entry { Movable::FLAG_INNER_ENTRY } else { 0 };
-    let hot_patch = function.hot_patch_pushes.map_or(0, Movable::detour_flags);
+    let hot_patch = function.hot_patch_pushes.map_or(0, Movable::hot_patch_flags);
     labels | frame | switches | inner | hot_patch
 }
 

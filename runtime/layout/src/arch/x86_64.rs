@@ -2,9 +2,9 @@
 //!
 //! Source: Intel SDM volume 2.
 
-pub mod check;
-pub mod entry;
-pub mod rules;
+pub mod fde;
+pub mod patch;
+pub mod stack_check;
 
 /// `int3`: fills what holds no code.
 pub const TRAP: u8 = 0xcc;

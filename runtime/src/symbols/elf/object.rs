@@ -105,7 +105,7 @@ fn headers(sink: &mut Sink<'_>, parts: &Parts, (start, bytes): (u64, u64)) {
 mod tests {
     use super::*;
     use szc_abi::unwind::Frames;
-    use szc_abi::{Header, Movable, SLOT_HEAD_BYTES};
+    use szc_abi::{Header, Movable, PATCHABLE_ENTRY_BYTES};
     use szc_layout::slot;
 
     const START: u64 = 0x7000;
@@ -184,7 +184,7 @@ mod tests {
         assert!(symbols.contains("0000000000000208    16 FUNC") && symbols.contains("second"));
         let rules = text("--debug-dump=frames");
         let covers = "pc=0000000000007100..0000000000007130";
-        assert_eq!(SLOT_HEAD_BYTES, 8);
+        assert_eq!(PATCHABLE_ENTRY_BYTES, 8);
         assert!(rules.contains(covers) && rules.contains("DW_CFA_advance_loc: 8"), "{rules}");
         assert!(rules.contains("pc=0000000000007fe0..0000000000007ff0"), "{rules}");
         std::fs::remove_file(&path).unwrap();

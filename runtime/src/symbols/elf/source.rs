@@ -11,9 +11,9 @@
 
 use super::sink::Sink;
 use szc_abi::unwind::{Common, Frame, Frames};
-use szc_abi::{Movable, OFFSET_BYTES, SLOT_HEAD_BYTES, Table, put_offset};
-use szc_layout::arch::check::{CHECK_BYTES, FULL_CHECK_BYTES};
-use szc_layout::arch::entry::{STUB_BYTES, STUB_RULES};
+use szc_abi::{Movable, OFFSET_BYTES, PATCHABLE_ENTRY_BYTES, Table, put_offset};
+use szc_layout::arch::patch::{STUB_BYTES, STUB_CFA};
+use szc_layout::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
 use szc_layout::body::frame_of;
 use szc_layout::slot::{self, FunctionSlot, Patching};
 
@@ -34,7 +34,7 @@ const DEBUG_CIE_ID: u32 = u32::MAX;
 const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 
 // The distance from the entry to the body is one instruction.
-const _: () = assert!(SLOT_HEAD_BYTES as usize + CHECK_BYTES < 0x40);
+const _: () = assert!(PATCHABLE_ENTRY_BYTES as usize + CHECK_BYTES < 0x40);
 
 /// Where a layout has its functions.
 pub trait Places {
@@ -136,14 +136,14 @@ impl Source<'_> {
             let Some(function) = self.table.movable(index as usize) else { continue };
             let slot = FunctionSlot::of(&function, self.frames, Patching::NoOps);
             let body = places.body(index);
-            let entry = body - u64::from(SLOT_HEAD_BYTES);
+            let entry = body - u64::from(PATCHABLE_ENTRY_BYTES);
             if self.for_debugger {
                 // Breakpoints in front of the body would go when the entry is patched.
                 symbol(at, out, &function, body, function.size);
             } else {
-                symbol(at, out, &function, entry, SLOT_HEAD_BYTES + slot.bytes);
+                symbol(at, out, &function, entry, PATCHABLE_ENTRY_BYTES + slot.bytes);
             }
-            let lead = SLOT_HEAD_BYTES + slot.body;
+            let lead = PATCHABLE_ENTRY_BYTES + slot.body;
             let pad = slot.padded.and(Some(places.pad(index)));
             self.fdes(&function, (entry, lead, pad), cies, at, out);
         }
@@ -166,7 +166,7 @@ impl Source<'_> {
         }
         for index in 0..count {
             let stub = (places.stub(index), STUB_BYTES as u64);
-            self.fde(at, out, 0, stub, |sink| sink.bytes(&STUB_RULES));
+            self.fde(at, out, 0, stub, |sink| sink.bytes(&STUB_CFA));
         }
     }
 

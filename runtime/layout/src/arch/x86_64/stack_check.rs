@@ -1,30 +1,30 @@
-//! x86-64: whether a frame with a pad has room for it. A check lies in front of the body, and where
-//! it does not say enough, it goes on in a full one elsewhere; the contract is that of
-//! [`PadState`].
+//! x86-64: the stack-room check, whether a frame with a pad has room for it. A check lies in front
+//! of the body, and where it does not say enough, it goes on in a full one elsewhere; the contract
+//! is that of [`PadState`].
 
-use super::entry::{JUMP_BYTES, WORD_BYTES, Word, with_bytes};
+use super::patch::{JUMP_BYTES, WORD_BYTES, Word, with_bytes};
 use szc_abi::Movable;
 use szc_abi::stack::PadState;
 
 /// Bytes of the check in front of the body of a frame that has a pad, on the grain.
 pub const CHECK_BYTES: usize = 16;
 
-/// Offset in a check of its first instruction, at which it is entered; who comes from a head passes
-/// a `nop`.
+/// Offset in a check of its first instruction, at which it is entered; who comes from a patchable
+/// entry passes a `nop`.
 pub const CHECK_ENTRY_AT: usize = 1;
 
 /// `nop` of one byte.
 const NOP: u8 = 0x90;
 
-/// The first bytes of an open check: what is in front of the entry, and what becomes a jump when
+/// The first bytes of a resolved check: what is in front of the entry, and what becomes a jump when
 /// calls go elsewhere.
-pub const CHECK_OPENING: Word = Word::from_le_bytes([NOP, 0x64, 0x48, 0, 0, 0, 0, 0]);
+pub const CHECK_HOT_PATCH_POINT: Word = Word::from_le_bytes([NOP, 0x64, 0x48, 0, 0, 0, 0, 0]);
 
 /// How many those are: the same form as the beginning of a body, what is kept, and a jump behind
 /// it.
-pub const CHECK_OPENING_BYTES: usize = CHECK_ENTRY_AT + Movable::DETOUR_JUMP_BYTES as usize;
+pub const CHECK_HOT_PATCH_POINT_END: usize = CHECK_ENTRY_AT + Movable::HOT_PATCH_BYTES as usize;
 
-const _: () = assert!(CHECK_OPENING_BYTES <= WORD_BYTES);
+const _: () = assert!(CHECK_HOT_PATCH_POINT_END <= WORD_BYTES);
 
 /// The check at `at`: goes on behind itself if the stack pointer is not below where the thread's
 /// frames get pads and nothing else lies above (that is so for the main thread alone), and else at
@@ -96,17 +96,17 @@ pub fn full_check_jump(end: usize, plain: usize, word: Word) -> Word {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{first_bytes, left};
+    use super::super::patch::{first_bytes, retargeted};
     use super::*;
 
     #[test]
     fn a_check_is_left_at_its_first_instruction() {
         let check = check(0x1010, 0x9000, -40);
         let first = Word::from_le_bytes(*check.first_chunk().unwrap());
-        let mask = first_bytes(CHECK_OPENING_BYTES as u32);
-        assert_eq!(first & mask, CHECK_OPENING);
-        let left = left(0x1010, CHECK_OPENING, CHECK_ENTRY_AT as u32, 0x1008 + 2);
-        assert_eq!(left.to_le_bytes()[..3], [NOP, 0xeb, 0xf7]);
+        let mask = first_bytes(CHECK_HOT_PATCH_POINT_END as u32);
+        assert_eq!(first & mask, CHECK_HOT_PATCH_POINT);
+        let patched = retargeted(0x1010, CHECK_HOT_PATCH_POINT, CHECK_ENTRY_AT as u32, 0x1008 + 2);
+        assert_eq!(patched.to_le_bytes()[..3], [NOP, 0xeb, 0xf7]);
         assert_eq!(check[10..12], [0x0f, 0x82]);
         assert_eq!(check[12..], (0x9000 - 0x1020u32).to_le_bytes());
     }

@@ -1,4 +1,5 @@
-//! x86-64: how a copy is entered. Words in front of bodies, and stubs for what is not there yet.
+//! x86-64: how a copy is entered, and how calls of it are retargeted by a patch of one word. Stubs
+//! for what is not there yet.
 //!
 //! What changes while threads run is one instruction, all of whose bytes lie in one aligned word of
 //! 8 bytes, and it changes by one store of that word: no thread can stand inside it, and every
@@ -6,44 +7,45 @@
 //! bytes are safe for asynchronous cross-modification). There are two kinds:
 //!
 //! ```text
-//! head      the word in front of the copy is entered, and is the instruction
-//! opening   the copy, or its check, is entered at its first instruction; one of the first, behind
-//!           pushes of one byte, becomes a jump of 2 bytes to a detour, which undoes the pushes and
-//!           jumps on
+//! patchable entry   the word in front of the copy is entered, and is the instruction
+//! hot-patch point   the copy, or its stack-room check, is entered at its first instruction; one of
+//!                   the first, behind pushes of one byte, becomes a jump of 2 bytes to an undo
+//!                   trampoline, which undoes the pushes and jumps on
 //! ```
 //!
 //! A stub moves the stack pointer before it pushes anything: one half of a split function may jump
 //! to the other half with data of its own in the red zone below the stack pointer.
 
 use super::{TRAP, displacement};
-use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES, SLOT_HEAD_BYTES};
+use szc_abi::{Movable, PATCHABLE_ENTRY_BYTES, PLACEMENT_GRAIN_BYTES};
 
 /// Bytes of the word that changes at once.
-pub const WORD_BYTES: usize = SLOT_HEAD_BYTES as usize;
+pub const WORD_BYTES: usize = PATCHABLE_ENTRY_BYTES as usize;
 
 /// Such a word, its first byte the lowest. Words are put together by shifts: copying a number of
 /// bytes that is not known to the compiler would call the program's `memcpy`.
 pub type Word = u64;
 
-/// `nop dword ptr [rax+rax+0]` of 8 bytes: the head of a copy that is entered. What is in front may
-/// go on here, too.
-pub const OPEN_HEAD: Word = Word::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]);
+/// `nop dword ptr [rax+rax+0]` of 8 bytes: the patchable entry of a copy that is
+/// resolved. What is in front may go on here, too.
+pub const RESOLVED_ENTRY: Word =
+    Word::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00]);
 
 /// Bytes of `jmp rel32`.
 pub(super) const JUMP_BYTES: usize = 5;
 
-// Where the instruction of an opening lies: in the first word of a body, which begins on the grain.
+// Where a hot-patch point lies: in the first word of a body, which begins on the grain.
 const _: () = assert!(
-    (Movable::MAX_DETOUR_PUSHES + Movable::DETOUR_JUMP_BYTES) as usize <= WORD_BYTES
-        && Movable::MAX_DETOUR_PUSHES as usize + JUMP_BYTES <= WORD_BYTES
+    (Movable::MAX_UNDONE_PUSHES + Movable::HOT_PATCH_BYTES) as usize <= WORD_BYTES
+        && Movable::MAX_UNDONE_PUSHES as usize + JUMP_BYTES <= WORD_BYTES
         && (PLACEMENT_GRAIN_BYTES as usize).is_multiple_of(WORD_BYTES)
 );
 
-/// A detour at `at`, which undoes the pushes that a body begins with and goes on at a target.
-/// Without pushes it is a head that leads on. The target must be within reach, as all of the arena
-/// is.
+/// An undo trampoline at `at`, which undoes the pushes that a body begins with and goes on at a
+/// target. Without pushes it is a patchable entry that is forwarded. The target must be within
+/// reach, as all of the arena is.
 #[must_use]
-pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
+pub fn undo_trampoline(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     /// What `pop` of a register has more than `push` of it.
     const POP_FROM_PUSH: Word = 8;
     const TRAPS: Word = Word::from_le_bytes([TRAP; WORD_BYTES]);
@@ -55,12 +57,12 @@ pub fn detour(at: usize, target: usize, body: Word, pushes: u32) -> Word {
     pops | (jump | TRAPS << (8 * JUMP_BYTES)) << (8 * pushes)
 }
 
-/// The beginning of a body at `at`, whose first bytes are these, once it is left for its detour
-/// behind so many pushes.
+/// The beginning of a body at `at`, whose first bytes are these, once its hot-patch point, behind
+/// so many pushes, leads to the undo trampoline.
 #[must_use]
-pub fn left(at: usize, body: Word, pushes: u32, detour: usize) -> Word {
-    let behind = at + (pushes + Movable::DETOUR_JUMP_BYTES) as usize;
-    let displacement = detour.wrapping_sub(behind) as u8;
+pub fn retargeted(at: usize, body: Word, pushes: u32, trampoline: usize) -> Word {
+    let behind = at + (pushes + Movable::HOT_PATCH_BYTES) as usize;
+    let displacement = trampoline.wrapping_sub(behind) as u8;
     let jump = 0xeb | Word::from(displacement) << 8; // jmp rel8
     with_bytes(body, jump << (8 * pushes), 0xffff << (8 * pushes))
 }
@@ -106,9 +108,9 @@ pub fn stack_pointer_at_stub(pushed_at: usize) -> usize {
     pushed_at + 8 + RED_ZONE_BYTES
 }
 
-/// How the rules of a stub differ from those at an entry (`DW_CFA_…`): behind its first
+/// How the FDE of a stub differs from that of an entry (`DW_CFA_…`): behind its first
 /// instruction, red zone and return address lie above the stack pointer.
-pub const STUB_RULES: [u8; 4] = {
+pub const STUB_CFA: [u8; 4] = {
     let cfa = RED_ZONE_BYTES + 8;
     let after_first = 0x40 | STUB_CALL_AT as u8;
     assert!(STUB_CALL_AT < 0x40 && cfa >> 14 == 0);
@@ -151,21 +153,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_leads_on_forwards_and_backwards() {
-        let head = |target| detour(0x1008, target, 0, 0).to_le_bytes();
-        assert_eq!(head(0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
-        assert_eq!(head(0x100d - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]);
+    fn a_patchable_entry_is_forwarded_forwards_and_backwards() {
+        let entry = |target| undo_trampoline(0x1008, target, 0, 0).to_le_bytes();
+        assert_eq!(entry(0x110d), [0xe9, 0, 1, 0, 0, 0xcc, 0xcc, 0xcc]);
+        assert_eq!(entry(0x100d - 2), [0xe9, 0xfe, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc]);
     }
 
     #[test]
-    fn a_detour_undoes_the_last_push_first() {
+    fn an_undo_trampoline_undoes_the_last_push_first() {
         // push %rbp; push %rbx; mov %edi, %ebx; …: pop %rbx; pop %rbp; jmp
         let body = Word::from_le_bytes([0x55, 0x53, 0x89, 0xfb, 1, 2, 3, 4]);
-        let word = detour(0x1008, 0x110f, body, 2);
+        let word = undo_trampoline(0x1008, 0x110f, body, 2);
         assert_eq!(word.to_le_bytes(), [0x5b, 0x5d, 0xe9, 0, 1, 0, 0, 0xcc]);
-        let left = left(0x1010, body, 2, 0x1008);
-        assert_eq!(left.to_le_bytes(), [0x55, 0x53, 0xeb, 0xf4, 1, 2, 3, 4]);
-        let three = detour(0x1008, 0x1110, body, 3);
+        let patched = retargeted(0x1010, body, 2, 0x1008);
+        assert_eq!(patched.to_le_bytes(), [0x55, 0x53, 0xeb, 0xf4, 1, 2, 3, 4]);
+        let three = undo_trampoline(0x1008, 0x1110, body, 3);
         assert_eq!(three.to_le_bytes()[3..], [0xe9, 0, 1, 0, 0]);
         assert_eq!(first_bytes(3), 0xff_ffff);
     }

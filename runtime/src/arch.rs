@@ -1,4 +1,0 @@
-//! What differs between processors, of the crates below.
-
-pub use szc_layout::arch::entry;
-pub use szc_sys::arch::*;
