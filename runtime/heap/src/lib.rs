@@ -48,7 +48,7 @@ use thread::{Heaps, ThreadHeap};
 /// The allocators that can lie under the shuffle layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeapBase {
-    /// Slabs of blocks of one size class each ([`size_class`]).
+    /// Slabs of blocks of one size class each (`size_class`).
     Segregated,
     /// Two-level segregated fit.
     Tlsf,

@@ -54,7 +54,7 @@ fn key(experiment: &Experiment, program: usize) -> Markup {
     html! {
         span.key {
             svg viewBox="0 0 14 14" aria-hidden="true" {
-                path class={ "points s" (series) } d=(marks::points(series, &[[7.0, 7.0]], 9.0));
+                path class={ "points s" (series) } d=(marks::points(series, &[[7.0, 7.0]], 9.0)) {}
             }
             (experiment.name(program))
         }
