@@ -251,7 +251,8 @@ fn compiler_command(recipe: &Recipe, language: Language, out: &Path) -> Result<S
     };
     if language == Language::Fortran {
         bail!(
-            "the libraries of one Fortran compiler are not those of another: no --link-cc with Fortran"
+            "the libraries of one Fortran compiler are not those of another: no --link-cc with \
+             Fortran"
         );
     }
     split_driver(&compiler, &linker, language, out)

@@ -17,14 +17,17 @@ const EXIT_FAILED: u8 = 1;
 /// The command line or the suite makes no sense.
 const EXIT_USAGE: u8 = 2;
 
+const AFTER_HELP: &str = "\
+Without names a command is about all programs. Exit status: 0 all is well; 1 a program could
+not be fetched, built or run, or computed something else (the others were done); 2 usage
+error, or suite.toml is not valid; measure: that of szc sweep, or 1 if a build is missing.
+spec-scripts/open-suite/README.md has examples.";
+
 #[derive(Debug, Parser)]
 #[command(
     name = "suite.sh",
     about = "Real programs of the kinds that SPEC CPU has: fetch, build, check, measure",
-    after_help = "Without names a command is about all programs. Exit status: 0 all is well; 1 a program could\n\
-                  not be fetched, built or run, or computed something else (the others were done); 2 usage\n\
-                  error, or suite.toml is not valid; measure: that of szc sweep, or 1 if a build is missing.\n\
-                  spec-scripts/open-suite/README.md has examples."
+    after_help = AFTER_HELP
 )]
 pub struct Cli {
     /// File that describes the programs
@@ -62,7 +65,12 @@ enum Command {
         #[arg(long, value_enum, default_value = "full")]
         size: Size,
         /// Runs of each workload, with layouts by the seeds 1 to N
-        #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(
+            long,
+            value_name = "N",
+            default_value = "1",
+            value_parser = clap::value_parser!(u64).range(1..)
+        )]
         seeds: u64,
         /// Milliseconds between layouts
         #[arg(long, value_name = "MS", default_value = "500")]

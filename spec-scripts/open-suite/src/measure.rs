@@ -36,7 +36,8 @@ pub fn check_levels(levels: &[String]) -> Result<()> {
         }
         if level.is_empty() || level.contains(['/', '{', '}']) || level.starts_with('.') {
             bail!(
-                "--flags={level:?} cannot be measured: levels name folders, so no /, no braces, and not empty"
+                "--flags={level:?} cannot be measured: levels name folders, so no /, no braces, \
+                 and not empty"
             );
         }
     }

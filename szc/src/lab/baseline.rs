@@ -60,7 +60,8 @@ pub(crate) struct Options {
 enum Action {
     /// Measure a command, or take a samples file, and store it under a name
     #[command(
-        override_usage = "szc baseline save NAME [OPTIONS] -- 'CMD'\n       szc baseline save NAME FILE.json",
+        override_usage = "szc baseline save NAME [OPTIONS] -- 'CMD'\n       szc baseline save NAME \
+                          FILE.json",
         after_help = "The options are those of szc run.",
         after_long_help = "The options are those of szc run."
     )]

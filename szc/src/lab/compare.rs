@@ -74,7 +74,8 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
     };
     if programs.len() < 2 {
         bail!(
-            "{} command, and at least two are needed: -- './a input' './b input', or versions of one, as --flags=-O2,-O3 makes them (to measure a single one: szc run)",
+            "{} command, and at least two are needed: -- './a input' './b input', or versions of \
+             one, as --flags=-O2,-O3 makes them (to measure a single one: szc run)",
             if programs.is_empty() { "no" } else { "one" }
         );
     }

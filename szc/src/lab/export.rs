@@ -27,7 +27,8 @@ Examples:
 
 Columns: experiment (the file's name), workload, program, name, complete (1 unless the
 run belongs to a block that was cut off), block, position, seed, the metrics, machine
-(host name), and one column figure_NAME for each further figure. What was not measured is empty in CSV,
+(host name), and one column figure_NAME for each further figure. What was not measured is empty in \
+CSV,
 null in JSON, NA in R.
 
 Exit status: 0 all was written; 1 something could not be written; 2 usage error, or a

@@ -90,7 +90,8 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
     let needed = if options.baseline.is_some() { 1 } else { 2 };
     if programs.len() != needed {
         return Err(Failure::Usage(anyhow!(
-            "the options make {} versions, and {needed} is what a gate needs: a baseline and a candidate, as in --rev main --rev HEAD, or the candidate alone with --baseline NAME",
+            "the options make {} versions, and {needed} is what a gate needs: a baseline and a \
+             candidate, as in --rev main --rev HEAD, or the candidate alone with --baseline NAME",
             programs.len()
         )));
     }
@@ -106,7 +107,8 @@ fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -
     if let Some(name) = &options.baseline {
         let [command] = &options.commands[..] else {
             bail!(
-                "--baseline {name} stands for the baseline: give the candidate alone, -- 'CANDIDATE'"
+                "--baseline {name} stands for the baseline: give the candidate alone, -- \
+                 'CANDIDATE'"
             );
         };
         let candidate = candidate(options, programs(options, built, command)?, words)?;
@@ -155,7 +157,8 @@ fn against(mut candidate: Experiment, path: &Path) -> Result<Pair> {
     let baseline = io::read(path)?;
     if baseline.programs.len() != 1 {
         bail!(
-            "{} holds {} programs: the baseline is one, as szc run and szc baseline save measure it",
+            "{} holds {} programs: the baseline is one, as szc run and szc baseline save measure \
+             it",
             path.display(),
             baseline.programs.len()
         );

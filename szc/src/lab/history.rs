@@ -32,7 +32,8 @@ Examples:
 
 Series: the ratio of a program to its reference in files of compare, gate and sweep; the
 mean of a program in files of run and baseline. Programs are told apart by their labels,
-commands and workloads, machines by host name, processor and number of CPUs. Order is that of the dates in the files.
+commands and workloads, machines by host name, processor and number of CPUs. Order is that of the \
+dates in the files.
 
 Change points: E-divisive (Matteson and James 2014), judged by Welch's t test of the values
 before and after; p is multiplied by the number of places where the change could have been.
@@ -52,7 +53,12 @@ file that cannot be used.";
 )]
 pub(crate) struct Options {
     /// Fewest experiments between two change points
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "3",
+        value_parser = clap::value_parser!(u32).range(2..=10_000)
+    )]
     least: u32,
 
     /// Largest p of a change point
@@ -132,7 +138,8 @@ fn read_series(options: &Options) -> Result<Vec<Series>> {
     let series = series_of(&files, options.metric.as_deref(), &search)?;
     if series.is_empty() {
         bail!(
-            "{} samples files, and none has a result{}: give files of szc run, compare, gate or sweep",
+            "{} samples files, and none has a result{}: give files of szc run, compare, gate or \
+             sweep",
             files.len(),
             options.metric.as_ref().map_or(String::new(), |metric| format!(" by {metric}"))
         );

@@ -32,10 +32,12 @@ use crate::samples::{
 };
 
 const LONG_ABOUT: &str = "\
-Makes a samples file of what SPEC CPU2006 or CPU2017 measured, so that szc report, merge, export and \
+Makes a samples file of what SPEC CPU2006 or CPU2017 measured, so that szc report, merge, export \
+and \
 history work on it. The metric is the wall time that SPEC's tools report.
 
-RUNS is the table that spec-scripts/spec/measure.sh writes: which level ran when, under which seed, \
+RUNS is the table that spec-scripts/spec/measure.sh writes: which level ran when, under which \
+seed, \
 and the raw file (.rsf) with its times.";
 
 const AFTER_HELP: &str = "\
@@ -235,7 +237,8 @@ fn check_alike(first: &Call, call: &Call, iterations: usize) -> Result<()> {
         || call.times.values().any(|times| times.len() != iterations)
     {
         bail!(
-            "{} has another number of iterations of some benchmark than {iterations}: the same is needed in all runs",
+            "{} has another number of iterations of some benchmark than {iterations}: the same is \
+             needed in all runs",
             call.row.file.display()
         );
     }

@@ -20,10 +20,12 @@ use crate::lab::subcommand::Subcommand;
 use crate::samples::{SamplesFile, io};
 
 const LONG_ABOUT: &str = "\
-Joins the samples files of one sweep that was measured in parts, or on several machines, to one file; \
+Joins the samples files of one sweep that was measured in parts, or on several machines, to one \
+file; \
 and says what the whole of it says.
 
-A program at all its levels was measured by one machine in interleaved blocks. Merging keeps that: a \
+A program at all its levels was measured by one machine in interleaved blocks. Merging keeps that: \
+a \
 level is compared with the reference of the same program on the same machine, never with another \
 machine's. Machines are told apart by host name, processor and number of usable CPUs.";
 

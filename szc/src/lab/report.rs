@@ -51,7 +51,10 @@ written; 2 usage error, or a file that is no samples file of this or an older ve
     long_about = LONG_ABOUT,
     after_long_help = AFTER_HELP,
     after_help = "Example: szc report samples.json --html report.html\nMore with --help.",
-    group = ArgGroup::new("form").args(["html", "markdown", "junit", "github"]).required(true).multiple(true)
+    group = ArgGroup::new("form")
+        .args(["html", "markdown", "junit", "github"])
+        .required(true)
+        .multiple(true)
 )]
 pub(crate) struct Options {
     /// Samples files, as --json writes them
@@ -121,7 +124,8 @@ fn write(options: &Options, experiments: &[Experiment]) -> Result<()> {
             None => complain(
                 "report",
                 &format!(
-                    "{SUMMARY_VARIABLE} is not set, so only annotations were written; outside GitHub Actions use --markdown OUT"
+                    "{SUMMARY_VARIABLE} is not set, so only annotations were written; outside \
+                     GitHub Actions use --markdown OUT"
                 ),
             ),
         }

@@ -46,7 +46,8 @@ pub(super) fn rest_of(
     if let Some(budget) = budget {
         if design.rule == RuleRecord::Fixed {
             bail!(
-                "{} has a fixed number of blocks, {}: an experiment whose end may be moved has to be begun without --fixed",
+                "{} has a fixed number of blocks, {}: an experiment whose end may be moved has to \
+                 be begun without --fixed",
                 path.display(),
                 plan.blocks
             );
@@ -90,7 +91,8 @@ pub(super) fn reopened(command: Command, path: &Path) -> Result<(SamplesFile, Ve
     let (then, now) = (file.machine.identity(), machine::current().identity());
     if then != now {
         bail!(
-            "{} was measured on another machine ({then}; this is {now}), and what two machines measure is not one sample: go on there, or begin a new experiment",
+            "{} was measured on another machine ({then}; this is {now}), and what two machines \
+             measure is not one sample: go on there, or begin a new experiment",
             path.display()
         );
     }
@@ -127,7 +129,8 @@ fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
     if hash(&now) != hash(&record.executable) {
         let place = record.executable.as_ref().or(now.as_ref());
         bail!(
-            "{} is not the program that was measured: {} has changed, is gone, or another one is found first; restore it, or begin a new experiment",
+            "{} is not the program that was measured: {} has changed, is gone, or another one is \
+             found first; restore it, or begin a new experiment",
             program.title(),
             place.map_or_else(|| program.command.clone(), |file| file.path.display().to_string())
         );

@@ -56,7 +56,8 @@ pub(super) fn built_program(options: &Options) -> Result<Option<Vec<Program>>, F
     let programs = versions::programs(&options.build, &options.commands, &options.names, quiet)?;
     if programs.len() > 1 {
         return Err(Failure::Usage(anyhow!(
-            "the options make {} versions, and one is measured: choose one, as in --flags=-O2, or measure all with szc compare",
+            "the options make {} versions, and one is measured: choose one, as in --flags=-O2, or \
+             measure all with szc compare",
             programs.len()
         )));
     }
@@ -70,7 +71,8 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
     }
     let [command] = &options.commands[..] else {
         bail!(
-            "{} commands, and one is needed, quoted as a whole: -- './program input' (to measure several against each other: szc compare)",
+            "{} commands, and one is needed, quoted as a whole: -- './program input' (to measure \
+             several against each other: szc compare)",
             options.commands.len()
         );
     };

@@ -121,7 +121,8 @@ impl SavedSamples {
                 let file = io::read(one)?;
                 if file.programs.len() < 2 {
                     bail!(
-                        "{} holds one program, measured by szc {}: give a second file to compare it with",
+                        "{} holds one program, measured by szc {}: give a second file to compare \
+                         it with",
                         one.display(),
                         file.command.name()
                     );
@@ -152,7 +153,8 @@ impl SavedSamples {
             let wanted = option.as_deref().unwrap_or(metric.name());
             if !metrics_of(&file.runs).contains(metric) {
                 bail!(
-                    "the samples have no figure called {metric}: measure again with --metric {wanted}"
+                    "the samples have no figure called {metric}: measure again with --metric \
+                     {wanted}"
                 );
             }
             // Figures of the program's own are called the same, whatever was looked for.
@@ -161,7 +163,8 @@ impl SavedSamples {
                 && option != measured
             {
                 bail!(
-                    "the samples have the figure of --metric {measured}: measure again with --metric {wanted}"
+                    "the samples have the figure of --metric {measured}: measure again with \
+                     --metric {wanted}"
                 );
             }
             file.design.metric = metric.clone();
@@ -222,7 +225,8 @@ impl SavedSamples {
         let machines = [one, other].map(|file| file.machine.identity());
         if machines[0] != machines[1] && !self.across_machines {
             return Err(Apart::Files(format!(
-                "{paths} were measured on different machines ({} and {}): measure both on one, or add --across-machines if you know that they are alike",
+                "{paths} were measured on different machines ({} and {}): measure both on one, or \
+                 add --across-machines if you know that they are alike",
                 machines[0], machines[1]
             )));
         }
@@ -246,7 +250,9 @@ impl SavedSamples {
         let outputs = [one, other].map(|file| file.runs.first().map(|run| &run.stdout_sha256));
         if checks && outputs[0] != outputs[1] {
             return Err(Apart::Output(format!(
-                "the programs of {paths} do not print the same\n  needed: programs that do the same work, shown by the same stdout\n  next: look at what they print, or add --no-check-output if it may differ"
+                "the programs of {paths} do not print the same\n  needed: programs that do the \
+                 same work, shown by the same stdout\n  next: look at what they print, or add \
+                 --no-check-output if it may differ"
             )));
         }
         Ok(())
@@ -256,7 +262,8 @@ impl SavedSamples {
 fn check_alone(path: &Path, file: &SamplesFile) -> Result<(), String> {
     if file.programs.len() != 1 {
         return Err(format!(
-            "{} holds {} programs: two files are compared if each is of one program, as szc run measures",
+            "{} holds {} programs: two files are compared if each is of one program, as szc run \
+             measures",
             path.display(),
             file.programs.len()
         ));

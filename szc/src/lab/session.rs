@@ -362,7 +362,9 @@ impl Session<'_> {
             && let Some(reason) = log.why_not_randomized(run.seed)
         {
             self.observer.warning(&format!(
-                "{} is not randomized: {reason}. The verdict will be about one layout only; to make it about the program, build it with CC=szc, and run it without SZC_CODE=0 and the like",
+                "{} is not randomized: {reason}. The verdict will be about one layout only; to \
+                 make it about the program, build it with CC=szc, and run it without SZC_CODE=0 \
+                 and the like",
                 program.title()
             ));
             state.not_randomized = Some(reason);
@@ -376,7 +378,8 @@ impl Session<'_> {
         if !state.exhausted && log.exhausted() {
             state.exhausted = true;
             self.observer.warning(&format!(
-                "{} used up its code budget, after which its layout stood still: raise SZC_CODE_BUDGET_MIB or SZC_INTERVAL_MS",
+                "{} used up its code budget, after which its layout stood still: raise \
+                 SZC_CODE_BUDGET_MIB or SZC_INTERVAL_MS",
                 program.title()
             ));
         }

@@ -55,7 +55,8 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
     let commands = &options.commands;
     if commands.is_empty() {
         return Err(Failure::Usage(anyhow!(
-            "no command, and at least one is needed: -- './bench input', or [[programs]] in szc.toml"
+            "no command, and at least one is needed: -- './bench input', or [[programs]] in \
+             szc.toml"
         )));
     }
     let names = names(commands, &options.names).map_err(Failure::Usage)?;
@@ -74,7 +75,8 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
     let mut built = versions::build(&options.build, &commands, options.common.quiet)?;
     if built.len() < 2 || built.len() > MOST_PROGRAMS {
         return Err(Failure::Usage(anyhow!(
-            "{} levels, and 2 to {MOST_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param n=1,2,4",
+            "{} levels, and 2 to {MOST_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param \
+             n=1,2,4",
             built.len()
         )));
     }
@@ -111,7 +113,8 @@ fn part_of(
     let (names, commands): (Vec<String>, Vec<String>) = taken.map(|(_, program)| program).unzip();
     if names.is_empty() {
         bail!(
-            "--shard {shard} holds none of the programs: there are {count}, so give at most 1/{count} to {count}/{count}"
+            "--shard {shard} holds none of the programs: there are {count}, so give at most \
+             1/{count} to {count}/{count}"
         );
     }
     Ok((names, commands))

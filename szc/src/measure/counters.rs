@@ -148,7 +148,8 @@ impl Instrument for HardwareCounters {
             read.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         match &self.needed {
             Some(name) if !figures.contains_key(name) => Err(format!(
-                "the counter of {name} got no turn on the processor\n  needed: a free counter\n  next: end other profilers, or make the runs longer"
+                "the counter of {name} got no turn on the processor\n  needed: a free counter\n  \
+                 next: end other profilers, or make the runs longer"
             )),
             _ => Ok(figures),
         }
@@ -167,7 +168,8 @@ fn paranoid_level() -> Option<i32> {
 fn why_unavailable(error: &io::Error, paranoid: Option<i32>) -> String {
     let reason = match (error.kind(), paranoid) {
         (io::ErrorKind::PermissionDenied, Some(level)) if level > 2 => format!(
-            "the kernel forbids them (kernel.perf_event_paranoid is {level}): as root, `sysctl kernel.perf_event_paranoid=2`"
+            "the kernel forbids them (kernel.perf_event_paranoid is {level}): as root, `sysctl \
+             kernel.perf_event_paranoid=2`"
         ),
         (io::ErrorKind::PermissionDenied, _) => {
             "something forbids perf_event_open, such as a container's seccomp filter".to_owned()

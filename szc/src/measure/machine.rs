@@ -49,18 +49,21 @@ pub fn advice(machine: &Machine) -> Vec<String> {
         && load > cores as f64
     {
         advice.push(format!(
-            "the load average is {load:.1} on {}, so other programs compete with the measured ones: stop them or wait; CPU time suffers less than wall time",
+            "the load average is {load:.1} on {}, so other programs compete with the measured \
+             ones: stop them or wait; CPU time suffers less than wall time",
             cpus(cores)
         ));
     }
     if machine.aslr_off_for_process == Some(true) {
         advice.push(
-            "address randomization is off for this process, so stack and libraries stay in one place: run without `setarch -R`"
+            "address randomization is off for this process, so stack and libraries stay in one \
+             place: run without `setarch -R`"
                 .to_owned(),
         );
     } else if matches!(machine.aslr, Some(0 | 1)) {
         advice.push(
-            "the kernel's address randomization is not fully on, so stack, heap or libraries stay in one place: `sysctl kernel.randomize_va_space=2`"
+            "the kernel's address randomization is not fully on, so stack, heap or libraries stay \
+             in one place: `sysctl kernel.randomize_va_space=2`"
                 .to_owned(),
         );
     }
@@ -68,24 +71,29 @@ pub fn advice(machine: &Machine) -> Vec<String> {
         machine.governor.as_deref()
     {
         advice.push(format!(
-            "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower frequency-set -g performance`"
+            "the CPU frequency governor is {governor}, so the clock follows the load: `cpupower \
+             frequency-set -g performance`"
         ));
     }
     if let Some(share) = machine.steal_share.filter(|share| *share > NOTABLE_STEAL_SHARE) {
         advice.push(format!(
-            "the hypervisor has given {:.1} % of the CPU time to other virtual machines: measure on a machine of your own, or expect wide intervals",
+            "the hypervisor has given {:.1} % of the CPU time to other virtual machines: measure \
+             on a machine of your own, or expect wide intervals",
             100.0 * share
         ));
     }
     if let Some(swapped) = machine.swap_used_kib.filter(|swapped| *swapped > NOTABLE_SWAP_KIB) {
         advice.push(format!(
-            "{} MiB are swapped out, so memory is short and runs may wait for the disk: stop other programs, or `swapoff -a` if there is room",
+            "{} MiB are swapped out, so memory is short and runs may wait for the disk: stop other \
+             programs, or `swapoff -a` if there is room",
             swapped / 1024
         ));
     }
     if machine.turbo == Some(true) {
         advice.push(
-            "turbo is on, so the clock depends on temperature and neighbours: `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`"
+            "turbo is on, so the clock depends on temperature and neighbours: `echo 1 > \
+             /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > \
+             /sys/devices/system/cpu/cpufreq/boost`"
                 .to_owned(),
         );
     }

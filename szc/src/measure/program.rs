@@ -218,7 +218,8 @@ fn split_words(command: &str) -> Result<Option<Vec<String>>> {
 
 fn unclosed(command: &str, quote: char) -> String {
     format!(
-        "the quotation opened by {quote} in the command {command:?} is not closed: add the closing {quote}"
+        "the quotation opened by {quote} in the command {command:?} is not closed: add the closing \
+         {quote}"
     )
 }
 

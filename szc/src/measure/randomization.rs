@@ -90,7 +90,8 @@ impl RunLog {
         };
         (!self.processes.iter().any(|process| process.seed == seed_given)).then(|| {
             format!(
-                "its log shows the layout seed {} instead of {seed_given}, so something inside the command sets SZC_SEED",
+                "its log shows the layout seed {} instead of {seed_given}, so something inside the \
+                 command sets SZC_SEED",
                 process.seed
             )
         })
@@ -113,7 +114,12 @@ impl RunLog {
 mod tests {
     use super::*;
 
-    const LINE: &str = r#"{"abi":1,"pid":42,"seed":7,"interval_ms":500,"randomize":{"code":true,"stack":false,"heap":false},"functions":{"total":10,"movable":9,"pinned":1},"epochs":3,"relocations":20,"code_bytes_live":100,"code_bytes_retained":5,"exhausted":false,"new_field":[1]}"#;
+    const LINE: &str = concat!(
+        r#"{"abi":1,"pid":42,"seed":7,"interval_ms":500,"#,
+        r#""randomize":{"code":true,"stack":false,"heap":false},"#,
+        r#""functions":{"total":10,"movable":9,"pinned":1},"epochs":3,"relocations":20,"#,
+        r#""code_bytes_live":100,"code_bytes_retained":5,"exhausted":false,"new_field":[1]}"#
+    );
 
     fn taken(files: &[(&str, &str)]) -> RunLog {
         let folder = tempfile::tempdir().unwrap();

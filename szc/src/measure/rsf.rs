@@ -69,7 +69,8 @@ pub fn parse(text: &str) -> Result<RawResult> {
     }
     if !is_raw {
         bail!(
-            "it has no line that begins with spec.cpu2006. or spec.cpu2017.: give a file .rsf of runspec or runcpu"
+            "it has no line that begins with spec.cpu2006. or spec.cpu2017.: give a file .rsf of \
+             runspec or runcpu"
         );
     }
     for ((benchmark, tune, number), fields) in found {

@@ -28,7 +28,8 @@ impl Pattern {
             .map_err(|error| format!("{text:?} is no regular expression: {error}"))?;
         if regex.captures_len() < 2 {
             return Err(format!(
-                "{text:?} has no group: put parentheses around the figure, as in 'time: ([0-9.]+) s'"
+                "{text:?} has no group: put parentheses around the figure, as in 'time: ([0-9.]+) \
+                 s'"
             ));
         }
         Ok(Self(regex))
@@ -93,10 +94,13 @@ impl Missing {
     pub fn message(&self, text: &str) -> String {
         match self {
             Self::NoMatch => format!(
-                "no line of its stdout matches user:{text}\n  needed: a figure at the end of the output (64 KiB) of every run\n  next: look at its output, and at the pattern (syntax: docs.rs/regex)"
+                "no line of its stdout matches user:{text}\n  needed: a figure at the end of the \
+                 output (64 KiB) of every run\n  next: look at its output, and at the pattern \
+                 (syntax: docs.rs/regex)"
             ),
             Self::NotPositive(found) => format!(
-                "the last match of user:{text} on its stdout is {found:?}\n  needed: a positive number, such as 12.5 or 3e6\n  next: put the parentheses around the number alone"
+                "the last match of user:{text} on its stdout is {found:?}\n  needed: a positive \
+                 number, such as 12.5 or 3e6\n  next: put the parentheses around the number alone"
             ),
         }
     }

@@ -140,7 +140,8 @@ impl Instrument for Simulation {
     ) -> Result<BTreeMap<String, f64>, String> {
         let value = self.take(scratch).map_err(|error| {
             format!(
-                "{error}\n  needed: a program that runs under valgrind\n  next: try it with valgrind --tool=cachegrind --smc-check=all"
+                "{error}\n  needed: a program that runs under valgrind\n  next: try it with \
+                 valgrind --tool=cachegrind --smc-check=all"
             )
         })?;
         Ok(BTreeMap::from([(self.name().to_owned(), value)]))
@@ -170,7 +171,8 @@ pub fn available() -> Result<(), String> {
             output.status
         )),
         Err(error) => Err(format!(
-            "valgrind, which counts these metrics, cannot be run: {error}; install it (Debian: apt-get install valgrind)"
+            "valgrind, which counts these metrics, cannot be run: {error}; install it (Debian: \
+             apt-get install valgrind)"
         )),
     }
 }
@@ -180,7 +182,9 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    const COUNTS: &str = "desc: I1 cache: x\ncmd: ./h\nevents: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw Bc Bcm Bi Bim\nfl=a\nfn=main\n1 2 3\nsummary: 1000 5 2 300 20 4 100 10 1 80 6 3 2\n";
+    const COUNTS: &str = "desc: I1 cache: x\ncmd: ./h\nevents: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw \
+                          DLmw Bc Bcm Bi Bim\nfl=a\nfn=main\n1 2 3\nsummary: 1000 5 2 300 20 4 100 \
+                          10 1 80 6 3 2\n";
 
     #[test]
     fn cycles_are_instructions_and_fixed_costs() {

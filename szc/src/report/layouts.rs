@@ -26,13 +26,15 @@ pub fn run_sentence(file: &SamplesFile, program: usize) -> String {
             let [mean, lower, upper] =
                 quantities_like(&summary.metric, summary.mean, [summary.mean, lower, upper]);
             format!(
-                "{title} takes {mean} of {name} on average: 95 % interval {lower} to {upper}, {evidence}."
+                "{title} takes {mean} of {name} on average: 95 % interval {lower} to {upper}, \
+                 {evidence}."
             )
         }
         None => {
             let [mean] = quantities(&summary.metric, [summary.mean]);
             format!(
-                "{title} took {mean} of {name}; there are too few layouts for an interval, {evidence}."
+                "{title} took {mean} of {name}; there are too few layouts for an interval, \
+                 {evidence}."
             )
         }
     };
@@ -61,7 +63,8 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
     remarks.extend(variance(file, summary));
     if let Some(effect) = summary.minimum_detectable_effect {
         remarks.push(format!(
-            "A comparison over {} blocks of as many layouts of each program would show a difference of {} or more with a probability of 80 %.",
+            "A comparison over {} blocks of as many layouts of each program would show a \
+             difference of {} or more with a probability of 80 %.",
             summary.layouts,
             percent(effect)
         ));
@@ -69,7 +72,8 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
     let outliers = summary.outliers;
     if outliers.count() > 0 {
         remarks.push(format!(
-            "Outliers: {} of {} layouts are far from the others ({} low, {} high); none was dropped.",
+            "Outliers: {} of {} layouts are far from the others ({} low, {} high); none was \
+             dropped.",
             outliers.count(),
             summary.layouts,
             outliers.low + outliers.far_low,
@@ -82,7 +86,8 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
         && file.design.rule == RuleRecord::Fixed
     {
         remarks.push(format!(
-            "Stopped after {} layouts: the interval is valid only if the stop had nothing to do with what was seen.",
+            "Stopped after {} layouts: the interval is valid only if the stop had nothing to do \
+             with what was seen.",
             file.design.complete_blocks
         ));
     }
@@ -95,7 +100,8 @@ fn precision(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
     match reached {
         Some(reached) if reached <= asked => None,
         Some(reached) => Some(format!(
-            "The precision of ± {} was not reached: it is ± {} after {} layouts. Raise --budget, or go on with --resume.",
+            "The precision of ± {} was not reached: it is ± {} after {} layouts. Raise --budget, \
+             or go on with --resume.",
             percent(asked),
             percent(reached),
             summary.layouts
@@ -117,11 +123,13 @@ fn variance(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
     let text = match levels.share_between {
         None => format!("No variance at all was seen over {basis}."),
         Some(_) if levels.between_layouts <= 0.0 => format!(
-            "No variance between layouts was found beyond that of runs with one layout (sd {}), over {basis}.",
+            "No variance between layouts was found beyond that of runs with one layout (sd {}), \
+             over {basis}.",
             percent(levels.within_layouts.max(0.0).sqrt())
         ),
         Some(share) => format!(
-            "Layouts account for {} of the variance (sd {} between layouts, {} within one), over {basis}.",
+            "Layouts account for {} of the variance (sd {} between layouts, {} within one), over \
+             {basis}.",
             format_args!("{:.0} %", 100.0 * share),
             percent(levels.between_layouts.sqrt()),
             percent(levels.within_layouts.max(0.0).sqrt())

@@ -1,5 +1,5 @@
-//! Reports: what was found, as text for people and as data for other programs. Nothing here computes
-//! a result.
+//! Reports: what was found, as text for people and as data for other programs. Nothing here
+//! computes a result.
 //!
 //! `sentence`, `layouts` and `suite_sentences` put results into words, `text` and `suite` print
 //! them as tables, and `progress` shows the way there. `view` is what reports for people show of a

@@ -15,19 +15,22 @@ pub fn remarks(subject: &str, record: &DiagnosticsRecord) -> Vec<String> {
     if let (Some(p), Some(slope)) = (remarkable(record.trend_p), record.trend_slope) {
         let way = if slope > 0.0 { "rise" } else { "fall" };
         remarks.push(format!(
-            "Drift: {subject} {way} with time (p = {p}). Something on this machine changes: let it warm up (--warmup), and keep other work away.",
+            "Drift: {subject} {way} with time (p = {p}). Something on this machine changes: let it \
+             warm up (--warmup), and keep other work away.",
             p = Short(p)
         ));
     }
     if let (Some(p), Some(coefficient)) = (remarkable(record.lag_1_p), record.lag_1) {
         remarks.push(format!(
-            "Neighbours resemble each other: {subject} have a lag-1 autocorrelation of {coefficient:.2} (p = {p}), so there is less information in them than n says.",
+            "Neighbours resemble each other: {subject} have a lag-1 autocorrelation of \
+             {coefficient:.2} (p = {p}), so there is less information in them than n says.",
             p = Short(p)
         ));
     }
     if let Some(p) = remarkable(record.shapiro_wilk_p) {
         remarks.push(format!(
-            "Not normal: {subject} (Shapiro-Wilk p = {p}). The interval relies on their mean, which is nearly normal; the median stands beside it.",
+            "Not normal: {subject} (Shapiro-Wilk p = {p}). The interval relies on their mean, \
+             which is nearly normal; the median stands beside it.",
             p = Short(p)
         ));
     }

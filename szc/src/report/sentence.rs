@@ -60,28 +60,35 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
             result.verdict.word(),
         ),
         Verdict::Equivalent if result.never_differed() => format!(
-            "{program} and {reference} are equivalent within {budget}: {name} was equal in every block, {evidence}."
+            "{program} and {reference} are equivalent within {budget}: {name} was equal in every \
+             block, {evidence}."
         ),
         Verdict::Equivalent => format!(
-            "{program} and {reference} are equivalent within {budget} in {name}: ratio {ratio}, {evidence}."
+            "{program} and {reference} are equivalent within {budget} in {name}: ratio {ratio}, \
+             {evidence}."
         ),
         Verdict::Unresolved => format!(
-            "Unresolved whether {program} takes more or less {name} than {reference}: ratio {ratio}, {evidence}; this does not show that they are alike{}.",
+            "Unresolved whether {program} takes more or less {name} than {reference}: ratio \
+             {ratio}, {evidence}; this does not show that they are alike{}.",
             needed(result, "a verdict within", &budget)
         ),
         Verdict::Pass if result.interval[0] > 1.0 => format!(
-            "PASS: {program} is slower than {reference}, within the budget of {budget}: ratio {ratio} of {name} is below {bound}, {evidence}."
+            "PASS: {program} is slower than {reference}, within the budget of {budget}: ratio \
+             {ratio} of {name} is below {bound}, {evidence}."
         ),
         Verdict::Pass => format!(
-            "PASS: {program} is at most {budget} {} than {reference}: ratio {ratio} of {name} is below {bound}, {evidence}.",
+            "PASS: {program} is at most {budget} {} than {reference}: ratio {ratio} of {name} is \
+             below {bound}, {evidence}.",
             worse(&result.metric)
         ),
         Verdict::Fail => format!(
-            "FAIL: {program} is more than {budget} {} than {reference}: ratio {ratio} of {name} is above {bound}, {evidence}.",
+            "FAIL: {program} is more than {budget} {} than {reference}: ratio {ratio} of {name} is \
+             above {bound}, {evidence}.",
             worse(&result.metric)
         ),
         Verdict::Inconclusive => format!(
-            "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio {ratio} of {name} holds {bound}, {evidence}{}.",
+            "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio \
+             {ratio} of {name} holds {bound}, {evidence}{}.",
             worse(&result.metric),
             needed(result, "deciding on", &budget)
         ),
@@ -185,7 +192,8 @@ pub fn no_verdict(file: &SamplesFile) -> String {
     }
     match (title(0), title(1)) {
         (Some(one), Some(other)) if (blocks as usize) < fewest => format!(
-            "No verdict on {other} against {one}: {blocks} complete blocks, and at least {fewest} are needed."
+            "No verdict on {other} against {one}: {blocks} complete blocks, and at least {fewest} \
+             are needed."
         ),
         _ => format!(
             "No verdict: {} was zero in some runs, which are too short for this clock.",
@@ -208,7 +216,8 @@ pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
         (result.mean_and_median_disagree, result.median_ratio, result.median_interval)
     {
         found.push(format!(
-            "Mean and median disagree: the median ratio is {} (sign interval), the mean ratio {:.4}. The tail of the layouts moved: some layouts behave unlike the typical one.",
+            "Mean and median disagree: the median ratio is {} (sign interval), the mean ratio \
+             {:.4}. The tail of the layouts moved: some layouts behave unlike the typical one.",
             ratio_with_range(median, Interval { lower, upper }),
             result.ratio,
         ));
@@ -217,7 +226,8 @@ pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
         && result.medians.iter().any(|median| *median < SHORT_RUN_S)
     {
         found.push(
-            "A run takes less than 5 ms, most of which is start-up: give the programs more work to compare the work."
+            "A run takes less than 5 ms, most of which is start-up: give the programs more work to \
+             compare the work."
                 .to_owned(),
         );
     }

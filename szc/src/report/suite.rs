@@ -112,7 +112,8 @@ pub fn machines_text(file: &SamplesFile) -> String {
         return String::new();
     }
     let mut text = format!(
-        "{} machines, which are blocks: levels are compared within each, and results of different machines are not pooled\n",
+        "{} machines, which are blocks: levels are compared within each, and results of different \
+         machines are not pooled\n",
         file.machines.len()
     );
     for (place, machine) in file.machines.iter().enumerate() {

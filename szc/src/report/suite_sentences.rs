@@ -28,7 +28,9 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
         .extend(file.over_machines.iter().map(|record| over_machines_sentence(record, metric)));
     let Some(suite) = &file.suite else {
         sentences.push(
-            "No analysis of variance: it needs two programs with values at all levels that do not differ in exactly the same way.".to_owned(),
+            "No analysis of variance: it needs two programs with values at all levels that do not \
+             differ in exactly the same way."
+                .to_owned(),
         );
         return sentences;
     };
@@ -42,7 +44,8 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
         let interval = Interval { lower, upper };
         let decimals = decimals_for(level.ratio, interval);
         let evidence = format!(
-            "ratio {:.decimals$} of {name}, {} {}, n = {programs} programs, paired t on log means, p = {} (Holm)",
+            "ratio {:.decimals$} of {name}, {} {}, n = {programs} programs, paired t on log means, \
+             p = {} (Holm)",
             level.ratio,
             interval_name(level.confidence, "levels"),
             range(interval, decimals),
@@ -51,7 +54,10 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
         let is_resolved = level.is_resolved();
         let level = printable(&level.level);
         sentences.push(if !is_resolved {
-            format!("Unresolved over the suite whether {level} takes more or less than {reference}: {evidence}.")
+            format!(
+                "Unresolved over the suite whether {level} takes more or less than \
+                     {reference}: {evidence}."
+            )
         } else if interval.upper < 1.0 {
             format!("{level} takes less than {reference} over the suite: {evidence}.")
         } else {
@@ -60,7 +66,9 @@ pub fn suite_sentences(file: &SamplesFile) -> Vec<String> {
     }
     let [of_levels, of_error] = suite.degrees_of_freedom;
     sentences.push(format!(
-        "Analysis of variance within programs: F({of_levels}, {of_error}) = {:.3}, p = {} (Greenhouse-Geisser: ε = {:.3}, p = {}); effect size: partial η² = {:.3}, generalized η² = {:.5}.",
+        "Analysis of variance within programs: F({of_levels}, {of_error}) = {:.3}, p = {} \
+         (Greenhouse-Geisser: ε = {:.3}, p = {}); effect size: partial η² = {:.3}, generalized η² \
+         = {:.5}.",
         suite.f,
         p_value(suite.p),
         suite.epsilon,
@@ -81,18 +89,25 @@ fn of_blocks(suite: &SuiteRecord) -> Option<String> {
         (Some(found), blocks) => {
             let [of_blocks, of_error] = found.degrees_of_freedom;
             let meaning = if found.p <= ERROR_RATE {
-                "levels do not do the same on all machines, so read the programs of each machine by themselves"
+                "levels do not do the same on all machines, so read the programs of each machine \
+                 by themselves"
             } else {
                 "no sign that levels do different things on different machines"
             };
             format!(
-                "Machines are {blocks} blocks of the analysis; levels by blocks: F({of_blocks}, {of_error}) = {:.3}, p = {}: {meaning}.",
+                "Machines are {blocks} blocks of the analysis; levels by blocks: F({of_blocks}, \
+                 {of_error}) = {:.3}, p = {}: {meaning}.",
                 found.f,
                 p_value(found.p)
             )
         }
-        (None, 1) => "Every program was measured on the same machines; its value is the mean over them.".to_owned(),
-        (None, _) => "No two programs were measured on the same machines, so what machines do to levels cannot be told from what programs do: both are in the error.".to_owned(),
+        (None, 1) => "Every program was measured on the same machines; its value is the mean over \
+                      them."
+            .to_owned(),
+        (None, _) => "No two programs were measured on the same machines, so what machines do to \
+                      levels cannot be told from what programs do: both are in the \
+                      error."
+            .to_owned(),
     })
 }
 
@@ -102,7 +117,8 @@ fn differing(pairs: usize, alone: usize, adjusted: usize) -> String {
         (1, 0) => "The only pair does not differ at 5 %.".to_owned(),
         (1, _) => "The only pair differs at 5 %.".to_owned(),
         _ => format!(
-            "Of {pairs} pairs, {alone} differ at 5 % taken one by one, {adjusted} with Holm's adjustment over all of them."
+            "Of {pairs} pairs, {alone} differ at 5 % taken one by one, {adjusted} with Holm's \
+             adjustment over all of them."
         ),
     }
 }
@@ -125,7 +141,8 @@ pub(super) fn over_machines_sentence(record: &OverMachinesRecord, metric: &Metri
         (true, false) => format!("{level} takes less than {reference}"),
     };
     format!(
-        "{workload} over {} machines as blocks: {verdict}: ratio {:.decimals$} of {}, {} {}, n = {} blocks, p = {} (Holm); {agreement}: F({of_machines}, {of_error:.1}) = {:.3}, p = {}.",
+        "{workload} over {} machines as blocks: {verdict}: ratio {:.decimals$} of {}, {} {}, n = \
+         {} blocks, p = {} (Holm); {agreement}: F({of_machines}, {of_error:.1}) = {:.3}, p = {}.",
         record.machines.len(),
         record.ratio,
         metric.title(),

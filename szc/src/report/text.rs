@@ -139,7 +139,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
     let stopped = matches!(file.ended, EndedRecord::Interrupted { .. } | EndedRecord::Unfinished);
     if stopped && design.rule == RuleRecord::Fixed && file.deciding_results().next().is_some() {
         remarks.push(format!(
-            "Stopped after {} of {} blocks: the interval is valid only if the stop had nothing to do with what was seen.",
+            "Stopped after {} of {} blocks: the interval is valid only if the stop had nothing to \
+             do with what was seen.",
             design.complete_blocks, design.plan.blocks
         ));
     }
@@ -150,7 +151,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
                 file.was_measured() || file.runs.iter().any(|run| run.value(&metric) > 0.0);
             if is_there && !file.results.iter().any(|result| result.metric == metric) {
                 remarks.push(format!(
-                    "No comparison of {}: it was zero in some runs, which are too short for this clock.",
+                    "No comparison of {}: it was zero in some runs, which are too short for this \
+                     clock.",
                     metric.title()
                 ));
             }

@@ -118,7 +118,8 @@ pub fn parse(bytes: &[u8]) -> Result<SamplesFile> {
         version: u64,
     }
     let head: Head = serde_json::from_slice(bytes).context(
-        "it is not JSON with the fields `format` and `version`: give a file written by szc with --json",
+        "it is not JSON with the fields `format` and `version`: give a file written by szc with \
+         --json",
     )?;
     if head.format != FORMAT {
         bail!(
@@ -128,7 +129,8 @@ pub fn parse(bytes: &[u8]) -> Result<SamplesFile> {
     }
     if head.version > VERSION_OF_MACHINES {
         bail!(
-            "it is of version {}, and this szc {} reads versions up to {VERSION_OF_MACHINES}: use a newer szc",
+            "it is of version {}, and this szc {} reads versions up to {VERSION_OF_MACHINES}: use \
+             a newer szc",
             head.version,
             env!("CARGO_PKG_VERSION")
         );

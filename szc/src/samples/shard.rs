@@ -47,7 +47,10 @@ impl FromStr for Shard {
             Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
         });
         numbers.filter(|shard| shard.is_valid()).ok_or_else(|| {
-            format!("K/N is needed, with 1 ≤ K ≤ N ≤ {MOST_SHARDS}: such as 2/4, the second of four parts")
+            format!(
+                "K/N is needed, with 1 ≤ K ≤ N ≤ {MOST_SHARDS}: such as 2/4, the second of \
+                     four parts"
+            )
         })
     }
 }

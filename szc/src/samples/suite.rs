@@ -1,4 +1,5 @@
-//! What the samples file says about a suite of programs: levels over all of them, and over machines.
+//! What the samples file says about a suite of programs: levels over all of them, and over
+//! machines.
 #![forbid(unsafe_code)]
 
 use serde::{Deserialize, Serialize};

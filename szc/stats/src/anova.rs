@@ -182,8 +182,8 @@ pub struct Contrast {
 /// differ by. `block_of` has a number for each row, all 0 for one block.
 ///
 /// # Errors
-/// As [`within_subjects`], [`DataError::Parameter`] for a reference that does not exist, and without
-/// more rows than blocks.
+/// As [`within_subjects`], [`DataError::Parameter`] for a reference that does not exist, and
+/// without more rows than blocks.
 pub fn contrasts_in_blocks<R: AsRef<[f64]>>(
     rows: &[R],
     block_of: &[usize],

@@ -3,9 +3,9 @@
 //!
 //! A series is split where the energy distance between the values before and after is largest, as
 //! long as the split is significant; then its parts are split. Significance is by Welch's t test of
-//! the values before and after, as in Hunter (Fleming, Kołaczkowski, Kumar et al. 2023), which needs
-//! no random numbers and fits short histories. The t test of the best of many splits finds too much
-//! unless told so: its p is multiplied by the number of splits tried.
+//! the values before and after, as in Hunter (Fleming, Kołaczkowski, Kumar et al. 2023), which
+//! needs no random numbers and fits short histories. The t test of the best of many splits finds
+//! too much unless told so: its p is multiplied by the number of splits tried.
 
 mod energy;
 

@@ -183,7 +183,8 @@ mod tests {
         ) {
             let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
             let Ok(one) = stratified(&slices, 0.95) else { return Ok(()); };
-            let scaled: Vec<Vec<f64>> = lists.iter().rev().map(|list| times(list, factor)).collect();
+            let larger = lists.iter().rev().map(|list| times(list, factor));
+            let scaled: Vec<Vec<f64>> = larger.collect();
             let slices: Vec<&[f64]> = scaled.iter().map(Vec::as_slice).collect();
             let other = stratified(&slices, 0.95).unwrap();
             prop_assert!((one.p - other.p).abs() < 1e-9 && (0.0..=1.0).contains(&one.p));

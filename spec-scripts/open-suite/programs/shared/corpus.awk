@@ -20,7 +20,8 @@ function new_word(    length_left, word) {
 
 BEGIN {
     seed = 20130316
-    split("al an ar be ca co de di el en er es fo ge ha he in ing ion is it ka le lo ma me mi ne no on or pe qu ra re sa se ta ti to un ve", parts, " ")
+    split("al an ar be ca co de di el en er es fo ge ha he in ing ion is it ka le lo ma me mi ne no" \
+        " on or pe qu ra re sa se ta ti to un ve", parts, " ")
     for (i = 0; i < 40; i++) syllable[i] = parts[i + 1]
     for (i = 0; i < 6000; i++) word[i] = new_word()
     phrases = 0
@@ -29,7 +30,8 @@ BEGIN {
         if (kind < 3 && phrases > 0) {
             line = phrase[random(phrases)]
         } else if (kind < 6) {
-            line = sprintf("    %s(%s, %d, 0x%04x);", word[skewed(6000)], word[skewed(6000)], random(1000), random(65536))
+            line = sprintf("    %s(%s, %d, 0x%04x);", word[skewed(6000)], word[skewed(6000)],
+                random(1000), random(65536))
         } else {
             line = ""
             for (i = 6 + random(10); i > 0; i--)

@@ -11,7 +11,11 @@ const FORTRAN_COMPILER: &str = "flang-22";
 fn sources(folder: &Path) -> Vec<String> {
     let main = "#include <stdio.h>\nint a(void), b(void), c(void);\nint main(void) {\n\
         int (*f[])(void) = {a, b, c};\n\
-        for (int i = 0; i < 3; i++) { int below = 0; for (int j = 0; j < 3; j++) below += f[j] < f[i]; putchar('0' + below); }\n\
+        for (int i = 0; i < 3; i++) {\n\
+            int below = 0;\n\
+            for (int j = 0; j < 3; j++) below += f[j] < f[i];\n\
+            putchar('0' + below);\n\
+        }\n\
         return a() + b() + c();\n}\n";
     fs::write(folder.join("main.c"), main).unwrap();
     for name in ["a", "b", "c"] {

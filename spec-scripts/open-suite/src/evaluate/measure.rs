@@ -139,7 +139,8 @@ fn lines(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Result<Vec
         .iter()
         .map(|configuration| {
             format!(
-                "export SZC_BUILD={}; exec {} --suite {} --cache {} build {} --cc {} --flags={} --jobs 1 --rebuild",
+                "export SZC_BUILD={}; exec {} --suite {} --cache {} build {} --cc {} --flags={} \
+                 --jobs 1 --rebuild",
                 quoted(&configuration.randomize),
                 own[0],
                 own[1],

@@ -153,7 +153,8 @@ fn check_same(setting: &Setting<'_>, step: Step, evaluation: &Evaluation) -> Res
     let (size, runs) = (setting.options.size.name(), setting.options.runs(step));
     if evaluation.size != size || evaluation.runs != runs {
         bail!(
-            "{} has samples of {} with {} runs at size {}, and {runs} at size {size} are asked for: --again measures anew, --out names another folder",
+            "{} has samples of {} with {} runs at size {}, and {runs} at size {size} are asked \
+             for: --again measures anew, --out names another folder",
             setting.results.display(),
             evaluation.program,
             evaluation.runs,

@@ -29,7 +29,11 @@ pub struct Options {
     pub(super) size: Size,
 
     /// Runs of each configuration [default: 30, of variance 60]; builds have a time instead
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(FEWEST_RUNS)..))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(i64::from(FEWEST_RUNS)..)
+    )]
     pub(super) runs: Option<u32>,
 
     /// Folder for the samples [default: results, beside the suite's folder]

@@ -97,15 +97,19 @@ impl Store {
             (Some(path), _, _) if across_machines => Ok(path.clone()),
             (None, [], [path, ..]) if across_machines => Ok(path.clone()),
             (_, [path, ..], _) => bail!(
-                "the baseline {name} on this machine is of a program made by another compiler ({}): measure it again with szc baseline save {name}, or give the file itself: szc gate {} …",
+                "the baseline {name} on this machine is of a program made by another compiler \
+                 ({}): measure it again with szc baseline save {name}, or give the file itself: \
+                 szc gate {} …",
                 compilers(path),
                 path.display()
             ),
             (_, [], [_, ..]) => bail!(
-                "the baseline {name} is of another machine: measure it here with szc baseline save {name}, or add --across-machines if you know that they are alike"
+                "the baseline {name} is of another machine: measure it here with szc baseline save \
+                 {name}, or add --across-machines if you know that they are alike"
             ),
             (_, [], []) => bail!(
-                "there is no baseline {name} in {}: szc baseline save {name} -- 'COMMAND' makes one, szc baseline list shows what there is",
+                "there is no baseline {name} in {}: szc baseline save {name} -- 'COMMAND' makes \
+                 one, szc baseline list shows what there is",
                 self.folder.display()
             ),
         }
@@ -122,7 +126,8 @@ impl Store {
             self.named(name)?.into_iter().filter(|path| path.starts_with(&here)).collect();
         if found.is_empty() {
             bail!(
-                "there is no baseline {name} of this machine in {}: szc baseline list shows what there is",
+                "there is no baseline {name} of this machine in {}: szc baseline list shows what \
+                 there is",
                 self.folder.display()
             );
         }
@@ -178,7 +183,8 @@ pub fn check_name(name: &str) -> Result<()> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(plain) {
         bail!(
-            "{name:?} is no name for a baseline: up to 100 letters, digits, '-', '_' and '.' are needed, not '.' first"
+            "{name:?} is no name for a baseline: up to 100 letters, digits, '-', '_' and '.' are \
+             needed, not '.' first"
         );
     }
     Ok(())

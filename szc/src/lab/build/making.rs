@@ -167,7 +167,8 @@ fn failure(job: &Job, status: ExitStatus, folder: &Path, log: &Path) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
     let mut message = format!(
-        "the build of {} failed ({status})\n  needed: a build command that succeeds (exit status 0)\n  next: cd {} && {}\n  all of its output: {}",
+        "the build of {} failed ({status})\n  needed: a build command that succeeds (exit status 0)\
+         \n  next: cd {} && {}\n  all of its output: {}",
         job.record.label,
         folder.display(),
         job.record.command,

@@ -92,7 +92,8 @@ pub fn versions(
     let out_of_tree = placeholders::mentions(command, "out");
     if out_of_tree && !commands.iter().any(|command| placeholders::mentions(command, "out")) {
         return Err(Failure::Usage(anyhow!(
-            "the build command puts its products into {{out}}, but no measured command runs anything there: write {{out}} where the program is, as in '{{out}}/bench input'"
+            "the build command puts its products into {{out}}, but no measured command runs \
+             anything there: write {{out}} where the program is, as in '{{out}}/bench input'"
         )));
     }
     let cache = Cache::open(options.cache.as_deref())?;

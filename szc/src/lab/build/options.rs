@@ -86,7 +86,8 @@ impl BuildOptions {
                 |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
             if name.is_empty() || !name.chars().all(valid) || ["out", "flags"].contains(&name) {
                 return Err(format!(
-                    "--param {parameter}: {name:?} cannot be a name (letters, digits, - and _; not out, not flags)"
+                    "--param {parameter}: {name:?} cannot be a name (letters, digits, - and _; not \
+                     out, not flags)"
                 ));
             }
             axes.push((name.to_owned(), split_list(list)));
@@ -98,7 +99,8 @@ impl BuildOptions {
             let used = self.build.iter().chain(commands).any(|command| mentions(command, name));
             if !used {
                 return Err(format!(
-                    "{{{name}}} stands in no command, so all versions would be the same: write it where the value belongs"
+                    "{{{name}}} stands in no command, so all versions would be the same: write it \
+                     where the value belongs"
                 ));
             }
         }

@@ -51,7 +51,8 @@ impl Repository {
     pub fn of(folder: &Path) -> Result<Self> {
         let prefix = git(folder, ["rev-parse", "--show-prefix"]).map_err(|error| {
             anyhow!(
-                "{} is in no git repository, which --rev needs: run szc inside one, or give --tree\n  ({error:#})",
+                "{} is in no git repository, which --rev needs: run szc inside one, or give --tree\
+                 \n  ({error:#})",
                 folder.display()
             )
         })?;
@@ -74,7 +75,9 @@ impl Repository {
         };
         let commit = resolve(format!("{name}^{{commit}}")).map_err(|_| {
             anyhow!(
-                "there is no revision {name:?} in the repository of {}: a branch, tag or commit is needed; `git log --oneline --all` lists them, and a shallow clone lacks most (`git fetch --unshallow`)",
+                "there is no revision {name:?} in the repository of {}: a branch, tag or commit is \
+                 needed; `git log --oneline --all` lists them, and a shallow clone lacks most \
+                 (`git fetch --unshallow`)",
                 self.folder.display()
             )
         })?;
@@ -94,7 +97,8 @@ impl Repository {
         let changed = git(&self.folder, ["status", "--porcelain", "--untracked-files=no"])?;
         if let Some(first) = changed.lines().next() {
             bail!(
-                "{} is built as it was committed, but {} tracked files have changed since ({}): commit or stash the changes, or add --allow-dirty to leave them out",
+                "{} is built as it was committed, but {} tracked files have changed since ({}): \
+                 commit or stash the changes, or add --allow-dirty to leave them out",
                 revision.title(),
                 changed.lines().count(),
                 first.trim(),

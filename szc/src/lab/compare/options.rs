@@ -70,7 +70,8 @@ saved; --resume goes on).";
 #[command(
     name = "szc compare",
     bin_name = "szc compare",
-    override_usage = "szc compare [OPTIONS] -- 'CMD_A' 'CMD_B' ['CMD_C' …]\n       szc compare [OPTIONS] FILE.json [FILE.json]\n       szc compare --resume FILE.json",
+    override_usage = "szc compare [OPTIONS] -- 'CMD_A' 'CMD_B' ['CMD_C' …]\n       szc compare \
+                      [OPTIONS] FILE.json [FILE.json]\n       szc compare --resume FILE.json",
     no_binary_name = true,
     about = "Compares commands over many random layouts and says which is faster",
     long_about = LONG_ABOUT,
@@ -124,7 +125,8 @@ fn parse_blocks(text: &str) -> Result<u32, String> {
         Ok(blocks)
     } else {
         Err(format!(
-            "{FEWEST_BLOCKS} to {MOST_BLOCKS} blocks are needed: no 95 % interval of a median exists below {FEWEST_BLOCKS}"
+            "{FEWEST_BLOCKS} to {MOST_BLOCKS} blocks are needed: no 95 % interval of a median \
+             exists below {FEWEST_BLOCKS}"
         ))
     }
 }

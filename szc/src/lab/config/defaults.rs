@@ -69,7 +69,8 @@ fn with_defaults(
         Some(config) => Defaults { given: &given, command }.all(&config, subject).map_err(usage),
         None => match given.get_one::<String>("chosen_program") {
             Some(name) => Err(usage(format!(
-                "--program {name} names a program of szc.toml, and there is no such file here: give --config FILE"
+                "--program {name} names a program of szc.toml, and there is no such file here: \
+                 give --config FILE"
             ))),
             None => Ok(command),
         },
@@ -163,7 +164,8 @@ impl Defaults<'_> {
         }
         if one_only && programs.len() > 1 {
             return Err(format!(
-                "szc.toml has {} programs ({}): choose one with --program NAME, or measure all with szc sweep",
+                "szc.toml has {} programs ({}): choose one with --program NAME, or measure all \
+                 with szc sweep",
                 programs.len(),
                 names.join(", ")
             ));

@@ -256,7 +256,8 @@ fn metrics(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<String> {
         if !names.is_empty() && !always_there {
             reader.problem(
                 span,
-                "a metric other than cpu, wall and rss must stand first: one such is measured at a time",
+                "a metric other than cpu, wall and rss must stand first: one such is measured at a \
+                 time",
             );
         }
         names.push(name);

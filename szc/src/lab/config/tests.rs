@@ -105,7 +105,8 @@ fn the_wrong_type_and_what_would_be_right_are_named() {
         ("[build]\nrevisions = [\"a\"]", "2:1: `revisions` need a `command` that builds them"),
         (
             "[runs]\nzzzz = 1",
-            "2:1: unknown key `zzzz`; known here: budget, check-output, cleanup, cpu, env-size, fixed, prepare, runs-per-block, seed, shuffle, timeout, warmup",
+            "2:1: unknown key `zzzz`; known here: budget, check-output, cleanup, cpu, env-size, \
+             fixed, prepare, runs-per-block, seed, shuffle, timeout, warmup",
         ),
     ] {
         assert_eq!(problems(text), [format!("szc.toml:{expected}")], "{text}");
@@ -247,7 +248,8 @@ proptest! {
 
     #[test]
     fn no_text_of_tomls_own_characters_makes_the_reader_panic(
-        text in "([a-z]{1,8}|programs|build|runs|metrics|=|\\[|\\]|\\{|\\}|\"|'|,|\\.|#|\n| |-?[0-9_]{1,30}|0x|inf|true|\u{e4}|\\\\){0,60}"
+        text in "([a-z]{1,8}|programs|build|runs|metrics|=|\\[|\\]|\\{|\\}|\"|'|,|\\.|#|\n| \
+                 |-?[0-9_]{1,30}|0x|inf|true|\u{e4}|\\\\){0,60}"
     ) {
         if let Err(problems) = read("szc.toml", &text) {
             prop_assert!(!problems.is_empty());

@@ -60,8 +60,8 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Of an experiment whose file, still without runs, is `file`, and of which `done` runs were made
-    /// before an interruption; `keep` is called about every minute.
+    /// Of an experiment whose file, still without runs, is `file`, and of which `done` runs were
+    /// made before an interruption; `keep` is called about every minute.
     pub(super) fn new(
         file: &SamplesFile,
         stopping: Stopping,

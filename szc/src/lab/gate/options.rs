@@ -54,7 +54,9 @@ pub(super) enum Policy {
 #[command(
     name = "szc gate",
     bin_name = "szc gate",
-    override_usage = "szc gate [OPTIONS] -- 'BASELINE' 'CANDIDATE'\n       szc gate [OPTIONS] --baseline NAME -- 'CANDIDATE'\n       szc gate [OPTIONS] BASELINE.json [--] 'CANDIDATE' | CANDIDATE.json\n       szc gate --resume FILE.json",
+    override_usage = "szc gate [OPTIONS] -- 'BASELINE' 'CANDIDATE'\n       szc gate [OPTIONS] \
+                      --baseline NAME -- 'CANDIDATE'\n       szc gate [OPTIONS] BASELINE.json [--] \
+                      'CANDIDATE' | CANDIDATE.json\n       szc gate --resume FILE.json",
     no_binary_name = true,
     about = "Fails if a candidate is slower than a baseline by more than a budget",
     long_about = LONG_ABOUT,
@@ -83,7 +85,8 @@ pub(crate) struct Options {
         long,
         value_name = "FILE",
         conflicts_with_all = FIXED_BY_A_FILE,
-        conflicts_with_all = ["baseline", "store", "max_slowdown", "names", "runs_per_block", "across_machines"]
+        conflicts_with_all = ["baseline", "store", "max_slowdown", "names", "runs_per_block"],
+        conflicts_with = "across_machines"
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -245,7 +245,8 @@ impl Series {
         let needed = 2 * least as usize;
         if self.points.len() < needed {
             return vec![format!(
-                "No change point can be found: {} experiments, and {needed} are needed (--least {least}).",
+                "No change point can be found: {} experiments, and {needed} are needed (--least \
+                 {least}).",
                 self.points.len()
             )];
         }

@@ -37,7 +37,8 @@ pub(super) fn read_table(path: &Path) -> Result<Vec<Row>> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {
         bail!(
-            "{} does not begin with the line {HEADER:?}: a table of spec-scripts/spec/measure.sh is needed{}",
+            "{} does not begin with the line {HEADER:?}: a table of spec-scripts/spec/measure.sh \
+             is needed{}",
             path.display(),
             if rsf::parse(&text).is_ok() { ", which names raw files such as this one" } else { "" }
         );
@@ -49,7 +50,8 @@ pub(super) fn read_table(path: &Path) -> Result<Vec<Row>> {
         }
         let Some(row) = row(line) else {
             bail!(
-                "{}:{number}: block, position, level, seed, yes or no, and file are needed, with tabs between them; found {line:?}",
+                "{}:{number}: block, position, level, seed, yes or no, and file are needed, with \
+                 tabs between them; found {line:?}",
                 path.display()
             );
         };

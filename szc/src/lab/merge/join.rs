@@ -48,7 +48,8 @@ pub(super) fn joined(files: &[(&Path, SamplesFile)], partial: bool) -> Result<Sa
                 known.workload == unit.workload && known.machine == unit.machine
             }) {
                 bail!(
-                    "{} has two measurements, in {} and in {}, on {}: a program counts once for each machine, so leave one of the files out",
+                    "{} has two measurements, in {} and in {}, on {}: a program counts once for \
+                     each machine, so leave one of the files out",
                     unit.workload,
                     files[known.file].0.display(),
                     path.display(),
@@ -96,7 +97,8 @@ fn check_alone(path: &Path, file: &SamplesFile, partial: bool) -> Result<()> {
     let name = path.display();
     if file.command != Command::Sweep {
         bail!(
-            "{name} is of szc {}, and files of szc sweep are needed: a sweep with --fixed and two levels compares two versions",
+            "{name} is of szc {}, and files of szc sweep are needed: a sweep with --fixed and two \
+             levels compares two versions",
             file.command.name()
         );
     }
@@ -105,7 +107,8 @@ fn check_alone(path: &Path, file: &SamplesFile, partial: bool) -> Result<()> {
             bail!("{name} ended because a program is unfit, and has no results: {reason}")
         }
         EndedRecord::Interrupted { .. } | EndedRecord::Unfinished if !partial => bail!(
-            "{name} was cut off: go on with it by szc sweep --resume {name}, or join what there is by --partial"
+            "{name} was cut off: go on with it by szc sweep --resume {name}, or join what there is \
+             by --partial"
         ),
         _ => Ok(()),
     }
@@ -135,7 +138,8 @@ fn check_together(
     for ((what, one), (_, other)) in plan(first).into_iter().zip(plan(file)) {
         if one != other {
             bail!(
-                "{} and {} differ in {what} ({one} and {other}): files of one sweep are needed, measured with the same options",
+                "{} and {} differ in {what} ({one} and {other}): files of one sweep are needed, \
+                 measured with the same options",
                 first_path.display(),
                 path.display()
             );
@@ -287,7 +291,8 @@ fn advice(files: &[(&Path, SamplesFile)], machines: &[Machine], units: &[Unit]) 
             pairs.into_iter().any(|(one, other)| hash(one) != hash(other))
         });
         let line = format!(
-            "{} was not the same file on all machines, so they may differ by their builds: build once, and copy the programs",
+            "{} was not the same file on all machines, so they may differ by their builds: build \
+             once, and copy the programs",
             unit.workload
         );
         if differ && !advice.contains(&line) {

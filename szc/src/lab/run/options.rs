@@ -48,7 +48,8 @@ Ctrl-C (what was measured is reported, and saved; --resume goes on).";
 #[command(
     name = "szc run",
     bin_name = "szc run",
-    override_usage = "szc run [OPTIONS] -- 'CMD'\n       szc run FILE.json\n       szc run --resume FILE.json",
+    override_usage = "szc run [OPTIONS] -- 'CMD'\n       szc run FILE.json\n       szc run \
+                      --resume FILE.json",
     no_binary_name = true,
     about = "Measures a command over many random layouts",
     long_about = LONG_ABOUT,
@@ -74,7 +75,12 @@ pub(crate) struct Options {
     pub(in crate::lab) precision: Option<f64>,
 
     /// Most layouts, or time, for --precision [default: 1000]
-    #[arg(long, value_name = "N|T", value_parser = parse_budget, conflicts_with_all = ["runs", "time"])]
+    #[arg(
+        long,
+        value_name = "N|T",
+        value_parser = parse_budget,
+        conflicts_with_all = ["runs", "time"]
+    )]
     pub(in crate::lab) budget: Option<Budget>,
 
     /// Runs with the same layout, in every second layout

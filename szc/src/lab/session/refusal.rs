@@ -28,7 +28,8 @@ fn repetition(program: &Program, run: PlannedRun) -> String {
 /// The program could not be started.
 pub(super) fn cannot_start(program: &Program, argv: &[String], error: &io::Error) -> String {
     format!(
-        "{} cannot be run: {}: {error}\n  needed: a program that can be executed from this folder\n  next: check the path, and quote the whole command: -- './program input' '…'",
+        "{} cannot be run: {}: {error}\n  needed: a program that can be executed from this folder\
+         \n  next: check the path, and quote the whole command: -- './program input' '…'",
         program.title(),
         argv[0],
     )
@@ -42,7 +43,8 @@ pub(super) fn failure(
     timeout: Option<Duration>,
 ) -> String {
     format!(
-        "{} {} {} with layout seed {}\n  needed: programs that succeed (exit status 0) in every layout\n  next: repeat this run: {}{}",
+        "{} {} {} with layout seed {}\n  needed: programs that succeed (exit status 0) in every \
+         layout\n  next: repeat this run: {}{}",
         program.title(),
         found(outcome, timeout),
         when(run),
@@ -60,7 +62,8 @@ pub(super) fn errand_failed(
     timeout: Option<Duration>,
 ) -> String {
     format!(
-        "the command of {option} {}: {command}\n  needed: a command that succeeds (exit status 0) in front of or behind every run\n  next: run it by hand: /bin/sh -c '{}'{}",
+        "the command of {option} {}: {command}\n  needed: a command that succeeds (exit status 0) \
+         in front of or behind every run\n  next: run it by hand: /bin/sh -c '{}'{}",
         found(outcome, timeout),
         command.replace('\'', r"'\''"),
         end_of_stderr(outcome),
@@ -122,7 +125,9 @@ pub(super) fn output_differs(
         format!("stdout of {} and {} differs", title(first), title(second))
     };
     format!(
-        "{found} ({} and {})\n  needed: programs that do the same work, which identical output shows\n  next: look at the difference of\n    {}\n    {}\n  or, when output may differ (times, addresses), add --no-check-output",
+        "{found} ({} and {})\n  needed: programs that do the same work, which identical output \
+         shows\n  next: look at the difference of\n    {}\n    {}\n  or, when output may differ \
+         (times, addresses), add --no-check-output",
         when(first),
         when(second),
         repeat(first),
@@ -133,7 +138,8 @@ pub(super) fn output_differs(
 /// Something of a program does not move.
 pub(super) fn in_part(program: &Program, reason: &str) -> String {
     format!(
-        "{} is randomized only in part: {reason}. The verdict will be about one placement of that code; szc inspect says more about the file",
+        "{} is randomized only in part: {reason}. The verdict will be about one placement of that \
+         code; szc inspect says more about the file",
         program.title()
     )
 }
@@ -143,10 +149,13 @@ pub(super) fn too_short(program: &Program, metric: &Metric) -> String {
     let title = program.title();
     match metric {
         Metric::Figure(name) => format!(
-            "{title} has no figure called {name}, or it is not positive\n  needed: a metric that is positive in every run\n  next: choose another one with --metric"
+            "{title} has no figure called {name}, or it is not positive\n  needed: a metric that \
+             is positive in every run\n  next: choose another one with --metric"
         ),
         Metric::Cpu | Metric::Wall | Metric::Rss => format!(
-            "{title} is too short to measure by {}: the kernel accounts none to it\n  needed: a run of some milliseconds at least, better a second\n  next: give it more work, or add --metric wall",
+            "{title} is too short to measure by {}: the kernel accounts none to it\n  needed: a \
+             run of some milliseconds at least, better a second\n  next: give it more work, or add \
+             --metric wall",
             metric.title()
         ),
     }

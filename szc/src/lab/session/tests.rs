@@ -3,7 +3,8 @@
 use super::*;
 
 /// Writes the log that the runtime would write.
-const RANDOMIZED: &str = r#"printf '{"pid":%d,"seed":%s,"randomize":{"code":true},"epochs":2,"relocations":9}\n' $$ $SZC_SEED > "$(dirname "$SZC_LOG")/$$.json"; "#;
+const RANDOMIZED: &str = r#"log='{"pid":%d,"seed":%s,"randomize":{"code":true},"epochs":2,'
+log=$log'"relocations":9}\n'; printf "$log" $$ $SZC_SEED > "$(dirname "$SZC_LOG")/$$.json"; "#;
 
 #[derive(Default)]
 struct Notes {

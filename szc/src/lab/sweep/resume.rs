@@ -19,13 +19,15 @@ pub(super) fn rest_of(path: &Path, words: Vec<String>, quiet: bool) -> Result<Sw
     let (file, programs) = reopened(Command::Sweep, path)?;
     if !file.was_measured() {
         bail!(
-            "{} was made of other files, by szc merge or szc import: go on with those, and make it again",
+            "{} was made of other files, by szc merge or szc import: go on with those, and make it \
+             again",
             path.display()
         );
     }
     let Some(workloads) = workloads_of(&file.programs, &programs) else {
         bail!(
-            "{} does not name the same levels for all its programs, so it is not as szc sweep wrote it: begin a new sweep",
+            "{} does not name the same levels for all its programs, so it is not as szc sweep \
+             wrote it: begin a new sweep",
             path.display()
         );
     };

@@ -19,7 +19,8 @@ pub fn junit(experiments: &[Experiment]) -> String {
         let count = |outcome| checks.iter().filter(|check| check.outcome == outcome).count();
         let seconds: f64 = experiment.file.runs.iter().map(|run| run.wall_ns as f64 / 1e9).sum();
         text.push_str(&format!(
-            "<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\" timestamp=\"{}\">\n",
+            "<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" \
+             time=\"{seconds:.3}\" timestamp=\"{}\">\n",
             escape(&experiment.title()),
             checks.len(),
             count(Outcome::Failed),

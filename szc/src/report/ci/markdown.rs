@@ -51,7 +51,8 @@ fn table(experiment: &Experiment) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n### {}\n\n| compared | metric | reference | | ratio | interval | verdict | n |\n|---|---|--:|--:|--:|:-:|:-:|--:|\n",
+        "\n### {}\n\n| compared | metric | reference | | ratio | interval | verdict | n |\n\
+         |---|---|--:|--:|--:|:-:|:-:|--:|\n",
         escape(&experiment.title())
     );
     for result in results {

@@ -101,7 +101,8 @@ impl Figure<'_> {
                 title: self.title.clone(),
                 description: self.description.clone(),
             };
-            html! { div class={ "form-" (name) } { (PreEscaped((self.draw)(width, &alternative))) } }
+            let plot = PreEscaped((self.draw)(width, &alternative));
+            html! { div class={ "form-" (name) } { (plot) } }
         };
         html! {
             figure class=(class) id=(self.id) {

@@ -188,7 +188,8 @@ fn runs(experiment: &Experiment) -> Markup {
         @if file.runs.len() > MOST_RUNS {
             p.quiet {
                 "A longer table would make the page slow. All " (file.runs.len()) " runs are in \
-                 the page's data, and in the samples file: szc export writes them as CSV, JSON or R."
+                 the page's data, and in the samples file: szc export writes them as CSV, JSON or \
+                 R."
             }
         }
         (table("Runs in the order of time", &head, &rows))

@@ -84,7 +84,10 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
         id: format!("e{place}-violins"),
         title: format!("How runs spread: {}", metric.title()),
         description: description.join(" "),
-        caption: "Each point is a run, most of them with a layout of their own; the outline is their estimated density, the bar goes from quartile to quartile, the tick is the median.".to_owned(),
+        caption: "Each point is a run, most of them with a layout of their own; the outline is \
+                  their estimated density, the bar goes from quartile to quartile, the tick is the \
+                  median."
+            .to_owned(),
         draw: &|width, alternative| violin::plot(&rows, &axis, width, alternative),
     }
     .html(Room::Wide)
@@ -97,9 +100,14 @@ fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
     Figure {
         id: format!("e{place}-order"),
         title: "Drift: runs in the order of time".to_owned(),
-        description: format!("{runs} runs in the order in which they were made. {}", drift(experiment)),
+        description: format!(
+            "{runs} runs in the order in which they were made. \
+                              {}",
+            drift(experiment)
+        ),
         caption: format!(
-            "Lines are means of blocks. The programs are interleaved, so that what changes with time changes them alike. {}",
+            "Lines are means of blocks. The programs are interleaved, so that what changes with \
+             time changes them alike. {}",
             drift(experiment)
         ),
         draw: &|width, alternative| run_order::plot(&series, &axis, width, alternative),

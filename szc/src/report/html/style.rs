@@ -36,7 +36,8 @@ pub(super) fn style() -> String {
 #[must_use]
 pub(super) fn policy(style: &str) -> String {
     format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; \
+         form-action 'none'",
         source(style),
         source(SCRIPT)
     )

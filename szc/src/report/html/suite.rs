@@ -164,7 +164,10 @@ fn figure(place: usize, experiment: &Experiment, suite: &SuiteRecord) -> Markup 
         id: format!("e{place}-levels"),
         title: format!("Levels over {} programs: {}", suite.workloads.len(), suite.metric.title()),
         description: description.join(" "),
-        caption: "Each line is the interval of a level's geometric mean ratio over the programs, whose spread it comes from: a few programs that do not agree make it wide.".to_owned(),
+        caption: "Each line is the interval of a level's geometric mean ratio over the programs, \
+                  whose spread it comes from: a few programs that do not agree make it \
+                  wide."
+            .to_owned(),
         draw: &|width, alternative| interval::plot(&rows, &labels, width, alternative),
     };
     figure.html(Room::Wide)

@@ -8,7 +8,8 @@ use super::*;
 use crate::examples::{comparison, experiment, file_of, layouts_of, suite_of};
 use crate::samples::EndedRecord;
 
-const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=x \
+                       onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
 
 fn hostile() -> Experiment {
     let mut file = comparison(1000, 900);
@@ -148,8 +149,10 @@ fn a_sweep_shows_its_levels_and_its_analysis_of_variance() {
     for text in [
         "Over all programs",
         "<caption>Analysis of variance within programs, of mean log values</caption>",
-        "<data value=\"2\" data-json=\"/experiments/0/samples/suite/degrees_of_freedom/0\">2</data>, ",
-        "<data value=\"4\" data-json=\"/experiments/0/samples/suite/degrees_of_freedom/1\">4</data>",
+        "<data value=\"2\" \
+         data-json=\"/experiments/0/samples/suite/degrees_of_freedom/0\">2</data>, ",
+        "<data value=\"4\" \
+         data-json=\"/experiments/0/samples/suite/degrees_of_freedom/1\">4</data>",
         "-O3 against -O1",
         "program 2 -O3",
     ] {

@@ -154,7 +154,8 @@ fn figure(
         title: format!("Ratios of {}, with their intervals", metric.title()),
         description: description.join(" "),
         caption: format!(
-            "Each line is the interval of the ratio, each diamond the estimate. An interval that holds 1 decides nothing by itself.{band}"
+            "Each line is the interval of the ratio, each diamond the estimate. An interval that \
+             holds 1 decides nothing by itself.{band}"
         ),
         draw: &|width, alternative| interval::plot(&rows, &labels, width, alternative),
     };

@@ -104,9 +104,10 @@ impl Svg {
         let Alternative { id, title, description } = alternative;
         let (title, description) = (escape(title), escape(description));
         format!(
-            "<svg class=\"{class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{title}</title>\n<desc id=\"{id}-d\">{description}</desc>\n{}</svg>\n",
+            "<svg class=\"{class}\" xmlns=\"http://www.w3.org/2000/svg\" \
+             viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+             aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{title}</title>\n\
+             <desc id=\"{id}-d\">{description}</desc>\n{}</svg>\n",
             self.body
         )
     }
@@ -214,7 +215,8 @@ mod tests {
     fn hostile_text_stays_text() {
         assert_eq!(
             escape("</text><script>alert('&\"')</script>\u{0}\u{1b}\u{202e}"),
-            "&lt;/text&gt;&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;\u{fffd}\u{fffd}\u{fffd}"
+            "&lt;/text&gt;&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;\
+             \u{fffd}\u{fffd}\u{fffd}"
         );
     }
 

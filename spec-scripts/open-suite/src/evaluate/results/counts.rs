@@ -91,8 +91,10 @@ pub fn section(rows: &[Counted]) -> String {
     table.add(&["**median of programs**".to_owned(), String::new(), middle(0), middle(1)]);
     let builds = distinct(found().filter_map(|counts| counts.evaluation.build.as_deref()));
     format!(
-        "n = {} of {} programs, one run of each configuration, workloads of size {}; `{}`; build {} of szc; {}.\n\n{}\n\
-         Misses are those of `{NONE}`, of code and of everything, each for 1,000 instructions of `{NONE}`.\n",
+        "n = {} of {} programs, one run of each configuration, workloads of size {}; `{}`; \
+         build {} of szc; {}.\n\n{}\n\
+         Misses are those of `{NONE}`, of code and of everything, each for 1,000 instructions of \
+         `{NONE}`.\n",
         all.len(),
         rows.len(),
         first.evaluation.size,

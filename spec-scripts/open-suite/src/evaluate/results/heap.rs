@@ -23,7 +23,9 @@ pub fn section(results: Option<&HeapRandomness>) -> String {
     let sequences = results.lines.iter().flat_map(|line| &line.tests).map(|test| test.sequences);
     format!(
         "{} sequences of bits 6 to 17 of each source, `heap-randomness {}`; szc {}; {}.\n\n{}\n\
-         Percent of the sequences that pass at 0.01. All sequences: as many of them pass as NIST asks for, in all of the paper's six tests (all but Rank). First sequence: p ≥ 0.05 in these tests.\n",
+         Percent of the sequences that pass at 0.01. All sequences: as many of them pass as NIST \
+         asks for, in all of the paper's six tests (all but Rank). First sequence: p ≥ 0.05 in \
+         these tests.\n",
         sequences.max().unwrap_or_default(),
         results.options.join(" "),
         results.commit.as_deref().unwrap_or("unknown"),

@@ -102,7 +102,11 @@ pub fn section(rows: &[Row]) -> String {
         found.extend(both);
     }
     let mut text = format!("{}{}\n", origin(rows), table.finish());
-    text.push_str("Speedups: time of the lower level over that of the higher one; above 1, the higher level is faster. t: Welch's t-test, W: Wilcoxon's signed-rank test where a list is not normal.\n\n");
+    text.push_str(
+        "Speedups: time of the lower level over that of the higher one; above 1, the \
+                   higher level is faster. t: Welch's t-test, W: Wilcoxon's signed-rank test where \
+                   a list is not normal.\n\n",
+    );
     if !found.is_empty() {
         for (place, name) in ["-O2 over -O1", "-O3 over -O2"].iter().enumerate() {
             let pairs: Vec<_> = found.iter().map(|pairs| &pairs[place]).collect();
@@ -119,7 +123,9 @@ fn count_sentence(name: &str, pairs: &[&(PaperTest, ResultRecord)]) -> String {
     };
     let ours = |verdict| pairs.iter().filter(|(_, result)| result.verdict == verdict).count();
     format!(
-        "{name}, {} programs: the paper's tests see {} differences at 5 %, {} of them slower (by chance alone {:.1} would be seen); `szc compare` says faster {}, slower {}, equivalent {}, unresolved {}.\n",
+        "{name}, {} programs: the paper's tests see {} differences at 5 %, {} of them slower (by \
+         chance alone {:.1} would be seen); `szc compare` says faster {}, slower {}, equivalent \
+         {}, unresolved {}.\n",
         pairs.len(),
         paper(|_| true),
         paper(|test| test.speedup < 1.0),

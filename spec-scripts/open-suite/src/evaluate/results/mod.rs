@@ -119,7 +119,8 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
 fn overhead(rows: &[Row]) -> String {
     let columns = [&RANDOMIZED[..], &[LINK_ORDER]].concat();
     format!(
-        "{}Against the same build without randomization (`-Rnone`):\n\n{}\nAgainst that build in random link order:\n\n{}",
+        "{}Against the same build without randomization (`-Rnone`):\n\n{}\nAgainst that build in \
+         random link order:\n\n{}",
         table::origin(rows),
         ratios::table(rows, NONE, &columns, &Metric::Cpu),
         ratios::table(rows, LINK_ORDER, &RANDOMIZED, &Metric::Cpu),

@@ -18,8 +18,8 @@ use super::{ALPHA, Row};
 use crate::evaluate::record::Measured;
 
 /// What the picture shows.
-pub const CAPTION: &str = "Normal QQ plots of CPU times, in percent of their mean, over normal quantiles. Points of \
-    normal times lie along a line; a steeper line is a greater spread.";
+pub const CAPTION: &str = "Normal QQ plots of CPU times, in percent of their mean, over normal \
+    quantiles. Points of normal times lie along a line; a steeper line is a greater spread.";
 
 /// One way to randomize against one layout for a run.
 struct Against {
@@ -131,7 +131,8 @@ fn sentence(analyses: &[Analysis], place: usize, name: &str) -> String {
     };
     let spreads: Vec<f64> = of.iter().map(|one| one.spread).collect();
     format!(
-        "A new layout {name}: {}; the variance is lower for {}, higher for {} (Brown–Forsythe at 5 %); standard deviation over that of once, median {:.2}.\n",
+        "A new layout {name}: {}; the variance is lower for {}, higher for {} (Brown–Forsythe at 5 \
+         %); standard deviation over that of once, median {:.2}.\n",
         not_normal(&normality),
         changed(|one| one.spread < 1.0),
         changed(|one| one.spread > 1.0),

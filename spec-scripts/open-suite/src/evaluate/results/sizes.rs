@@ -66,7 +66,9 @@ pub fn section(rows: &[Row]) -> String {
         ]);
     }
     format!(
-        "{}{}\nNumbers with a unit are those of `{NONE}`, the others what `{ALL}` has or takes over it. The build is all of it: configuration, compilers and linker, one process at a time.\n",
+        "{}{}\nNumbers with a unit are those of `{NONE}`, the others what `{ALL}` has or takes \
+         over it. The build is all of it: configuration, compilers and linker, one process at a \
+         time.\n",
         origin(rows),
         table.finish()
     )

@@ -74,7 +74,8 @@ pub fn origin(rows: &[Row]) -> String {
         format!("{} (build {})", known(&evaluation.commit), known(&evaluation.build))
     });
     format!(
-        "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; szc {}; {}.\n\n",
+        "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; \
+         szc {}; {}.\n\n",
         measured.len(),
         rows.len(),
         match days.as_slice() {

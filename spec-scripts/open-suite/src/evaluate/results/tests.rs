@@ -17,10 +17,11 @@ fn measured(step: Step, times: &[&[f64]]) -> State {
         runs.extend(list.iter().enumerate().map(|(place, time)| {
             json!({
                 "block": place / 2, "position": place % 2, "program": program, "seed": 1,
-                "wall_ns": 1_000_000, "user_us": Duration::from_secs_f64(time / 1000.0).as_micros(), "sys_us": 0,
-                "max_rss_kib": 1000 * (program + 1),
+                "wall_ns": 1_000_000, "sys_us": 0, "max_rss_kib": 1000 * (program + 1),
+                "user_us": Duration::from_secs_f64(time / 1000.0).as_micros(),
                 "minor_faults": 0, "major_faults": 0, "voluntary_switches": 0,
-                "involuntary_switches": 0, "stdout_sha256": "", "relocations": 5, "epochs": 7 + program
+                "involuntary_switches": 0, "stdout_sha256": "", "relocations": 5,
+                "epochs": 7 + program
             })
         }));
     }
@@ -33,8 +34,9 @@ fn measured(step: Step, times: &[&[f64]]) -> State {
         }))
         .collect();
     let file = json!({
-        "format": "szc-samples", "version": 2, "created": "2026-01-02T03:04:05Z", "szc_version": "0",
-        "command": "compare", "command_line": [], "machine": {"cpu": "Z80", "virtual_machine": true},
+        "format": "szc-samples", "version": 2, "created": "2026-01-02T03:04:05Z",
+        "szc_version": "0", "command": "compare", "command_line": [],
+        "machine": {"cpu": "Z80", "virtual_machine": true},
         "design": {
             "programs": times.len(), "arrangement": "mirrored", "blocks": blocks,
             "runs_per_position": 1, "runs_per_layout": 1, "warmup": 1, "shuffle": true,
@@ -94,8 +96,16 @@ fn ratios_are_those_of_the_blocks_and_the_suite_is_their_median() {
     };
     let rows = [row("one", state(1.2)), row("two", state(1.4)), row("three", state(1.3))];
     let text = overhead(&rows);
-    assert!(text.starts_with("n = 3 of 3 programs; 12 runs of each configuration, workloads of size full; 2026-01-02; szc c0ffee (build decaf); Z80, virtual machine"), "{text}");
-    let first = "1.000 (1.000 to 1.000) | 1.100 (1.100 to 1.100) | 1.200 (1.200 to 1.200) | 0.800 (0.800 to 0.800) |";
+    assert!(
+        text.starts_with(
+            "n = 3 of 3 programs; 12 runs of each configuration, workloads of \
+                              size full; 2026-01-02; szc c0ffee (build decaf); Z80, virtual \
+                              machine"
+        ),
+        "{text}"
+    );
+    let first = "1.000 (1.000 to 1.000) | 1.100 (1.100 to 1.100) | 1.200 (1.200 to 1.200) | 0.800 \
+                 (0.800 to 0.800) |";
     assert_eq!(line(&text, "one"), first);
     assert_eq!(
         line(&text, "**median of programs**"),
@@ -156,7 +166,13 @@ fn skewed_times_are_told_from_normal_ones_and_wide_from_narrow() {
     assert!(!cells[2].contains('*') && cells[3].contains("**") && cells[4] == "0.26", "{text}");
     assert!(!cells[7].contains('*') && cells[8] == "1.04" && cells[9].starts_with('9'), "{text}");
     assert!(text.contains("With one layout for a run: 1 of 1 not normal at 5 % (1 after Holm)"));
-    assert!(text.contains("A new layout every 500 ms: 0 of 1 not normal at 5 % (0 after Holm); the variance is lower for 1, higher for 0"), "{text}");
+    assert!(
+        text.contains(
+            "A new layout every 500 ms: 0 of 1 not normal at 5 % (0 after Holm); the \
+                           variance is lower for 1, higher for 0"
+        ),
+        "{text}"
+    );
     let picture = normality::picture(&rows).unwrap();
     assert_eq!(picture.matches("class=\"line s").count(), 3);
 }
@@ -177,7 +193,14 @@ fn speedups_have_the_tests_of_the_paper_and_the_verdicts_of_compare() {
     );
     assert!(p.ends_with("**slower** |"), "{p}");
     assert!(line(&text, "q").ends_with("1.000 (1.000 to 1.000) equivalent |"), "{text}");
-    assert!(text.contains("-O2 over -O1, 2 programs: the paper's tests see 2 differences at 5 %, 0 of them slower (by chance alone 0.1 would be seen); `szc compare` says faster 2, slower 0, equivalent 0, unresolved 0."), "{text}");
+    assert!(
+        text.contains(
+            "-O2 over -O1, 2 programs: the paper's tests see 2 differences at 5 %, 0 \
+                           of them slower (by chance alone 0.1 would be seen); `szc compare` says \
+                           faster 2, slower 0, equivalent 0, unresolved 0."
+        ),
+        "{text}"
+    );
     // For two levels, F is the square of the paired t.
     let (one, two) = (1.25_f64.ln(), 2.0_f64.ln());
     let t = (one + two) / (one - two).abs();
@@ -249,7 +272,13 @@ fn counts_are_told_over_those_of_the_plain_program() {
         text.contains("of szc; 6502, ") && text.contains("; and on another machine: Z80, "),
         "{text}"
     );
-    assert!(text.starts_with("n = 2 of 4 programs, one run of each configuration, workloads of size full; `counter`; build decaf of szc; 6502"), "{text}");
+    assert!(
+        text.starts_with(
+            "n = 2 of 4 programs, one run of each configuration, workloads of \
+                              size full; `counter`; build decaf of szc; 6502"
+        ),
+        "{text}"
+    );
     assert_eq!(
         line(&text, "one"),
         "2 | 1.050 | 1.100 | 0.50 / 0.75 / 1.50 | 1.00 / 1.50 / 3.00 | 0.00 / 0.00 / 0.00 |"
