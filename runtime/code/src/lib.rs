@@ -38,3 +38,6 @@ pub mod table;
 pub mod unpadded_clones;
 
 pub use pc_cache::MAX_IMAGES;
+
+#[cfg(test)]
+mod tests;
