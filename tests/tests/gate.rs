@@ -32,7 +32,7 @@ fn repository() -> Place {
     place.run("git", &["config", "user.name", "somebody"]);
     place.run("git", &["config", "user.email", "somebody@example.org"]);
     place.write(".gitignore", "bench\ncache\n");
-    commit(&place, &source(200_000, "the first"));
+    commit(&place, &source(1_000_000, "the first"));
     place
 }
 
@@ -63,14 +63,14 @@ fn assert_exit(output: &Output, code: i32, words: &str) {
 #[test]
 fn a_change_of_a_comment_passes() {
     let place = repository();
-    commit(&place, &source(200_000, "the second, which does the same"));
+    commit(&place, &source(1_000_000, "the second, which does the same"));
     assert_exit(&gate(&place), 0, "PASS");
 }
 
 #[test]
 fn a_change_that_makes_the_program_slower_fails() {
     let place = repository();
-    commit(&place, &source(220_000, "the second, which does more"));
+    commit(&place, &source(1_100_000, "the second, which does more"));
     assert_exit(&gate(&place), 1, "FAIL");
 }
 
