@@ -361,12 +361,7 @@ impl Session<'_> {
         if state.not_randomized.is_none()
             && let Some(reason) = log.why_not_randomized(run.seed)
         {
-            self.observer.warning(&format!(
-                "{} is not randomized: {reason}. The verdict will be about one layout only; to \
-                 make it about the program, build it with CC=szc, and run it without SZC_CODE=0 \
-                 and the like",
-                program.title()
-            ));
+            self.observer.warning(&refusal::one_layout_only(&program.title(), &reason));
             state.not_randomized = Some(reason);
         } else if state.not_randomized.is_none()
             && state.stays.is_none()
@@ -377,11 +372,7 @@ impl Session<'_> {
         }
         if !state.exhausted && log.exhausted() {
             state.exhausted = true;
-            self.observer.warning(&format!(
-                "{} used up its code budget, after which its layout stood still: raise \
-                 SZC_CODE_BUDGET_MIB or SZC_INTERVAL_MS",
-                program.title()
-            ));
+            self.observer.warning(&refusal::budget_used_up(&program.title()));
         }
     }
 }

@@ -160,3 +160,19 @@ pub(super) fn too_short(program: &Program, metric: &Metric) -> String {
         ),
     }
 }
+
+/// What to tell of a program whose runs have no random layout.
+pub(super) fn one_layout_only(title: &str, reason: &str) -> String {
+    format!(
+        "{title} is not randomized: {reason}. The verdict will be about one layout only; to make \
+         it about the program, build it with CC=szc, and run it without SZC_CODE=0 and the like"
+    )
+}
+
+/// What to tell of a program that had memory for no further layout.
+pub(super) fn budget_used_up(title: &str) -> String {
+    format!(
+        "{title} used up its code budget, after which its layout stood still: raise \
+         SZC_CODE_BUDGET_MIB or SZC_INTERVAL_MS"
+    )
+}
