@@ -38,14 +38,22 @@ build() {
     done
 }
 
+# counted WORD LOG: how many of its tests nextest's summary has under WORD; it leaves out a zero.
+counted() {
+    awk -v word="$1" '/^ *Summary / {
+        for (i = 2; i <= NF; i++) if ($i ~ "^" word ",?$") n = $(i - 1)
+    }
+    END { print n + 0 }' "$2"
+}
+
 # workspace_tests: prints the failures as they come, and counts.
 workspace_tests() {
     local log=$LOGS/tests.log status=0
     if cargo nextest --version >/dev/null 2>&1; then
         cargo nextest run --cargo-profile ci --workspace --no-fail-fast --status-level fail \
             --final-status-level fail --hide-progress-bar 2>&1 | tee "$log" || status=$?
-        passed=$((passed + $(sed -nE 's/^ *Summary .* ([0-9]+) passed.*/\1/p' "$log")))
-        failed=$((failed + $(sed -nE 's/^ *Summary .* ([0-9]+) failed.*/\1/p' "$log")))
+        passed=$((passed + $(counted passed "$log")))
+        failed=$((failed + $(counted failed "$log")))
     else
         cargo test --profile ci --workspace --quiet --no-fail-fast -j"$JOBS" 2>&1 |
             tee "$log" || status=$?
