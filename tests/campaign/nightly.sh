@@ -31,11 +31,7 @@ step_build() { cargo build --release -j"$JOBS"; }
 
 # The short form runs them with debug assertions and with checks of overflows.
 step_runtime_as_released() {
-    local crates=() crate
-    for crate in "${RUNTIME_CRATES[@]}"; do
-        ! cargo pkgid "$crate" >/dev/null 2>&1 || crates+=(-p "$crate")
-    done
-    cargo test --release -j"$JOBS" "${crates[@]}"
+    cargo test --release -j"$JOBS" "${RUNTIME_CRATES[@]/#/--package=}"
 }
 
 step_tests_in_long_form() {

@@ -172,7 +172,7 @@ one_case() {
     local key=$1 program linker options compiler='' verdict='' counts='0 0'
     IFS='|' read -r program linker options <<<"$key"
     local folder
-    folder=$RESULTS/work/$(sha256sum <<<"$key" | cut -c1-16)
+    folder=$RESULTS/cases/$(sha256sum <<<"$key" | cut -c1-16)
     local list=()
     read -ra list <<<"$options"
     [[ " $options" == *" -O"* ]] || list=(-O2 "${list[@]}")
@@ -281,6 +281,6 @@ if [[ -n $AGAIN || $(cat "$RESULTS/identity" 2>/dev/null) != "$identity" ]]; the
     say "$identity" >"$RESULTS/identity"
 fi
 touch "$RESULTS/results"
-rm -rf "$RESULTS/work"
+rm -rf "$RESULTS/cases"
 pending_keys | xargs -r -d '\n' -n 1 -P "$JOBS" "${BASH_SOURCE[0]}" --one-case
 report

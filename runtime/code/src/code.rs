@@ -159,7 +159,7 @@ impl Code {
         for function in 0..space.image.count() {
             let entry = PatchableEntry::of(current, function);
             if current.drawn.has(function, HAS_CLONE) {
-                entry.lead_checks_to_clone();
+                entry.retarget_checks_to_clone();
             }
             match space.image.pinned(function) {
                 Some(original) => entry.forward(original),
@@ -343,7 +343,7 @@ fn ask_again(layout: LayoutRef<'_>) {
         entry.unresolve();
         let has_checks = drawn.is_copied(function) && layout.image.slot(function).padded.is_some();
         if has_checks && !drawn.has(function, HAS_CLONE) {
-            entry.lead_checks_to_stub();
+            entry.retarget_checks_to_stub();
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn copy_unit(layout: LayoutRef<'_>, function: u32) -> Copied {
 }
 
 /// Writes the unpadded clone of a function that was copied and has one, unless it is there. Returns
-/// the bytes. Nobody is led there until [`PatchableEntry::lead_checks_to_clone`].
+/// the bytes. Nobody is led there until [`PatchableEntry::retarget_checks_to_clone`].
 pub(crate) fn write_missing_clone(layout: LayoutRef<'_>, function: u32) -> u64 {
     let bytes = layout.image.slot(function).clone_bytes();
     if bytes == 0 || layout.drawn.has(function, HAS_CLONE) {

@@ -125,22 +125,22 @@ impl<'a> PatchableEntry<'a> {
 
     /// Makes the checks of a function that was copied and has some go on in its unpadded clone,
     /// whose bytes must have been there when all cores were synchronized last.
-    pub fn lead_checks_to_clone(self) {
-        self.lead_checks(self.layout.unpadded(self.function));
+    pub fn retarget_checks_to_clone(self) {
+        self.retarget_checks(self.layout.unpadded(self.function));
     }
 
     /// Makes such checks ask the resolver.
-    pub fn lead_checks_to_stub(self) {
-        self.lead_checks(self.layout.stub(self.function));
+    pub fn retarget_checks_to_stub(self) {
+        self.retarget_checks(self.layout.stub(self.function));
     }
 
-    fn lead_checks(self, target: usize) {
+    fn retarget_checks(self, target: usize) {
         let (at, word) = self.checks_led_to(target);
         self.layout.arena.set_word(at, word);
     }
 
     /// Whether such checks go on in the unpadded clone.
-    pub fn leads_checks_to_clone(self) -> bool {
+    pub fn has_checks_to_clone(self) -> bool {
         let (at, word) = self.checks_led_to(self.layout.unpadded(self.function));
         self.layout.arena.word(at).load(Ordering::Relaxed) == word
     }

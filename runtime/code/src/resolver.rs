@@ -83,9 +83,9 @@ impl Resolver<'_> {
         self.counts.live_bytes += write_missing_clone(current, function);
         // In a forked child it may be there, and nobody be led there yet.
         let entry = PatchableEntry::of(current, function);
-        if !entry.leads_checks_to_clone() {
+        if !entry.has_checks_to_clone() {
             os::synchronize_cores();
-            entry.lead_checks_to_clone();
+            entry.retarget_checks_to_clone();
         }
         Some(current.unpadded(function))
     }

@@ -5,8 +5,10 @@ use std::io::{Read, stdin};
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use szc_stats::describe::{median, sorted};
+use szc_stats::data::DataError;
+use szc_stats::describe::median;
 use szc_stats::fixed::sign_interval;
+use szc_stats::quantile::type_7;
 
 #[derive(Parser)]
 #[command(name = "figures", about = "Describes the numbers on standard input")]
@@ -37,7 +39,7 @@ fn main() -> Result<()> {
     let values: Vec<f64> = text.split_whitespace().map(number).collect::<Result<_>>()?;
     let figures = match options.figure {
         Figure::Median => median(&values).into_iter().collect(),
-        Figure::Quantile { share } => quantile(&values, share).into_iter().collect(),
+        Figure::Quantile { share } => quantile(&values, share)?.into_iter().collect(),
         Figure::Interval => {
             let bounds = sign_interval(&values, 0.95).map(|found| found.interval);
             bounds.map_or_else(Vec::new, |bounds| vec![bounds.lower, bounds.upper])
@@ -50,14 +52,10 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Quantile of type 7 (Hyndman and Fan 1996, "Sample quantiles in statistical packages").
-fn quantile(values: &[f64], share: f64) -> Option<f64> {
-    let ascending = sorted(values);
-    let last = ascending.len().checked_sub(1)?;
-    let place = share.clamp(0.0, 1.0) * last as f64;
-    let below = (0..last).rev().find(|&rank| rank as f64 <= place).unwrap_or(0);
-    let above = ascending[(below + 1).min(last)];
-    Some(ascending[below] + (place - below as f64) * (above - ascending[below]))
+/// The quantile; none of no numbers.
+fn quantile(values: &[f64], share: f64) -> Result<Option<f64>, DataError> {
+    let found = (!values.is_empty()).then(|| type_7(values, share.clamp(0.0, 1.0)));
+    found.transpose()
 }
 
 #[cfg(test)]
@@ -69,10 +67,10 @@ mod tests {
         // quantile(c(3, 1, 4, 1, 5, 9, 2, 6), c(0, 0.25, 0.9, 1)) in R
         let values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
         for (share, expected) in [(0.0, 1.0), (0.25, 1.75), (0.9, 6.9), (1.0, 9.0)] {
-            let found = quantile(&values, share).expect("there are values");
+            let found = quantile(&values, share).unwrap().expect("there are values");
             assert!((found - expected).abs() < 1e-12, "{share}: {found}");
         }
-        assert_eq!(quantile(&[], 0.5), None);
-        assert_eq!(quantile(&[7.0], 0.3), Some(7.0));
+        assert_eq!(quantile(&[], 0.5), Ok(None));
+        assert_eq!(quantile(&[7.0], 0.3), Ok(Some(7.0)));
     }
 }
