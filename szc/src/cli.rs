@@ -1,4 +1,4 @@
-//! Decides what a call of szc is: a compiler, by its name and words, or a subcommand.
+//! Decides what a call of szc is: a compiler, by its name and arguments, or a subcommand.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use crate::lab;
 use crate::lab::subcommand::{Subcommand, run};
 
 /// What a first word of that name does.
-struct Entry {
+struct CliCommand {
     name: &'static str,
     /// With the arguments behind the name.
     run: fn(&[OsString]) -> ExitCode,
@@ -26,26 +26,26 @@ struct Entry {
     describe: fn() -> Command,
 }
 
-impl Entry {
+impl CliCommand {
     const fn of<S: Subcommand>() -> Self {
         Self { name: S::NAME, run: run::<S>, describe: S::command }
     }
 }
 
-static SUBCOMMANDS: [Entry; 13] = [
-    Entry::of::<lab::compare::Options>(),
-    Entry::of::<lab::run::Options>(),
-    Entry::of::<lab::sweep::Options>(),
-    Entry::of::<lab::merge::Options>(),
-    Entry::of::<lab::import::Options>(),
-    Entry::of::<lab::history::Options>(),
-    Entry::of::<lab::gate::Options>(),
-    Entry::of::<lab::baseline::Options>(),
-    Entry::of::<lab::report::Options>(),
-    Entry::of::<lab::export::Options>(),
-    Entry { name: "inspect", run: inspect::command, describe: completions::inspect },
-    Entry { name: "completions", run: completions, describe: completions::completions },
-    Entry { name: "help", run: help, describe: completions::help },
+static SUBCOMMANDS: [CliCommand; 13] = [
+    CliCommand::of::<lab::compare::Options>(),
+    CliCommand::of::<lab::run::Options>(),
+    CliCommand::of::<lab::sweep::Options>(),
+    CliCommand::of::<lab::merge::Options>(),
+    CliCommand::of::<lab::import::Options>(),
+    CliCommand::of::<lab::history::Options>(),
+    CliCommand::of::<lab::gate::Options>(),
+    CliCommand::of::<lab::baseline::Options>(),
+    CliCommand::of::<lab::report::Options>(),
+    CliCommand::of::<lab::export::Options>(),
+    CliCommand { name: "inspect", run: inspect::command, describe: completions::inspect },
+    CliCommand { name: "completions", run: completions, describe: completions::completions },
+    CliCommand { name: "help", run: help, describe: completions::help },
 ];
 
 const HELP: &str = "\
@@ -89,15 +89,15 @@ Environment:
 #[must_use]
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let program = arguments.next().unwrap_or_default();
-    let words: Vec<OsString> = arguments.collect();
-    if let Some(entry) = words.first().and_then(|word| subcommand(word)) {
-        return (entry.run)(&words[1..]);
+    let args: Vec<OsString> = arguments.collect();
+    if let Some(entry) = args.first().and_then(|word| subcommand(word)) {
+        return (entry.run)(&args[1..]);
     }
-    compile(language(&program), words)
+    compile(language(&program), args)
 }
 
-fn compile(language: Language, words: Vec<OsString>) -> ExitCode {
-    drive::drive(language, words).unwrap_or_else(|error| report(Class::Failed, error))
+fn compile(language: Language, args: Vec<OsString>) -> ExitCode {
+    drive::drive(language, args).unwrap_or_else(|error| report(Class::Failed, error))
 }
 
 /// The language that the program's name stands for. Versioned and prefixed names (`szc++-1`,
@@ -118,20 +118,20 @@ fn contains(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window == part)
 }
 
-fn subcommand(word: &OsStr) -> Option<&'static Entry> {
+fn subcommand(word: &OsStr) -> Option<&'static CliCommand> {
     SUBCOMMANDS.iter().find(|entry| entry.name == word)
 }
 
-fn completions(words: &[OsString]) -> ExitCode {
-    completions::command(words, entries())
+fn completions(args: &[OsString]) -> ExitCode {
+    completions::command(args, entries())
 }
 
 fn entries() -> impl Iterator<Item = (&'static str, fn() -> Command)> {
     SUBCOMMANDS.iter().map(|entry| (entry.name, entry.describe))
 }
 
-fn help(words: &[OsString]) -> ExitCode {
-    let Some(word) = words.first().filter(|word| *word != "help") else {
+fn help(args: &[OsString]) -> ExitCode {
+    let Some(word) = args.first().filter(|word| *word != "help") else {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     };

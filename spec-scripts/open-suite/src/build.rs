@@ -7,15 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use jobserver::Client;
 
-use crate::fetch;
 use crate::files::{self, Cache};
-use crate::group;
 use crate::hash::Key;
-use crate::jobserver::Jobserver;
 use crate::suite::{Language, Program, Suite};
 use crate::toolchain::{Compiler, Toolchain, find_in_path};
 use crate::workload::{last_lines, make_folder, quoted};
+use crate::{fetch, group};
 
 /// There when a build is complete; says what was built.
 const DONE: &str = "built";
@@ -104,13 +103,17 @@ pub fn build(
     program: &Program,
     recipe: &Recipe,
     cache: &Cache,
-    jobserver: &Jobserver,
+    jobserver: &Client,
 ) -> Result<Built, Missing> {
     check_needs(program).map_err(Missing::Needs)?;
     let source = fetch::source(suite, program, cache).map_err(Missing::Source)?;
     let out = place(suite, program, recipe, &source, cache).map_err(Missing::Needs)?;
-    let work = || make(suite, program, recipe, &source, &out, jobserver);
-    jobserver.with_room(work).and_then(|result| result).map_err(Missing::Failed)
+    let made = || {
+        // One of the compilers that may run is the one of this build.
+        let _place = jobserver.acquire().context("the pipe of the jobserver is broken")?;
+        make(suite, program, recipe, &source, &out, jobserver)
+    };
+    made().map_err(Missing::Failed)
 }
 
 fn check_needs(program: &Program) -> Result<()> {
@@ -159,7 +162,7 @@ fn make(
     recipe: &Recipe,
     source: &Path,
     out: &Path,
-    jobserver: &Jobserver,
+    jobserver: &Client,
 ) -> Result<Built> {
     make_folder(out)?;
     let _lock = files::lock(&out.with_extension("lock"))?;
@@ -192,7 +195,7 @@ fn run_script(
     program: &Program,
     recipe: &Recipe,
     out: &Path,
-    jobserver: &Jobserver,
+    jobserver: &Client,
 ) -> Result<()> {
     let log = out.join("build.log");
     let file = File::create(&log).with_context(|| format!("cannot make {}", log.display()))?;
@@ -208,13 +211,13 @@ fn run_script(
         .env("LDFLAGS", &recipe.link_flags)
         .env("AR", ar)
         .env("RANLIB", ranlib)
-        .env("MAKEFLAGS", jobserver.make_flags())
         // Configure scripts and tools of the build run programs on their way: not the test.
         .env("SZC_INTERVAL_MS", "0")
         .env_remove("SZC_BUILD")
         .stdin(Stdio::null())
         .stdout(file.try_clone().context("cannot share a file")?)
         .stderr(file);
+    jobserver.configure_make(&mut command);
     if !recipe.randomize.is_empty() {
         command.env("SZC_BUILD", &recipe.randomize);
     }
@@ -299,4 +302,29 @@ fn split_driver(
         linker.command()
     );
     driver_script(&script, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn make_takes_part_in_the_jobserver_and_gives_back_what_it_took() {
+        let jobserver = Client::new(3).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Makefile"), "all: a b c d\na b c d:\n\t@echo $@\n").unwrap();
+        for _ in 0..5 {
+            let _place = jobserver.acquire().unwrap();
+            let mut make = Command::new("make");
+            jobserver.configure_make(&mut make);
+            let output = make.current_dir(folder.path()).output().unwrap();
+            assert!(output.status.success());
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!said.contains("jobserver"), "{said}");
+            let mut made: Vec<u8> = output.stdout;
+            made.retain(u8::is_ascii_lowercase);
+            made.sort_unstable();
+            assert_eq!(made, b"abcd");
+        }
+    }
 }

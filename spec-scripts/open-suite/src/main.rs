@@ -14,7 +14,6 @@ mod fetch;
 mod files;
 mod group;
 mod hash;
-mod jobserver;
 mod measure;
 mod pool;
 mod run;

@@ -11,10 +11,6 @@ use crate::files::{self, Cache};
 use crate::hash::Key;
 use crate::suite::{Program, Size, Suite, Workload};
 
-/// What stands in braces in a workload's words: the folder of the build, the program's own files in
-/// the repository, the folder of the input, and the number of the size.
-pub const PLACEHOLDERS: [&str; 4] = ["out", "files", "inputs", "size"];
-
 /// A command that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {

@@ -21,12 +21,12 @@ Examples:
   szc completions fish > ~/.config/fish/completions/szc.fish
 ";
 
-/// Runs `szc completions` with the words behind it.
+/// Runs `szc completions` with the arguments behind it.
 pub(super) fn command(
-    words: &[OsString],
+    args: &[OsString],
     subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>,
 ) -> ExitCode {
-    let shell = match words {
+    let shell = match args {
         [word] if word == "--help" || word == "-h" => {
             return printed(USAGE);
         }
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn an_unknown_shell_is_a_usage_error() {
-        for words in [&["tcsh"][..], &[], &["bash", "zsh"]] {
-            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            assert_eq!(command(&words, std::iter::empty()), ExitCode::from(2), "{words:?}");
+        for args in [&["tcsh"][..], &[], &["bash", "zsh"]] {
+            let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+            assert_eq!(command(&args, std::iter::empty()), ExitCode::from(2), "{args:?}");
         }
     }
 }

@@ -12,8 +12,9 @@ use anyhow::{Result, bail};
 
 use super::config::{self, Subject};
 use super::experiment::{Experiment, Stopping};
-use super::options::{Budget, programs_of};
+use super::options::programs_of;
 use super::saved::{self, SavedSamples};
+use super::values::Budget;
 use super::{resume, versions};
 use crate::lab::analysis::analyse;
 use crate::lab::conclusion::Source;
@@ -22,7 +23,7 @@ use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::text::comparison_report;
 use crate::results::comparison::USUAL_TOLERANCE;
-use crate::samples::design::{Design, MOST_PROGRAMS};
+use crate::samples::design::{Design, MAX_PROGRAMS};
 use crate::samples::{Command, RuleRecord, SamplesFile};
 
 pub(crate) use self::options::Options;
@@ -55,9 +56,14 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
         .map(Some)
 }
 
-fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -> Result<Source> {
+fn source_of(
+    options: &Options,
+    command_line: Vec<String>,
+    built: Option<Vec<Program>>,
+) -> Result<Source> {
     if let Some(path) = &options.resume {
-        let rest = resume::rest_of(Command::Compare, path, options.comparison.budget, words)?;
+        let rest =
+            resume::rest_of(Command::Compare, path, options.comparison.budget, command_line)?;
         return Ok(Source::runs(Experiment { quiet: options.common.quiet, ..rest }));
     }
     let programs = match built {
@@ -79,8 +85,8 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
             if programs.is_empty() { "no" } else { "one" }
         );
     }
-    if programs.len() > MOST_PROGRAMS {
-        bail!("{} programs, and at most {MOST_PROGRAMS} fit", programs.len());
+    if programs.len() > MAX_PROGRAMS {
+        bail!("{} programs, and at most {MAX_PROGRAMS} fit", programs.len());
     }
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
@@ -94,7 +100,7 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
     let tolerance = Some(options.delta.unwrap_or(USUAL_TOLERANCE));
     Ok(Source::runs(Experiment {
         stopping: Stopping { rule, tolerance, precision: None, time },
-        ..options.common.experiment(Command::Compare, words, programs, design)?
+        ..options.common.experiment(Command::Compare, command_line, programs, design)?
     }))
 }
 

@@ -18,10 +18,10 @@ use self::watch::Watch;
 use super::analysis::analyse;
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
-use crate::measure::child::stop_on_signals;
 use crate::measure::instrument::Instrument;
 use crate::measure::machine;
 use crate::measure::program::Program;
+use crate::measure::stop::stop_on_signals;
 use crate::samples::design::Design;
 use crate::samples::{Command, DesignRecord, EndedRecord, ProgramRecord, SamplesFile, io};
 
@@ -200,7 +200,7 @@ fn state_of(record: &ProgramRecord) -> ProgramState {
     ProgramState {
         last_log: record.randomization.clone(),
         not_randomized: record.not_randomized_reason.clone(),
-        stays: record.stays(),
+        pinned: record.pinned(),
         exhausted: record.randomization.as_ref().is_some_and(|log| log.exhausted),
     }
 }

@@ -16,9 +16,10 @@ use super::baseline::store::Store;
 use super::config::{self, Subject};
 use super::exit::{EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_VERDICT};
 use super::experiment::{Experiment, Stopping};
-use super::options::{Budget, programs_of};
+use super::options::programs_of;
 use super::output::say;
 use super::saved::{self, Apart, SavedSamples};
+use super::values::Budget;
 use super::{resume, versions};
 use crate::lab::analysis::analyse;
 use crate::lab::conclusion::{Source, conclude};
@@ -28,7 +29,7 @@ use crate::measure::machine;
 use crate::measure::program::Program;
 use crate::report::text::comparison_report;
 use crate::results::comparison::USUAL_TOLERANCE;
-use crate::samples::design::{Design, MOST_BLOCKS};
+use crate::samples::design::{Design, MAX_BLOCKS};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, Verdict, io};
 
 pub(crate) use self::options::Options;
@@ -98,10 +99,14 @@ fn built_programs(options: &Options) -> Result<Option<Vec<Program>>, Failure> {
     Ok(Some(programs))
 }
 
-fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -> Result<Pair> {
+fn pair_of(
+    options: &Options,
+    command_line: Vec<String>,
+    built: Option<Vec<Program>>,
+) -> Result<Pair> {
     let measured = |experiment| Pair::Whole(Source::runs(experiment));
     if let Some(path) = &options.resume {
-        let rest = resume::rest_of(Command::Gate, path, options.comparison.budget, words)?;
+        let rest = resume::rest_of(Command::Gate, path, options.comparison.budget, command_line)?;
         return Ok(measured(Experiment { quiet: options.common.quiet, ..rest }));
     }
     if let Some(name) = &options.baseline {
@@ -111,7 +116,7 @@ fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -
                  'CANDIDATE'"
             );
         };
-        let candidate = candidate(options, programs(options, built, command)?, words)?;
+        let candidate = candidate(options, programs(options, built, command)?, command_line)?;
         let compiler = candidate.programs[0].executable();
         let found = Store::new(options.store.as_deref())?.find(
             name,
@@ -122,14 +127,14 @@ fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -
         return against(candidate, &found);
     }
     if let Some(programs) = built {
-        return Ok(measured(pair(options, programs, words)?));
+        return Ok(measured(pair(options, programs, command_line)?));
     }
     match &options.commands[..] {
         [baseline, command]
             if saved::is_samples_file(baseline) && !saved::is_samples_file(command) =>
         {
             let programs = programs(options, None, command)?;
-            against(candidate(options, programs, words)?, Path::new(baseline))
+            against(candidate(options, programs, command_line)?, Path::new(baseline))
         }
         commands => match saved::samples_files(commands)? {
             Some(paths) => {
@@ -145,7 +150,7 @@ fn pair_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -
                     );
                 }
                 let programs = programs_of(commands, &options.comparison.names)?;
-                Ok(measured(pair(options, programs, words)?))
+                Ok(measured(pair(options, programs, command_line)?))
             }
         },
     }
@@ -179,19 +184,27 @@ fn programs(options: &Options, built: Option<Vec<Program>>, command: &str) -> Re
     }
 }
 
-fn candidate(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
-    let most_layouts = options.comparison.budget.map_or(MOST_BLOCKS, Budget::blocks);
+fn candidate(
+    options: &Options,
+    programs: Vec<Program>,
+    command_line: Vec<String>,
+) -> Result<Experiment> {
+    let most_layouts = options.comparison.budget.map_or(MAX_BLOCKS, Budget::blocks);
     let design = Design::layouts(most_layouts, 2, 0);
     let time = options.comparison.budget.and_then(Budget::time);
     Ok(Experiment {
         stopping: Stopping { time, ..Stopping::default() },
         json: None,
-        ..options.common.experiment(Command::Run, words, programs, design)?
+        ..options.common.experiment(Command::Run, command_line, programs, design)?
     })
 }
 
 /// Both commands in common blocks.
-fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result<Experiment> {
+fn pair(
+    options: &Options,
+    programs: Vec<Program>,
+    command_line: Vec<String>,
+) -> Result<Experiment> {
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = Design {
         runs_per_position: options.comparison.runs_per_block,
@@ -201,7 +214,7 @@ fn pair(options: &Options, programs: Vec<Program>, words: Vec<String>) -> Result
     let (rule, time) = (RuleRecord::Sequential, budget.time());
     Ok(Experiment {
         stopping: Stopping { rule, tolerance, precision: None, time },
-        ..options.common.experiment(Command::Gate, words, programs, design)?
+        ..options.common.experiment(Command::Gate, command_line, programs, design)?
     })
 }
 

@@ -15,8 +15,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use self::table::{Row, read_table};
-use super::options::parse_share;
 use super::sweep::conclude_made;
+use super::values::parse_share;
 use crate::lab::analysis::analyse;
 use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
@@ -24,7 +24,7 @@ use crate::measure::machine;
 use crate::measure::rsf::{self, RawResult};
 use crate::results::comparison::USUAL_TOLERANCE;
 use crate::samples::design::{
-    Arrangement, Design, EnvironmentSize, MOST_PROGRAMS, MOST_RUNS_PER_POSITION,
+    Arrangement, Design, EnvironmentSize, MAX_PROGRAMS, MAX_RUNS_PER_POSITION,
 };
 use crate::samples::machine::Machine;
 use crate::samples::{
@@ -105,7 +105,7 @@ struct Call {
     times: BTreeMap<String, Vec<f64>>,
 }
 
-fn imported(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
+fn imported(options: &Options, command_line: Vec<String>) -> Result<SamplesFile> {
     let rows = read_table(&options.table)?;
     let created = fs::metadata(&options.table).and_then(|data| data.modified());
     let levels = levels(&rows, options.reference.as_deref())?;
@@ -159,7 +159,7 @@ fn imported(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
         created: io::iso_8601(created.unwrap_or_else(|_| SystemTime::now())),
         runs,
         ended: EndedRecord::Complete,
-        ..SamplesFile::new(Command::Sweep, words, design, machine, programs)
+        ..SamplesFile::new(Command::Sweep, command_line, design, machine, programs)
     };
     analyse(&mut file);
     Ok(file)
@@ -173,8 +173,8 @@ fn levels(rows: &[Row], reference: Option<&str>) -> Result<Vec<String>> {
             levels.push(row.level.clone());
         }
     }
-    if levels.len() < 2 || levels.len() > MOST_PROGRAMS {
-        bail!("{} levels in the table, and 2 to {MOST_PROGRAMS} are needed", levels.len());
+    if levels.len() < 2 || levels.len() > MAX_PROGRAMS {
+        bail!("{} levels in the table, and 2 to {MAX_PROGRAMS} are needed", levels.len());
     }
     if let Some(reference) = reference {
         let Some(place) = levels.iter().position(|level| level == reference) else {
@@ -233,7 +233,7 @@ fn check_alike(first: &Call, call: &Call, iterations: usize) -> Result<()> {
             names(call)
         );
     }
-    if iterations > MOST_RUNS_PER_POSITION as usize
+    if iterations > MAX_RUNS_PER_POSITION as usize
         || call.times.values().any(|times| times.len() != iterations)
     {
         bail!(

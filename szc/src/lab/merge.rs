@@ -87,14 +87,14 @@ impl Subcommand for Options {
     }
 }
 
-fn read_all(options: &Options, words: Vec<String>) -> Result<SamplesFile> {
+fn read_all(options: &Options, command_line: Vec<String>) -> Result<SamplesFile> {
     let files: Vec<(&Path, SamplesFile)> = options
         .files
         .iter()
         .map(|path| Ok((path.as_path(), io::read(path)?)))
         .collect::<Result<_>>()?;
     let mut file = joined(&files, options.partial)?;
-    file.command_line = words;
+    file.command_line = command_line;
     analyse(&mut file);
     Ok(file)
 }

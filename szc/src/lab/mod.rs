@@ -30,4 +30,5 @@ pub mod saved;
 pub mod session;
 pub mod subcommand;
 pub mod sweep;
+pub mod values;
 pub mod versions;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use super::exit::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
-use crate::measure::child;
+use crate::measure::stop;
 use crate::samples::{EndedRecord, SamplesFile, io};
 
 /// Writes to stdout. A reader that has gone away is no error.
@@ -47,7 +47,7 @@ pub fn explain(error: &clap::Error) -> ExitCode {
 pub fn save(path: &Path, file: &SamplesFile) -> Result<()> {
     if io::is_special(path) {
         // A pipe that nobody reads is opened, and written to, for ever.
-        child::end_on_signals().context("cannot handle signals")?;
+        stop::end_on_signals().context("cannot handle signals")?;
     }
     let Err(error) = io::write(path, file) else {
         return Ok(());

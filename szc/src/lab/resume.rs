@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::experiment::{Experiment, Measurement, Stopping};
-use super::options::{Budget, MetricChoice};
+use super::options::MetricChoice;
 use super::session::Conditions;
+use super::values::Budget;
 use crate::measure::machine;
 use crate::measure::program::Program;
 use crate::samples::design::Arrangement;

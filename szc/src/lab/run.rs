@@ -12,8 +12,9 @@ use anyhow::{Result, anyhow, bail};
 
 use super::config::{self, Subject};
 use super::experiment::{Experiment, Stopping};
-use super::options::{Budget, programs_of};
+use super::options::programs_of;
 use super::saved::{self, SavedSamples};
+use super::values::Budget;
 use super::{resume, versions};
 use crate::lab::analysis::analyse;
 use crate::lab::conclusion::Source;
@@ -21,7 +22,7 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::layouts::run_report;
-use crate::samples::design::{Design, MOST_BLOCKS};
+use crate::samples::design::{Design, MAX_BLOCKS};
 use crate::samples::{Command, RuleRecord, io};
 
 pub(crate) use self::options::Options;
@@ -64,9 +65,13 @@ pub(super) fn built_program(options: &Options) -> Result<Option<Vec<Program>>, F
     Ok(Some(programs))
 }
 
-fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>) -> Result<Source> {
+fn source_of(
+    options: &Options,
+    command_line: Vec<String>,
+    built: Option<Vec<Program>>,
+) -> Result<Source> {
     if let Some(path) = &options.resume {
-        let rest = resume::rest_of(Command::Run, path, options.budget, words)?;
+        let rest = resume::rest_of(Command::Run, path, options.budget, command_line)?;
         return Ok(Source::runs(Experiment { quiet: options.common.quiet, ..rest }));
     }
     let [command] = &options.commands[..] else {
@@ -88,7 +93,7 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
         Some(programs) => programs,
         None => programs_of(std::slice::from_ref(command), &options.names)?,
     };
-    Ok(Source::runs(experiment(options, programs, words)?))
+    Ok(Source::runs(experiment(options, programs, command_line)?))
 }
 
 /// The experiment that the options describe.
@@ -98,7 +103,7 @@ fn source_of(options: &Options, words: Vec<String>, built: Option<Vec<Program>>)
 pub(super) fn experiment(
     options: &Options,
     programs: Vec<Program>,
-    words: Vec<String>,
+    command_line: Vec<String>,
 ) -> Result<Experiment> {
     let design = Design::layouts(1, options.runs_per_layout, 0);
     let (blocks, time) = match (options.precision, options.time) {
@@ -106,14 +111,14 @@ pub(super) fn experiment(
             let budget = options.budget.unwrap_or(USUAL_BUDGET);
             (budget.blocks(), budget.time())
         }
-        (None, Some(time)) => (MOST_BLOCKS, Some(time)),
+        (None, Some(time)) => (MAX_BLOCKS, Some(time)),
         (None, None) => (blocks_for(&design, options.runs.unwrap_or(USUAL_RUNS)), None),
     };
     let rule = if options.precision.is_some() { RuleRecord::Sequential } else { RuleRecord::Fixed };
     let design = Design { blocks, ..design };
     Ok(Experiment {
         stopping: Stopping { rule, precision: options.precision, time, ..Stopping::default() },
-        ..options.common.experiment(Command::Run, words, programs, design)?
+        ..options.common.experiment(Command::Run, command_line, programs, design)?
     })
 }
 

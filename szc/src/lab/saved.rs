@@ -53,34 +53,34 @@ impl std::fmt::Display for Apart {
 
 impl std::error::Error for Apart {}
 
-/// Whether a word names a samples file rather than a command.
+/// Whether an argument names a samples file rather than a command.
 #[must_use]
-pub fn is_samples_file(word: &str) -> bool {
-    word.ends_with(".json") && Path::new(word).is_file()
+pub fn is_samples_file(arg: &str) -> bool {
+    arg.ends_with(".json") && Path::new(arg).is_file()
 }
 
-/// The paths, if all words name samples files; none if none does.
+/// The paths, if all arguments name samples files; none if none does.
 ///
 /// # Errors
 /// When some do and some do not.
-pub fn samples_files(words: &[String]) -> Result<Option<Vec<PathBuf>>> {
-    match words.iter().filter(|word| is_samples_file(word)).count() {
+pub fn samples_files(args: &[String]) -> Result<Option<Vec<PathBuf>>> {
+    match args.iter().filter(|arg| is_samples_file(arg)).count() {
         0 => Ok(None),
-        found if found == words.len() && found <= 2 => {
-            Ok(Some(words.iter().map(PathBuf::from).collect()))
+        found if found == args.len() && found <= 2 => {
+            Ok(Some(args.iter().map(PathBuf::from).collect()))
         }
         found => bail!(
             "{found} of {} words name samples files: one or two files, or commands, are needed",
-            words.len()
+            args.len()
         ),
     }
 }
 
-/// Whether all words, of which there is at least one, name samples files.
+/// Whether all arguments, of which there is at least one, name samples files.
 #[must_use]
-pub fn are_samples_files<'a>(words: impl IntoIterator<Item = &'a String>) -> bool {
-    let mut words = words.into_iter().peekable();
-    words.peek().is_some() && words.all(|word| is_samples_file(word))
+pub fn are_samples_files<'a>(args: impl IntoIterator<Item = &'a String>) -> bool {
+    let mut args = args.into_iter().peekable();
+    args.peek().is_some() && args.all(|arg| is_samples_file(arg))
 }
 
 impl SavedSamples {

@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::measure::child::{self, End, Invocation, Stop};
+use crate::measure::child::{self, End, Invocation};
 use crate::measure::instrument::Instrument;
 use crate::measure::program::{PADDING_VARIABLE, Program, padding};
 use crate::measure::randomization::RunLog;
+use crate::measure::stop::Stop;
 use crate::samples::design::{Design, Phase, PlannedRun};
 use crate::samples::runtime_log::RuntimeLog;
 use crate::samples::{Metric, Sample};
@@ -65,7 +66,7 @@ pub struct ProgramState {
     /// Why a run of it had no random layout; `None` as long as all had one.
     pub not_randomized: Option<String>,
     /// What of it does not move although it was built for it, and why.
-    pub stays: Option<String>,
+    pub pinned: Option<String>,
     /// Whether its code budget ran out.
     pub exhausted: bool,
 }
@@ -364,11 +365,11 @@ impl Session<'_> {
             self.observer.warning(&refusal::one_layout_only(&program.title(), &reason));
             state.not_randomized = Some(reason);
         } else if state.not_randomized.is_none()
-            && state.stays.is_none()
-            && let Some(reason) = log.stays()
+            && state.pinned.is_none()
+            && let Some(reason) = log.pinned()
         {
             self.observer.warning(&refusal::in_part(program, &reason));
-            state.stays = Some(reason);
+            state.pinned = Some(reason);
         }
         if !state.exhausted && log.exhausted() {
             state.exhausted = true;

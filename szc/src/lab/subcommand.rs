@@ -11,7 +11,7 @@ use super::output::{complain, explain};
 
 /// A subcommand by its options.
 pub trait Subcommand: Parser {
-    /// The word behind `szc`.
+    /// The argument behind `szc`.
     const NAME: &'static str;
 
     /// Reads the arguments behind the name.
@@ -37,8 +37,8 @@ pub fn run<S: Subcommand>(arguments: &[OsString]) -> ExitCode {
         Ok(options) => options,
         Err(error) => return explain(&error),
     };
-    let words = arguments.iter().map(|word| word.to_string_lossy().into_owned());
-    let command_line = ["szc".to_owned(), S::NAME.to_owned()].into_iter().chain(words).collect();
+    let args = arguments.iter().map(|arg| arg.to_string_lossy().into_owned());
+    let command_line = ["szc".to_owned(), S::NAME.to_owned()].into_iter().chain(args).collect();
     match options.carry_out(command_line) {
         Ok(code) => code.into(),
         Err(failure) => {
@@ -51,5 +51,5 @@ pub fn run<S: Subcommand>(arguments: &[OsString]) -> ExitCode {
 /// The exit code of a subcommand with these arguments, for tests.
 #[cfg(test)]
 pub fn exit_code<S: Subcommand>(arguments: &[impl AsRef<std::ffi::OsStr>]) -> ExitCode {
-    run::<S>(&arguments.iter().map(|word| word.as_ref().to_owned()).collect::<Vec<_>>())
+    run::<S>(&arguments.iter().map(|arg| arg.as_ref().to_owned()).collect::<Vec<_>>())
 }

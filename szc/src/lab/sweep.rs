@@ -28,7 +28,7 @@ use crate::measure::program::Program;
 use crate::report::suite::suite_report;
 use crate::results::comparison::USUAL_TOLERANCE;
 use crate::samples::SamplesFile;
-use crate::samples::design::{Design, MOST_PROGRAMS};
+use crate::samples::design::{Design, MAX_PROGRAMS};
 use crate::samples::shard::Shard;
 
 pub(crate) use self::options::Options;
@@ -73,9 +73,9 @@ fn workloads(options: &Options) -> Result<Vec<Workload>, Failure> {
         )));
     }
     let mut built = versions::build(&options.build, &commands, options.common.quiet)?;
-    if built.len() < 2 || built.len() > MOST_PROGRAMS {
+    if built.len() < 2 || built.len() > MAX_PROGRAMS {
         return Err(Failure::Usage(anyhow!(
-            "{} levels, and 2 to {MOST_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param \
+            "{} levels, and 2 to {MAX_PROGRAMS} are needed: as in --flags=-O1,-O2,-O3 or --param \
              n=1,2,4",
             built.len()
         )));
@@ -155,7 +155,7 @@ fn put_reference_first(levels: &mut [Version], reference: Option<&str>) -> Resul
 }
 
 /// The sweep that the options describe, everything built.
-fn described(options: &Options, words: Vec<String>) -> Result<Sweep, Failure> {
+fn described(options: &Options, command_line: Vec<String>) -> Result<Sweep, Failure> {
     let workloads = workloads(options)?;
     let common = &options.common;
     let design = common
@@ -173,7 +173,7 @@ fn described(options: &Options, words: Vec<String>) -> Result<Sweep, Failure> {
         shard: options.shard,
         metric: common.metric.clone().unwrap_or_else(|| USUAL_METRIC.to_owned()),
         tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
-        words,
+        command_line,
         json: common.json.clone(),
         quiet: common.quiet,
         earlier: None,

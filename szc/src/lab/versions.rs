@@ -8,8 +8,8 @@ use anyhow::{Context, anyhow};
 use super::build::{BuildOptions, Version, versions};
 use super::options::name_programs;
 use crate::lab::failure::Failure;
-use crate::measure::child::stop_on_signals;
 use crate::measure::program::Program;
+use crate::measure::stop::stop_on_signals;
 
 /// The versions of the one command in `commands`, called A, B, C … and by what makes them versions,
 /// unless `names` say otherwise. Builds what has to be built, and tells so unless `quiet`.

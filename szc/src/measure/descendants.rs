@@ -12,13 +12,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// Looks until nobody new is found. A process that is stopped starts no other, so few are needed.
-const MOST_LOOKS: usize = 16;
+const MAX_LOOKS: usize = 16;
 
 /// Kills a child of ours and its descendants. The child must not have been reaped.
 pub(super) fn kill_all(child: i32) {
     let mut found = BTreeSet::from([child]);
     stop(child);
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MAX_LOOKS {
         let new: Vec<i32> = processes()
             .filter(|process| found.contains(&process.parent) && !found.contains(&process.number))
             .map(|process| process.number)

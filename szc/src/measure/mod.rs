@@ -15,5 +15,6 @@ mod pipe;
 pub mod program;
 pub mod randomization;
 pub mod rsf;
+pub mod stop;
 pub mod user_figure;
 pub mod valgrind;

@@ -15,7 +15,7 @@ pub(super) const STDOUT_TAIL_BYTES: usize = 1 << 16;
 /// A pipe holds at most this much (`/proc/sys/fs/pipe-max-size`), so reading as
 /// much after the exit gets all the child wrote, even when a descendant that
 /// outlives it keeps writing.
-const LARGEST_PIPE_BYTES: usize = 1 << 20;
+const MAX_PIPE_BYTES: usize = 1 << 20;
 
 /// The reading end of a pipe, read without ever blocking.
 pub(super) struct Pipe<R>(Option<R>);
@@ -66,7 +66,7 @@ impl<R: Read + AsFd> Pipe<R> {
         let mut total = 0;
         while let Some(count) = self.read_some(buffer, &mut consume)? {
             total += count;
-            if total >= LARGEST_PIPE_BYTES {
+            if total >= MAX_PIPE_BYTES {
                 break;
             }
         }

@@ -80,7 +80,7 @@ impl RunLog {
         };
         let Some(process) = self.processes.iter().find(random) else {
             let any_code = self.processes.iter().any(|process| process.randomize.code);
-            return Some(if let Some(reason) = self.stays() {
+            return Some(if let Some(reason) = self.pinned() {
                 reason
             } else if any_code {
                 "its log says that no function was relocated".to_owned()
@@ -99,8 +99,8 @@ impl RunLog {
 
     /// What of a process or of its libraries does not move although it was built for it, and why.
     #[must_use]
-    pub fn stays(&self) -> Option<String> {
-        self.processes.iter().find_map(RuntimeLog::stays)
+    pub fn pinned(&self) -> Option<String> {
+        self.processes.iter().find_map(RuntimeLog::pinned)
     }
 
     /// Whether a process ran out of code budget.
@@ -166,21 +166,21 @@ mod tests {
 
     #[test]
     fn code_that_should_move_and_does_not_is_told_with_the_reason() {
-        assert_eq!(taken(&[("1", LINE)]).stays(), None);
+        assert_eq!(taken(&[("1", LINE)]).pinned(), None);
         let refused = "\"exhausted\":false,\"code_refused\":\"its table was stripped\"";
         let own = LINE.replace("\"exhausted\":false", refused);
-        let found = taken(&[("1", &own)]).stays().unwrap();
+        let found = taken(&[("1", &own)]).pinned().unwrap();
         assert_eq!(found, "its code stays where it is: its table was stripped");
         let off = own.replace("\"code\":true", "\"code\":false");
         assert!(taken(&[("1", &off)]).why_not_randomized(7).unwrap().ends_with("stripped"));
         let refused = "\"exhausted\":false,\"libraries\":{\"refused\":\"no room\"}";
         let library = LINE.replace("\"exhausted\":false", refused);
-        assert!(taken(&[("1", &library)]).stays().unwrap().contains("library stays"));
+        assert!(taken(&[("1", &library)]).pinned().unwrap().contains("library stays"));
         let many = LINE.replace(
             "\"exhausted\":false",
             "\"exhausted\":false,\"libraries\":{\"passed_over\":3}",
         );
-        assert!(taken(&[("1", &many)]).stays().unwrap().ends_with("so 3 stay"));
+        assert!(taken(&[("1", &many)]).pinned().unwrap().ends_with("so 3 stay"));
     }
 
     #[test]

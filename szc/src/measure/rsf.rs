@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 
 /// Longest time that is believed, s.
-const MOST_SECONDS: f64 = 1e8;
+const MAX_SECONDS: f64 = 1e8;
 
 /// What is used of a raw file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,7 +87,7 @@ pub fn parse(text: &str) -> Result<RawResult> {
         let seconds = seconds
             .parse()
             .ok()
-            .filter(|seconds: &f64| *seconds > 0.0 && *seconds < MOST_SECONDS)
+            .filter(|seconds: &f64| *seconds > 0.0 && *seconds < MAX_SECONDS)
             .with_context(|| {
                 format!("{}: reported_time is {seconds:?}, and a time is needed", context())
             })?;

@@ -43,7 +43,7 @@ pub fn run_sentence(file: &SamplesFile, program: usize) -> String {
     }
     if !file.programs[program].randomized {
         sentence.push_str(" This is about one layout only: the program was not randomized.");
-    } else if let Some(reason) = file.programs[program].stays() {
+    } else if let Some(reason) = file.programs[program].pinned() {
         sentence.push_str(&format!(
             " The program was randomized only in part: {}.",
             printable(&reason)
@@ -115,7 +115,7 @@ fn precision(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
 }
 
 fn variance(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
-    let levels = summary.levels?;
+    let levels = summary.variance?;
     let basis = format!(
         "{} layouts, each run {} times (Kalibera and Jones)",
         levels.layouts, levels.runs_per_layout

@@ -156,7 +156,7 @@ fn one_layout(file: &SamplesFile, result: &ResultRecord) -> String {
         .iter()
         .filter(|program| program.randomized)
         .filter_map(|program| {
-            let reason = printable(&program.stays()?);
+            let reason = printable(&program.pinned()?);
             Some(format!(" {} was randomized only in part: {reason}.", program.label))
         })
         .collect();

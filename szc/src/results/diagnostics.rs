@@ -3,7 +3,7 @@
 
 use szc_stats::serial::lag_1_autocorrelation;
 use szc_stats::shapiro_wilk::shapiro_wilk;
-use szc_stats::trend::{MOST, trend};
+use szc_stats::trend::{MAX_VALUES, trend};
 
 use crate::samples::DiagnosticsRecord;
 
@@ -12,7 +12,7 @@ use crate::samples::DiagnosticsRecord;
 pub fn diagnostics(values: &[f64]) -> DiagnosticsRecord {
     let shape = shapiro_wilk(values).ok();
     let serial = lag_1_autocorrelation(values).ok();
-    let drift = (values.len() <= MOST).then(|| trend(values, 0.95).ok()).flatten();
+    let drift = (values.len() <= MAX_VALUES).then(|| trend(values, 0.95).ok()).flatten();
     DiagnosticsRecord {
         shapiro_wilk_p: shape.map(|test| test.p),
         lag_1: serial.map(|test| test.coefficient),

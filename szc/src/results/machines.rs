@@ -40,7 +40,8 @@ pub fn over_machines(file: &SamplesFile) -> Vec<OverMachinesRecord> {
             continue;
         };
         // Intervals that agree with the adjusted p.
-        for ((record, divisor), p_holm) in alone.iter().zip(family::levels(&p)).zip(adjusted) {
+        for ((record, divisor), p_holm) in alone.iter().zip(family::holm_divisors(&p)).zip(adjusted)
+        {
             let found = at(&record.level, 1.0 - (1.0 - CONFIDENCE) / divisor as f64);
             records.extend(found.map(|found| OverMachinesRecord { p_holm, ..found }));
         }

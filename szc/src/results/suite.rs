@@ -88,7 +88,7 @@ pub fn suite(file: &SamplesFile) -> Option<SuiteRecord> {
 fn against_reference(rows: &[Vec<f64>], blocks: &[usize]) -> Option<Vec<(Contrast, f64)>> {
     let alone = contrasts_in_blocks(rows, blocks, 0, CONFIDENCE).ok()?;
     let p: Vec<f64> = alone.iter().map(|contrast| contrast.p).collect();
-    let widened = family::levels(&p).into_iter().enumerate().map(|(place, divisor)| {
+    let widened = family::holm_divisors(&p).into_iter().enumerate().map(|(place, divisor)| {
         let confidence = 1.0 - ERROR_RATE / divisor as f64;
         let all = contrasts_in_blocks(rows, blocks, 0, confidence).ok()?;
         Some((*all.get(place)?, confidence))

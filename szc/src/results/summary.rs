@@ -7,19 +7,19 @@
 
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::fixed::{CONFIDENCE, t_interval};
-use szc_stats::levels::components;
 use szc_stats::planning::minimum_detectable_effect;
 use szc_stats::sequential::mean_sequence;
 use szc_stats::shape::outliers;
+use szc_stats::variance_components::components;
 
 use super::diagnostics::diagnostics;
 use crate::samples::design::Arrangement;
 use crate::samples::{
-    LevelsRecord, Metric, OutliersRecord, RuleRecord, Sample, SamplesFile, SummaryRecord,
+    Metric, OutliersRecord, RuleRecord, Sample, SamplesFile, SummaryRecord, VarianceRecord,
 };
 
 /// Fewest layouts run more than once that are worth splitting a variance by.
-const FEWEST_REPEATED_LAYOUTS: usize = 3;
+const MIN_REPEATED_LAYOUTS: usize = 3;
 
 /// Summarizes the complete blocks of `file`, the deciding metric first in each program.
 #[must_use]
@@ -96,7 +96,7 @@ fn summary(file: &SamplesFile, program: usize, metric: &Metric) -> Option<Summar
             high: counted.high,
             far_high: counted.far_high,
         },
-        levels: levels(&layouts),
+        variance: variance(&layouts),
         minimum_detectable_effect: effect,
         diagnostics: diagnostics(&values),
     })
@@ -108,7 +108,7 @@ fn all_finite(values: &[f64]) -> bool {
 
 /// Splits the variance of the log values of the layouts that were run equally often, more than
 /// once.
-fn levels(layouts: &[Vec<f64>]) -> Option<LevelsRecord> {
+fn variance(layouts: &[Vec<f64>]) -> Option<VarianceRecord> {
     let runs_per_layout = layouts.iter().map(Vec::len).max().filter(|runs| *runs >= 2)?;
     let repeated: Vec<f64> = layouts
         .iter()
@@ -117,11 +117,11 @@ fn levels(layouts: &[Vec<f64>]) -> Option<LevelsRecord> {
         .map(|value| value.ln())
         .collect();
     let count = repeated.len() / runs_per_layout;
-    if count < FEWEST_REPEATED_LAYOUTS {
+    if count < MIN_REPEATED_LAYOUTS {
         return None;
     }
     let found = components(&repeated, &[count, runs_per_layout], CONFIDENCE).ok()?;
-    Some(LevelsRecord {
+    Some(VarianceRecord {
         layouts: count,
         runs_per_layout,
         between_layouts: found.unbiased[1],

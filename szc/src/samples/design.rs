@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the state of SplitMix64 grows by with each output.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-const SMALLEST_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
+const MIN_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
 const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
 
 /// The padding of the environment has fewer bytes than this: a page, after which the stack's
@@ -26,13 +26,13 @@ const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
 const PADDING_LIMIT_BYTES: u32 = 4096;
 
 /// Most runs of a program in one of its two positions of a block, and of a layout.
-pub const MOST_RUNS_PER_POSITION: u32 = 1000;
+pub const MAX_RUNS_PER_POSITION: u32 = 1000;
 
 /// Most programs of an experiment, so that positions fit into the index of a run.
-pub const MOST_PROGRAMS: usize = 32;
+pub const MAX_PROGRAMS: usize = 32;
 
 /// Most blocks: block numbers have 32 bits in the index of a run, and this is beyond patience.
-pub const MOST_BLOCKS: u32 = 1_000_000;
+pub const MAX_BLOCKS: u32 = 1_000_000;
 
 /// Phase of an experiment, part of the index of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,7 +257,7 @@ fn below(random: u64, limit: u64) -> u64 {
 
 /// Maps 64 random bits to 10^15..2^53.
 fn layout_seed(random: u64) -> u64 {
-    SMALLEST_LAYOUT_SEED + below(random, LAYOUT_SEED_LIMIT - SMALLEST_LAYOUT_SEED)
+    MIN_LAYOUT_SEED + below(random, LAYOUT_SEED_LIMIT - MIN_LAYOUT_SEED)
 }
 
 /// Length of the padding that belongs to a layout: 0 to 4095 bytes.

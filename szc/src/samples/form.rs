@@ -292,8 +292,8 @@ impl DesignRecord {
     #[must_use]
     pub fn min_blocks(&self) -> usize {
         match self.rule {
-            RuleRecord::Fixed => fixed::FEWEST_BLOCKS,
-            RuleRecord::Sequential => sequential::FEWEST_BLOCKS,
+            RuleRecord::Fixed => fixed::MIN_BLOCKS,
+            RuleRecord::Sequential => sequential::MIN_BLOCKS,
         }
     }
 }
@@ -345,8 +345,8 @@ impl ProgramRecord {
     /// What of it does not move although it was built for it, and why, by the last log of its
     /// runtime.
     #[must_use]
-    pub fn stays(&self) -> Option<String> {
-        self.randomization.as_ref().and_then(RuntimeLog::stays)
+    pub fn pinned(&self) -> Option<String> {
+        self.randomization.as_ref().and_then(RuntimeLog::pinned)
     }
 
     /// The label alone, for narrow columns.

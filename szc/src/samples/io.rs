@@ -5,12 +5,13 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::design::{MOST_BLOCKS, MOST_PROGRAMS, MOST_RUNS_PER_POSITION};
+use super::design::{MAX_BLOCKS, MAX_PROGRAMS, MAX_RUNS_PER_POSITION};
 use super::form::{FORMAT, SamplesFile, VERSION_OF_MACHINES};
 use super::metric::Metric;
 use super::version_1;
@@ -191,12 +192,12 @@ fn check(file: &SamplesFile) -> Result<()> {
     for (name, number) in
         [("runs_per_position", plan.runs_per_position), ("runs_per_layout", plan.runs_per_layout)]
     {
-        if !(1..=MOST_RUNS_PER_POSITION).contains(&number) {
-            bail!("`design.{name}` is {number}, and 1 to {MOST_RUNS_PER_POSITION} is possible");
+        if !(1..=MAX_RUNS_PER_POSITION).contains(&number) {
+            bail!("`design.{name}` is {number}, and 1 to {MAX_RUNS_PER_POSITION} is possible");
         }
     }
-    if plan.programs > MOST_PROGRAMS {
-        bail!("`design.programs` is {}, and {MOST_PROGRAMS} is the most", plan.programs);
+    if plan.programs > MAX_PROGRAMS {
+        bail!("`design.programs` is {}, and {MAX_PROGRAMS} is the most", plan.programs);
     }
     let shares = [("tolerance", file.design.tolerance), ("precision", file.design.precision)];
     for (name, share) in shares {
@@ -204,8 +205,8 @@ fn check(file: &SamplesFile) -> Result<()> {
             bail!("`design.{name}` is {share}, and a share of at most 1 is needed");
         }
     }
-    if blocks > MOST_BLOCKS || file.design.plan.blocks > MOST_BLOCKS {
-        bail!("`design` has more than {MOST_BLOCKS} blocks");
+    if blocks > MAX_BLOCKS || file.design.plan.blocks > MAX_BLOCKS {
+        bail!("`design` has more than {MAX_BLOCKS} blocks");
     }
     let pairs = file.results.iter().flat_map(|result| [result.program, result.reference]);
     let singles = file.summaries.iter().map(|summary| summary.program);
@@ -215,24 +216,10 @@ fn check(file: &SamplesFile) -> Result<()> {
     Ok(())
 }
 
-/// `time` as ISO 8601 in UTC with seconds, such as `2024-02-29T23:59:59Z`.
-///
-/// Days become a date by the algorithm of Howard Hinnant ("chrono-compatible
-/// low-level date algorithms", `civil_from_days`). Times before 1970 count as 1970.
+/// `time` as ISO 8601 in UTC with seconds, such as `2024-02-29T23:59:59Z`. Times before 1970 count
+/// as 1970.
 #[must_use]
 pub fn iso_8601(time: SystemTime) -> String {
-    let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let seconds = since_epoch.as_secs();
-    let days = seconds / 86_400 + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let time = Timestamp::try_from(time.max(UNIX_EPOCH)).unwrap_or(Timestamp::MAX);
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

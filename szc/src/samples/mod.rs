@@ -25,7 +25,7 @@ pub use self::form::{
 };
 pub use self::metric::Metric;
 pub use self::result::{
-    DiagnosticsRecord, LevelsRecord, OutliersRecord, ResultRecord, SummaryRecord,
+    DiagnosticsRecord, OutliersRecord, ResultRecord, SummaryRecord, VarianceRecord,
 };
 pub use self::sample::Sample;
 pub use self::suite::{

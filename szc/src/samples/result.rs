@@ -108,7 +108,8 @@ pub struct SummaryRecord {
     /// Layouts far from the others; none was dropped.
     pub outliers: OutliersRecord,
     /// Variance between layouts and within; absent if no layout was run twice.
-    pub levels: Option<LevelsRecord>,
+    #[serde(rename = "levels")]
+    pub variance: Option<VarianceRecord>,
     /// The smallest change, as a share, that a comparison over as many blocks would show with a
     /// probability of 80 %.
     pub minimum_detectable_effect: Option<f64>,
@@ -140,7 +141,7 @@ impl OutliersRecord {
 
 /// Where the variance of a program comes from (Kalibera and Jones), on log values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LevelsRecord {
+pub struct VarianceRecord {
     /// Layouts that were run more than once.
     pub layouts: usize,
     /// Runs of each of them.

@@ -31,7 +31,7 @@ pub struct RuntimeLog {
 impl RuntimeLog {
     /// What of the process or of its libraries does not move although it was built for it, and why.
     #[must_use]
-    pub fn stays(&self) -> Option<String> {
+    pub fn pinned(&self) -> Option<String> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let own = text(self.other.get("code_refused"));
         let libraries = self.other.get("libraries");

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Most parts of a suite.
-pub const MOST_SHARDS: usize = 10_000;
+pub const MAX_SHARDS: usize = 10_000;
 
 /// Part `number` (from 1) of `of` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl Shard {
     /// Whether the numbers make sense; a file may hold others.
     #[must_use]
     pub fn is_valid(self) -> bool {
-        (1..=self.of).contains(&self.number) && self.of <= MOST_SHARDS
+        (1..=self.of).contains(&self.number) && self.of <= MAX_SHARDS
     }
 
     /// Whether the program at `place` (from 0) of the suite belongs to this part.
@@ -48,7 +48,7 @@ impl FromStr for Shard {
         });
         numbers.filter(|shard| shard.is_valid()).ok_or_else(|| {
             format!(
-                "K/N is needed, with 1 ≤ K ≤ N ≤ {MOST_SHARDS}: such as 2/4, the second of \
+                "K/N is needed, with 1 ≤ K ≤ N ≤ {MAX_SHARDS}: such as 2/4, the second of \
                      four parts"
             )
         })

@@ -45,17 +45,17 @@ pub fn family(
     lists: &[&[f64]],
 ) -> Result<Option<Vec<Member>>, DataError> {
     let fewest = match rule {
-        Rule::Fixed => fixed::FEWEST_BLOCKS,
-        Rule::Sequential => sequential::FEWEST_BLOCKS,
+        Rule::Fixed => fixed::MIN_BLOCKS,
+        Rule::Sequential => sequential::MIN_BLOCKS,
     };
     if lists.iter().any(|list| list.len() < fewest) {
         return Ok(None);
     }
     let p = lists.iter().map(|list| p_value(rule, list)).collect::<Result<Vec<f64>, _>>()?;
     let adjusted = holm(&p)?;
-    let levels = levels(&p);
+    let divisors = holm_divisors(&p);
     let member = |place: usize| {
-        let alpha = ERROR_RATE / levels[place] as f64;
+        let alpha = ERROR_RATE / divisors[place] as f64;
         let estimate = estimate(rule, lists[place], alpha)?;
         Ok(Member {
             estimate,
@@ -71,20 +71,20 @@ pub fn family(
 /// By how much α is divided for each: m for the smallest p, m − 1 for the next, until one fails;
 /// from there on as for that one.
 #[must_use]
-pub fn levels(p: &[f64]) -> Vec<usize> {
+pub fn holm_divisors(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&one, &other| p[one].total_cmp(&p[other]));
     let mut divisor = p.len();
-    let mut levels = vec![1; p.len()];
+    let mut divisors = vec![1; p.len()];
     let mut going = true;
     for place in order {
-        levels[place] = divisor;
+        divisors[place] = divisor;
         going &= p[place] <= ERROR_RATE / divisor as f64;
         if going && divisor > 1 {
             divisor -= 1;
         }
     }
-    levels
+    divisors
 }
 
 fn p_value(rule: Rule, differences: &[f64]) -> Result<f64, DataError> {

@@ -12,7 +12,7 @@ use super::describe::{mean, median, sorted, standard_deviation};
 
 /// Fewest blocks for which any 95 % sign interval of a median exists:
 /// min..max covers with probability 1 − 2^(1−n), which reaches 0.95 at n = 6.
-pub const FEWEST_BLOCKS: usize = 6;
+pub const MIN_BLOCKS: usize = 6;
 
 /// Probability with which the intervals cover.
 pub const CONFIDENCE: f64 = 0.95;
@@ -177,11 +177,11 @@ fn sign_rank(count: usize, confidence: f64) -> Option<(usize, f64)> {
 
 /// Applies the rule to one log ratio ln(B/A) per block, at [`CONFIDENCE`].
 ///
-/// Returns `None` below [`FEWEST_BLOCKS`]. When every block has the same value
+/// Returns `None` below [`MIN_BLOCKS`]. When every block has the same value
 /// the interval is that value: zero is unresolved, anything else is a direction.
 #[must_use]
 pub fn analyse(differences: &[f64]) -> Option<FixedAnalysis> {
-    if differences.len() < FEWEST_BLOCKS {
+    if differences.len() < MIN_BLOCKS {
         return None;
     }
     let interval = t_interval(differences, CONFIDENCE)?;

@@ -15,7 +15,7 @@
 //! | the same on several machines | [`strata`], and blocks of [`anova`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile | [`quantile`] |
-//! | layouts or noise, programs or drift | [`levels`], [`factors`] |
+//! | layouts or noise, programs or drift | [`variance_components`], [`factors`] |
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
 //! | since when | [`change_points`] |
@@ -31,7 +31,6 @@ pub mod factors;
 pub mod family;
 pub mod fixed;
 pub mod groups;
-pub mod levels;
 pub mod multiplicity;
 pub mod planning;
 pub mod quantile;
@@ -44,6 +43,7 @@ pub mod shapiro_wilk;
 pub mod strata;
 pub mod tail;
 pub mod trend;
+pub mod variance_components;
 
 #[cfg(test)]
 mod calibration;

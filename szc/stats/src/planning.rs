@@ -3,7 +3,7 @@
 //! The planning formulas of Cohen (1988, chapter 2) in their normal approximation, and for the
 //! sequential rule the n at which its interval excludes a bound with the same probability.
 
-use super::fixed::{CONFIDENCE, FEWEST_BLOCKS, POWER, normal_quantile};
+use super::fixed::{CONFIDENCE, MIN_BLOCKS, POWER, normal_quantile};
 use super::sequential::{ERROR_RATE, half_width};
 
 /// When the data are looked at.
@@ -25,12 +25,12 @@ pub fn minimum_detectable_effect(spread: f64, blocks: usize) -> f64 {
 /// Blocks after which an interval that `rule` makes excludes, with a probability of 80 %, a value
 /// at `distance` > 0 (log ratio) from the truth; saturates at `u64::MAX`.
 ///
-/// Fixed: ⌈((z₀.₉₇₅ + z₀.₈)·s/distance)²⌉, at least [`FEWEST_BLOCKS`]. Sequential: the first n
+/// Fixed: ⌈((z₀.₉₇₅ + z₀.₈)·s/distance)²⌉, at least [`MIN_BLOCKS`]. Sequential: the first n
 /// where half the interval's width and z₀.₈·s/√n together are shorter than the distance.
 #[must_use]
 pub fn blocks_needed(rule: Rule, spread: f64, distance: f64) -> u64 {
     match rule {
-        Rule::Fixed => whole_blocks((quantiles() * spread / distance).powi(2), FEWEST_BLOCKS),
+        Rule::Fixed => whole_blocks((quantiles() * spread / distance).powi(2), MIN_BLOCKS),
         Rule::Sequential => sequential_blocks_needed(spread, distance),
     }
 }
@@ -49,15 +49,15 @@ fn whole_blocks(exact: f64, floor: usize) -> u64 {
 }
 
 fn sequential_blocks_needed(spread: f64, distance: f64) -> u64 {
-    const MOST: usize = 1 << 48;
+    const MAX_BLOCKS: usize = 1 << 48;
     let enough = |blocks: usize| {
         let reserve = normal_quantile(POWER) * spread / (blocks as f64).sqrt();
         half_width(blocks, spread, ERROR_RATE) + reserve <= distance
     };
-    let fewest = super::sequential::FEWEST_BLOCKS;
+    let fewest = super::sequential::MIN_BLOCKS;
     let mut above = fewest;
     while !enough(above) {
-        if above >= MOST {
+        if above >= MAX_BLOCKS {
             return u64::MAX;
         }
         above *= 2;

@@ -1,6 +1,6 @@
 //! A rank test of pairs: Wilcoxon's signed ranks (1945).
 //!
-//! Without ties and up to [`MOST_EXACT`] values the null distribution is counted exactly;
+//! Without ties and up to [`MAX_EXACT`] values the null distribution is counted exactly;
 //! else it is approximated by the normal one, with the variance corrected for ties and a continuity
 //! correction of ½, as R's `wilcox.test` does it.
 
@@ -8,7 +8,7 @@ use super::data::{DataError, check, ranks};
 use super::tail::normal_two_sided;
 
 /// Most values for which the distribution is counted.
-pub const MOST_EXACT: usize = 50;
+pub const MAX_EXACT: usize = 50;
 
 /// Result of [`signed_rank`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub fn signed_rank(differences: &[f64]) -> Result<SignedRank, DataError> {
     let (ranks, ties) = ranks(&sizes);
     let v = ranks.iter().zip(&kept).filter(|(_, value)| **value > 0.0).map(|(rank, _)| rank).sum();
     let n = kept.len() as f64;
-    let exact = ties.len() == differences.len() && kept.len() <= MOST_EXACT;
+    let exact = ties.len() == differences.len() && kept.len() <= MAX_EXACT;
     let p = if exact {
         two_sided(&signed_rank_counts(kept.len()), v)
     } else {

@@ -10,14 +10,14 @@
 //!
 //! Differences are not normal, but if A and B change places at random (the order ABBA or BAAB is
 //! drawn), their distribution is symmetric when nothing differs, and the rule errs on the safe
-//! side. From [`FEWEST_BLOCKS`] on the t statistic may be trusted.
+//! side. From [`MIN_BLOCKS`] on the t statistic may be trusted.
 
 use super::data::{DataError, check, finite};
 use super::describe::{mean, standard_deviation};
 use super::fixed::{CONFIDENCE, Interval};
 
 /// Fewest blocks that may decide anything.
-pub const FEWEST_BLOCKS: usize = 10;
+pub const MIN_BLOCKS: usize = 10;
 
 /// Probability with which the rule may ever find a difference that does not exist, α.
 pub const ERROR_RATE: f64 = 1.0 - CONFIDENCE;
@@ -78,14 +78,14 @@ pub struct MeanSequence {
 /// Applies the rule to one log ratio ln(B/A) per block, at [`ERROR_RATE`].
 ///
 /// # Errors
-/// [`DataError`] below [`FEWEST_BLOCKS`] or for a value that is not finite.
+/// [`DataError`] below [`MIN_BLOCKS`] or for a value that is not finite.
 pub fn mean_sequence(differences: &[f64]) -> Result<MeanSequence, DataError> {
-    check(differences, FEWEST_BLOCKS)?;
+    check(differences, MIN_BLOCKS)?;
     let blocks = differences.len();
     let (Some(mean), Some(standard_deviation)) =
         (mean(differences), standard_deviation(differences))
     else {
-        return Err(DataError::TooFew { needed: FEWEST_BLOCKS, found: blocks });
+        return Err(DataError::TooFew { needed: MIN_BLOCKS, found: blocks });
     };
     let half = finite(half_width(blocks, finite(standard_deviation)?, ERROR_RATE))?;
     let interval = Interval { lower: finite(mean)? - half, upper: mean + half };

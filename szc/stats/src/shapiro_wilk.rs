@@ -10,7 +10,7 @@ use super::fixed::normal_quantile;
 use super::tail::normal_upper;
 
 /// Most values for which the approximation was fitted.
-pub const MOST: usize = 5000;
+pub const MAX_VALUES: usize = 5000;
 
 /// Result of [`shapiro_wilk`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +24,12 @@ pub struct ShapiroWilk {
 /// Tests whether `values` look normal.
 ///
 /// # Errors
-/// [`DataError`] below 3 or above [`MOST`] values, for values that are not finite or do not vary.
+/// [`DataError`] below 3 or above [`MAX_VALUES`] values, for values that are not finite or do not
+/// vary.
 pub fn shapiro_wilk(values: &[f64]) -> Result<ShapiroWilk, DataError> {
     check(values, 3)?;
-    if values.len() > MOST {
-        return Err(DataError::TooMany { most: MOST, found: values.len() });
+    if values.len() > MAX_VALUES {
+        return Err(DataError::TooMany { most: MAX_VALUES, found: values.len() });
     }
     if is_constant(values) {
         return Err(DataError::NoSpread);

@@ -9,10 +9,10 @@ use super::fixed::{Interval, normal_quantile};
 use super::tail::normal_two_sided;
 
 /// Most values for which the distribution of the statistic is counted, if there are no ties.
-pub const MOST_EXACT: usize = 50;
+pub const MAX_EXACT: usize = 50;
 
 /// Most values: the pairs are kept in memory.
-pub const MOST: usize = 10_000;
+pub const MAX_VALUES: usize = 10_000;
 
 /// Result of [`trend`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,11 +34,12 @@ pub struct Trend {
 /// Tests `values` for a monotone trend; interval with `confidence` in (0, 1).
 ///
 /// # Errors
-/// [`DataError`] below 3 or above [`MOST`] values, for values that are not finite or do not vary.
+/// [`DataError`] below 3 or above [`MAX_VALUES`] values, for values that are not finite or do not
+/// vary.
 pub fn trend(values: &[f64], confidence: f64) -> Result<Trend, DataError> {
     check(values, 3)?;
-    if values.len() > MOST {
-        return Err(DataError::TooMany { most: MOST, found: values.len() });
+    if values.len() > MAX_VALUES {
+        return Err(DataError::TooMany { most: MAX_VALUES, found: values.len() });
     }
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(DataError::Parameter("confidence"));
@@ -60,7 +61,7 @@ pub fn trend(values: &[f64], confidence: f64) -> Result<Trend, DataError> {
     let weight = |size: f64| size * (size - 1.0) * (2.0 * size + 5.0);
     let tied: f64 = ties.iter().map(|size| weight(*size as f64)).sum();
     let variance = (weight(n) - tied) / 18.0;
-    let exact = ties.len() == values.len() && values.len() <= MOST_EXACT;
+    let exact = ties.len() == values.len() && values.len() <= MAX_EXACT;
     let p = if exact {
         counted_p(values.len(), s)
     } else {
@@ -164,8 +165,8 @@ mod tests {
         assert_eq!(trend(&[1.0; 5], 0.95), Err(DataError::NoSpread));
         assert_eq!(trend(&[1.0, 2.0, f64::INFINITY], 0.95), Err(DataError::NotFinite { index: 2 }));
         assert_eq!(trend(&MAIZE, 1.0), Err(DataError::Parameter("confidence")));
-        let found = trend(&vec![0.0; MOST + 1], 0.95);
-        assert_eq!(found, Err(DataError::TooMany { most: MOST, found: MOST + 1 }));
+        let found = trend(&vec![0.0; MAX_VALUES + 1], 0.95);
+        assert_eq!(found, Err(DataError::TooMany { most: MAX_VALUES, found: MAX_VALUES + 1 }));
         assert_eq!(trend(&[f64::MIN, f64::MAX, f64::MIN], 0.95), Err(DataError::OutOfRange));
     }
 

@@ -14,7 +14,6 @@ pub const RULE: Rule = Rule {
         "runtime/src/",
         "runtime/stack/",
         "runtime/sys/",
-        "spec-scripts/open-suite/",
     ],
     breaches: &[
         Breach {

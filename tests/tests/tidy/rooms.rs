@@ -18,6 +18,7 @@ const UNSAFE: &[&str] = &[
     "szc/src/drive/interrupted.rs",
     "szc/src/measure/child",
     "szc/src/measure/child.rs",
+    "szc/src/measure/stop.rs",
     "tests/src/run.rs",
     "tests/src/tools.rs",
 ];

@@ -3,21 +3,22 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use jobserver::Client;
 
-use super::{Building, Choice, Cli, Command, EXIT_FAILED};
+use super::args::{Building, Choice, Cli, Command};
 use crate::build::{self, Built, Recipe};
 use crate::check::{self, Request};
-use crate::evaluate;
-use crate::fetch;
 use crate::files::Cache;
-use crate::jobserver::Jobserver;
 use crate::measure::{self, Subject};
-use crate::pool;
 use crate::say::{complain, say};
 use crate::suite::{self, Language, Program, Suite, Trait};
 use crate::toolchain::Toolchain;
 use crate::workload::{make_folder, prepare};
+use crate::{evaluate, fetch, pool};
+
+/// A program could not be fetched, built or checked; the others were.
+const EXIT_FAILED: u8 = 1;
 
 /// Downloads at a time: a package archive is no place for more.
 const DOWNLOADS: usize = 2;
@@ -29,7 +30,7 @@ const DOWNLOADS: usize = 2;
 pub fn run(cli: &Cli) -> Result<ExitCode> {
     let suite = suite::load(&cli.suite)?;
     let cache = Cache::new(&cli.cache)?;
-    let context = Context { suite: &suite, cache: &cache };
+    let context = Phases { suite: &suite, cache: &cache };
     match &cli.command {
         Command::List(choice) => context.list(choice),
         Command::Fetch(choice) => context.fetch(choice),
@@ -120,13 +121,18 @@ fn jobs(building: &Building) -> usize {
     building.jobs.map_or(processors, usize::from)
 }
 
+/// How many compilers run at a time, over all programs that are built: GNU make's jobserver.
+fn jobserver(jobs: usize) -> Result<Client> {
+    Client::new(jobs).context("cannot make the pipe of a jobserver")
+}
+
 #[derive(Clone, Copy)]
-struct Context<'a> {
+struct Phases<'a> {
     suite: &'a Suite,
     cache: &'a Cache,
 }
 
-impl<'a> Context<'a> {
+impl<'a> Phases<'a> {
     fn choose(self, choice: &Choice) -> Result<Vec<&'a Program>> {
         self.suite.select(&choice.programs, choice.ci)
     }
@@ -171,7 +177,7 @@ impl<'a> Context<'a> {
         let programs = self.choose(choice)?;
         let recipe = recipe(building, flags)?;
         let jobs = jobs(building);
-        let jobserver = Jobserver::new(jobs)?;
+        let jobserver = jobserver(jobs)?;
         let work =
             |program: &&Program| build::build(self.suite, program, &recipe, self.cache, &jobserver);
         let results = pool::each(&programs, jobs, work, |program, result| {
@@ -234,7 +240,7 @@ impl<'a> Context<'a> {
 
     fn one(self, program: &Program, building: &Building) -> Result<Built> {
         let recipe = recipe(building, &single(building)?)?;
-        let jobserver = Jobserver::new(jobs(building))?;
+        let jobserver = jobserver(jobs(building))?;
         match build::build(self.suite, program, &recipe, self.cache, &jobserver) {
             Ok(built) => Ok(built),
             Err(missing) => {

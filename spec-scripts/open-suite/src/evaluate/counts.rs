@@ -16,11 +16,12 @@ use szc::measure::machine;
 use szc::samples::io;
 use szc::samples::machine::Machine;
 
+use super::ended::{Done, fail};
+use super::estimate::duration;
 use super::record::{Archive, Evaluation, compress, decompressed};
 use super::setting::Setting;
 use super::step::Step;
 use super::subject::{self, Subject};
-use super::{Done, fail};
 use crate::run::{self, Layout};
 use crate::say::say;
 use crate::suite::Program;
@@ -104,7 +105,7 @@ fn count_or_plan(setting: &Setting<'_>, subject: &Subject<'_>) -> Result<()> {
     if setting.options.plan {
         let one = run::run(subject.first()?, None, PATIENCE)?.seconds;
         let all = SLOWDOWN * one * subject.commands.len() as f64;
-        say!("{name:<13} about {}", super::duration(all));
+        say!("{name:<13} about {}", duration(all));
         return Ok(());
     }
     say!("-- {name}");

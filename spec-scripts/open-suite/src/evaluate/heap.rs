@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use szc::measure::machine;
 use szc::samples::machine::Machine;
 
-use super::Done;
+use super::ended::Done;
 use super::record::{Archive, compress, decompressed};
 use super::setting::Setting;
 use super::step::Step;

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod counts;
+mod ended;
 mod estimate;
 mod heap;
 #[cfg(test)]
@@ -18,35 +19,26 @@ mod setting;
 mod step;
 mod subject;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
+use self::ended::{Done, fail};
 use self::estimate::duration;
 use self::measure::Ended;
-pub use self::options::Options;
 use self::options::{ALL, RESULTS};
 use self::record::{Archive, Evaluation, State};
 use self::setting::Setting;
 use self::step::{Method, Step};
 use crate::say::say;
 use crate::suite::{Program, Suite};
-use crate::workload::make_folder;
+
+pub use self::options::Options;
 
 /// A program could not be measured; the others were.
 const EXIT_FAILED: u8 = 1;
-
-/// How a step ended.
-enum Done {
-    Well,
-    /// Some programs could not be measured.
-    Failed,
-    /// With this exit code, by a signal.
-    Interrupted(i32),
-}
 
 /// Does what was asked for.
 ///
@@ -162,12 +154,4 @@ fn check_same(setting: &Setting<'_>, step: Step, evaluation: &Evaluation) -> Res
         );
     }
     Ok(())
-}
-
-fn fail(setting: &Setting<'_>, step: Step, program: &Program, reason: &str) -> Result<()> {
-    say!("{:<13} FAILED: {reason}", program.name());
-    let place = setting.archive.failure(step, program.name());
-    make_folder(place.parent().unwrap_or(&setting.results))?;
-    fs::write(&place, format!("{}\n", setting.private.removed(reason)))
-        .with_context(|| format!("cannot write {}", place.display()))
 }

@@ -11,7 +11,7 @@ use crate::suite::{Size, Suite};
 /// Runs of each configuration, as in the paper.
 const USUAL_RUNS: u32 = 30;
 /// Fewest runs of a configuration: `szc compare` makes at least six blocks of two.
-const FEWEST_RUNS: u32 = 12;
+const MIN_RUNS: u32 = 12;
 
 /// Options of the evaluation.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(i64::from(FEWEST_RUNS)..)
+        value_parser = clap::value_parser!(u32).range(i64::from(MIN_RUNS)..)
     )]
     pub(super) runs: Option<u32>,
 

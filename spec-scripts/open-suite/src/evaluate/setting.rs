@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use jobserver::Client;
 
 use super::options::Options;
 use super::record::{Archive, Private};
 use crate::build::Recipe;
 use crate::files::Cache;
-use crate::jobserver::Jobserver;
 use crate::suite::Suite;
 use crate::toolchain::{Toolchain, find_in_path};
 use crate::workload::make_folder;
@@ -28,7 +28,7 @@ pub struct Setting<'a> {
     /// Its folder.
     pub cache_folder: PathBuf,
     /// Room for compilers.
-    pub jobserver: Jobserver,
+    pub jobserver: Client,
     /// szc, as a compiler.
     pub toolchain: Toolchain,
     /// szc, as a laboratory.
@@ -72,7 +72,8 @@ impl<'a> Setting<'a> {
             suite,
             suite_file: file.canonicalize().context("cannot find the suite")?,
             cache: shared,
-            jobserver: Jobserver::new(options.jobs.map_or(processors, usize::from))?,
+            jobserver: Client::new(options.jobs.map_or(processors, usize::from))
+                .context("cannot make the pipe of a jobserver")?,
             build: toolchain.digest()?,
             toolchain,
             commit: commit(&suite.folder),

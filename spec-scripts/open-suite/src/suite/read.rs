@@ -6,11 +6,11 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Component, Path};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use szc::lab::config::{Problem, Problems};
 
-use super::{Program, Size, Suite, Workload};
-use crate::workload::PLACEHOLDERS;
+use super::records::{PLACEHOLDERS, Program, Size, Suite, Workload};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,32 +34,30 @@ pub fn load(file: &Path) -> Result<Suite> {
 
 /// Reads the text of a file that is called `file` in messages.
 pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Program>> {
-    let document: Document = toml::from_str(text).map_err(|error| {
-        let line = line_of(text, &error.span().unwrap_or(0..0));
-        anyhow!("{file}:{line}: {}", error.message())
-    })?;
-    let mut problems = Vec::new();
-    let mut names = BTreeSet::new();
-    for program in &document.program {
-        if !names.insert(program.name()) {
-            problems.push((program.name.span(), format!("a second program {:?}", program.name())));
+    let mut problems = Problems::new(file, text);
+    let programs = match toml::from_str::<Document>(text) {
+        Ok(document) => document.program,
+        Err(error) => {
+            problems.add(error.span().unwrap_or(0..0), error.message());
+            Vec::new()
         }
-        problems.extend(problems_of(program));
+    };
+    let mut names = BTreeSet::new();
+    for program in &programs {
+        if !names.insert(program.name()) {
+            problems.add(program.name.span(), format!("a second program {:?}", program.name()));
+        }
+        for (span, problem) in problems_of(program) {
+            problems.add(span, problem);
+        }
     }
-    problems.sort_by_key(|(span, _)| span.start);
-    if problems.is_empty() {
-        return Ok(document.program);
-    }
-    let lines: Vec<String> = problems
-        .iter()
-        .map(|(span, problem)| format!("{file}:{}: {problem}", line_of(text, span)))
-        .collect();
-    bail!("{}", lines.join("\n"))
+    let lines: Vec<String> = problems.in_order().iter().map(Problem::to_string).collect();
+    if lines.is_empty() { Ok(programs) } else { bail!("{}", lines.join("\n")) }
 }
 
-type Problem = (Range<usize>, String);
+type Found = (Range<usize>, String);
 
-fn problems_of(program: &Program) -> Vec<Problem> {
+fn problems_of(program: &Program) -> Vec<Found> {
     let mut problems = Vec::new();
     let name = program.name();
     let mut say =
@@ -115,7 +113,7 @@ fn problems_of(program: &Program) -> Vec<Problem> {
     problems
 }
 
-fn problems_of_workload(program: &Program, workload: &Workload) -> Vec<Problem> {
+fn problems_of_workload(program: &Program, workload: &Workload) -> Vec<Found> {
     let name = program.workload_name(workload);
     let mut problems = Vec::new();
     let mut say =
@@ -161,8 +159,4 @@ fn unknown_placeholders(word: &str) -> Vec<&str> {
 
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn line_of(text: &str, span: &Range<usize>) -> usize {
-    1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()
 }

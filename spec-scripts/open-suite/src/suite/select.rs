@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 use anyhow::{Result, bail};
+use szc::lab::config::nearest;
 
-use super::{Program, Suite, Workload};
+use super::records::{Program, Suite, Workload};
 
 impl Suite {
     /// The programs of these names, or all that are not only taken by name; `ci` keeps those of the
@@ -43,13 +44,10 @@ impl Suite {
     }
 
     fn advice(&self, name: &str) -> String {
-        let distance = |program: &&Program| strsim::damerau_levenshtein(name, program.name());
-        match self.programs.iter().min_by_key(distance) {
-            Some(near) if distance(&near) <= 2 => format!("; did you mean {:?}?", near.name()),
-            _ => {
-                let names: Vec<&str> = self.programs.iter().map(Program::name).collect();
-                format!("; known: {}", names.join(", "))
-            }
+        let names: Vec<&str> = self.programs.iter().map(Program::name).collect();
+        match nearest(name, &names) {
+            Some(near) => format!("; did you mean {near:?}?"),
+            None => format!("; known: {}", names.join(", ")),
         }
     }
 }

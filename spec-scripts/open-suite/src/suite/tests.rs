@@ -82,19 +82,28 @@ fn a_small_suite_is_read() {
 #[test]
 fn problems_are_told_with_their_line() {
     for (from, to, told) in [
-        ("about =", "abuot =", "suite.toml:4: unknown field `abuot`"),
-        ("languages = [\"C\"]", "languages = [\"D\"]", "suite.toml:6: unknown variant `D`"),
-        ("name = \"hello\"", "name = \"Hello!\"", "suite.toml:3: Hello!: a name of small letters"),
-        ("[\"{out}/hello\"]", "[\"hello\"]", "suite.toml:11: hello: the first word must be"),
-        ("{out}/hello\"]", "{out}/hello\", \"{sise}\"]", "suite.toml:11: hello: unknown {sise}"),
-        ("{out}/hello\"]", "{out}/hello\", \"{size}\"]", "suite.toml:11: hello: `size = "),
-        ("{out}/hello\"]", "{out}/hello\", \"/dev/stdout\"]", "suite.toml:11: hello: /dev/stdout"),
+        ("about =", "abuot =", "suite.toml:4:|: unknown field `abuot`"),
+        ("languages = [\"C\"]", "languages = [\"D\"]", "suite.toml:6:|: unknown variant `D`"),
+        (
+            "name = \"hello\"",
+            "name = \"Hello!\"",
+            "suite.toml:3:|: Hello!: a name of small letters",
+        ),
+        ("[\"{out}/hello\"]", "[\"hello\"]", "suite.toml:11:|: hello: the first word must be"),
+        ("{out}/hello\"]", "{out}/hello\", \"{sise}\"]", "suite.toml:11:|: hello: unknown {sise}"),
+        ("{out}/hello\"]", "{out}/hello\", \"{size}\"]", "suite.toml:11:|: hello: `size = "),
+        (
+            "{out}/hello\"]",
+            "{out}/hello\", \"/dev/stdout\"]",
+            "suite.toml:11:|: hello: /dev/stdout",
+        ),
         ("products = [\"hello\"]", "products = [\"../hello\"]", "no path inside the tree"),
         ("bundled = true", "bundled = false", "either `sources` or `bundled = true`"),
         ("full = \"ba", "full = \"BA", "`stdout` needs the SHA-256 for full"),
     ] {
         let complaint = complaint(from, to);
-        assert!(complaint.contains(told), "{told} in {complaint}");
+        let said = told.split('|').all(|part| complaint.contains(part));
+        assert!(said, "{told} in {complaint}");
     }
 }
 

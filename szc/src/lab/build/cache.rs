@@ -34,7 +34,7 @@ pub struct Record {
 
 /// A build that this process alone may change; unlocked when dropped.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CachedBuild {
     folder: PathBuf,
     _lock: File,
 }
@@ -71,7 +71,7 @@ impl Cache {
     ///
     /// # Errors
     /// When the lock file cannot be made.
-    pub fn lock(&self, key: &str) -> Result<Entry> {
+    pub fn lock(&self, key: &str) -> Result<CachedBuild> {
         let path = self.0.join(format!("{key}.lock"));
         let context = || format!("cannot lock {}", path.display());
         let lock = File::options()
@@ -81,7 +81,7 @@ impl Cache {
             .open(&path)
             .with_context(context)?;
         lock.lock().with_context(context)?;
-        Ok(Entry { folder: self.0.join(key), _lock: lock })
+        Ok(CachedBuild { folder: self.0.join(key), _lock: lock })
     }
 
     /// Removes builds that nobody used for a month; what cannot be removed stays.
@@ -102,7 +102,7 @@ impl Cache {
     }
 }
 
-impl Entry {
+impl CachedBuild {
     /// Where the build is, or is to be.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -11,10 +11,10 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-use super::cache::{Cache, Entry, Record};
+use super::cache::{Cache, CachedBuild, Record};
 use super::source::Source;
 use crate::lab::failure::Failure;
-use crate::measure::child::Stop;
+use crate::measure::stop::Stop;
 
 /// How much of a failed build's output is shown.
 const SHOWN_LINES: usize = 20;
@@ -132,7 +132,7 @@ fn make(cache: &Cache, key: &str, job: &Job, git: &Mutex<()>) -> Result<Made> {
 }
 
 /// Runs the command in `folder`.
-fn run(job: &Job, entry: &Entry, folder: &Path) -> Result<Made> {
+fn run(job: &Job, entry: &CachedBuild, folder: &Path) -> Result<Made> {
     let log = entry.folder().join("build.log");
     let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let errors = output.try_clone().context("cannot share the log of a build")?;

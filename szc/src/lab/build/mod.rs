@@ -25,7 +25,7 @@ use self::cache::{Cache, Record};
 use self::making::{Job, make_all};
 use self::source::sources;
 use crate::lab::failure::Failure;
-use crate::measure::child::Stop;
+use crate::measure::stop::Stop;
 
 pub use options::{BuildOptions, Level};
 pub use placeholders::{Value, quoted, substitute};

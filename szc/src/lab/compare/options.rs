@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use szc_stats::fixed::FEWEST_BLOCKS;
+use szc_stats::fixed::MIN_BLOCKS;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
-use crate::samples::design::MOST_BLOCKS;
+use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE};
+use crate::lab::values::parse_share;
+use crate::samples::design::MAX_BLOCKS;
 
 const LONG_ABOUT: &str = "\
 Compares commands over many random layouts and says which is faster.
@@ -121,12 +122,12 @@ pub(crate) struct Options {
 
 fn parse_blocks(text: &str) -> Result<u32, String> {
     let blocks: u32 = text.parse().map_err(|_| "a whole number is needed")?;
-    if blocks as usize >= FEWEST_BLOCKS && blocks <= MOST_BLOCKS {
+    if blocks as usize >= MIN_BLOCKS && blocks <= MAX_BLOCKS {
         Ok(blocks)
     } else {
         Err(format!(
-            "{FEWEST_BLOCKS} to {MOST_BLOCKS} blocks are needed: no 95 % interval of a median \
-             exists below {FEWEST_BLOCKS}"
+            "{MIN_BLOCKS} to {MAX_BLOCKS} blocks are needed: no 95 % interval of a median \
+             exists below {MIN_BLOCKS}"
         ))
     }
 }

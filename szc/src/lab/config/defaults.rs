@@ -37,27 +37,27 @@ pub enum Subject {
     Suite,
 }
 
-/// Parses the words behind the name of a command, with the defaults of the file.
+/// Parses the arguments behind the name of a command, with the defaults of the file.
 ///
 /// # Errors
-/// What clap says of the words, and what is wrong with the file, as a usage error.
+/// What clap says of the arguments, and what is wrong with the file, as a usage error.
 pub fn parse<O: CommandFactory + FromArgMatches>(
     subject: Subject,
-    words: &[OsString],
+    args: &[OsString],
 ) -> Result<O, clap::Error> {
-    let command = with_defaults(O::command(), subject, words)?;
-    O::from_arg_matches(&command.try_get_matches_from(words)?)
+    let command = with_defaults(O::command(), subject, args)?;
+    O::from_arg_matches(&command.try_get_matches_from(args)?)
 }
 
 fn with_defaults(
     command: Command,
     subject: Subject,
-    words: &[OsString],
+    args: &[OsString],
 ) -> Result<Command, clap::Error> {
-    // A first look at the words, without complaints, shows what the user gave. It fails for
+    // A first look at the arguments, without complaints, shows what the user gave. It fails for
     // --help, which the parser proper will answer.
     let probe = command.clone().ignore_errors(true);
-    let Ok(given) = probe.try_get_matches_from(words) else {
+    let Ok(given) = probe.try_get_matches_from(args) else {
         return Ok(command);
     };
     if is_about_a_file(&given) {
@@ -77,8 +77,8 @@ fn with_defaults(
     }
 }
 
-/// Whether the words ask for what samples files hold, or for the rest of one: those say all that
-/// the experiment was.
+/// Whether the arguments ask for what samples files hold, or for the rest of one: those say all
+/// that the experiment was.
 fn is_about_a_file(given: &ArgMatches) -> bool {
     let is_given = |id: &str| {
         // An identifier that the command does not have is an error.
@@ -88,8 +88,8 @@ fn is_about_a_file(given: &ArgMatches) -> bool {
     if is_given("resume") {
         return true;
     }
-    let words = given.try_get_many::<String>("commands").ok().flatten();
-    is_given("commands") && words.is_some_and(are_samples_files)
+    let args = given.try_get_many::<String>("commands").ok().flatten();
+    is_given("commands") && args.is_some_and(are_samples_files)
 }
 
 struct Defaults<'a> {

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use szc_stats::{fixed, sequential};
 use toml::de::DeTable;
 
-use super::reader::{self, Problem, Reader};
+use super::problems::{Problem, nearest};
+use super::reader::Reader;
 use crate::lab::metric;
 
 /// The name that is looked for in the current folder.
 pub const FILE: &str = "szc.toml";
 
 /// Larger files are no configuration.
-const LARGEST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A configuration; what is absent is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,9 +101,9 @@ pub fn load(file: Option<&Path>) -> Result<Option<Config>, String> {
         format!("cannot read {}: {error}; check the name behind --config", path.display())
     };
     let length = fs::metadata(&path).map_err(unreadable)?.len();
-    if length > LARGEST_BYTES {
+    if length > MAX_BYTES {
         return Err(format!(
-            "{} has {length} bytes: a configuration of at most {LARGEST_BYTES} is needed",
+            "{} has {length} bytes: a configuration of at most {MAX_BYTES} is needed",
             path.display()
         ));
     }
@@ -215,8 +216,8 @@ fn runs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> RunsTable {
     );
     let blocks = |least: usize| least as u64..=1_000_000;
     let read = RunsTable {
-        budget: reader.whole(table, "budget", blocks(sequential::FEWEST_BLOCKS)),
-        fixed: reader.whole(table, "fixed", blocks(fixed::FEWEST_BLOCKS)),
+        budget: reader.whole(table, "budget", blocks(sequential::MIN_BLOCKS)),
+        fixed: reader.whole(table, "fixed", blocks(fixed::MIN_BLOCKS)),
         runs_per_block: reader.whole(table, "runs-per-block", 1..=1000),
         warmup: reader.whole(table, "warmup", 0..=1_000_000),
         timeout: reader.positive(table, "timeout"),
@@ -245,7 +246,7 @@ fn metrics(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<String> {
     for (name, span) in reader.texts(table, "metrics") {
         let is_name = !name.starts_with(metric::USER_PREFIX);
         if let Err(message) = metric::check(&name) {
-            let near = reader::nearest(&name, &metric::NAMES).filter(|_| is_name);
+            let near = nearest(&name, &metric::NAMES).filter(|_| is_name);
             let message = match near {
                 Some(near) => format!("unknown metric {name:?}; did you mean \"{near}\"?"),
                 None => message.lines().map(str::trim).collect::<Vec<_>>().join(" "),

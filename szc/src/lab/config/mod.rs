@@ -23,11 +23,12 @@
 
 mod defaults;
 mod file;
+mod problems;
 mod reader;
 
 pub use self::defaults::{ConfigOptions, Subject, parse};
 pub use self::file::{BuildTable, Config, FILE, ProgramEntry, RunsTable, load, read};
-pub use self::reader::Problem;
+pub use self::problems::{Problem, Problems, nearest};
 
 #[cfg(test)]
 mod tests;

@@ -2,59 +2,30 @@
 //! where it stands.
 #![forbid(unsafe_code)]
 
-use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Something wrong in a file, and where: line and column from 1, in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Name of the file.
-    pub file: String,
-    /// Line.
-    pub line: usize,
-    /// Column.
-    pub column: usize,
-    /// What was found and what is needed.
-    pub message: String,
-}
+use super::problems::{Problem, Problems, nearest};
 
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, column, message } = self;
-        write!(formatter, "{file}:{line}:{column}: {message}")
-    }
-}
-
-/// Problems by the byte they stand at.
+/// A reader of the tables of a file.
 pub(super) struct Reader<'a> {
-    file: &'a str,
-    text: &'a str,
-    problems: Vec<(usize, String)>,
+    problems: Problems<'a>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, problems: Vec::new() }
+        Self { problems: Problems::new(file, text) }
     }
 
     /// All problems in the order of the file.
-    pub(super) fn into_problems(mut self) -> Vec<Problem> {
-        self.problems.sort();
-        let (file, text) = (self.file, self.text);
-        self.problems
-            .into_iter()
-            .map(|(offset, message)| {
-                let (line, column) = place_of(text, offset);
-                Problem { file: file.to_owned(), line, column, message }
-            })
-            .collect()
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.problems.in_order()
     }
 
     pub(super) fn problem(&mut self, span: Range<usize>, message: impl Into<String>) {
-        self.problems.push((span.start, message.into()));
+        self.problems.add(span, message);
     }
 
     /// Notes every key of `table` that is none of `known`, with the one that was probably meant.
@@ -218,30 +189,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The known name that `name` is most probably a misspelling of.
-pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let plain = name.to_lowercase().replace('_', "-");
-    known
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&plain, candidate), *candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
 /// A name of the user's without control characters, and not too long for a line.
 fn shown(name: &str) -> String {
     let cut: String = name.chars().take(60).collect();
     let dots = if cut.len() < name.len() { "…" } else { "" };
     format!("{}{dots}", cut.escape_debug())
-}
-
-/// Line and column, from 1, of a byte.
-pub(super) fn place_of(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-    // Bytes that continue a character do not count.
-    let column = 1 + before[line_start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-    (line, column)
 }

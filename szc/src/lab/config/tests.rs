@@ -1,5 +1,6 @@
 //! Good files, wrong files, hostile files; and what commands make of them.
 
+use super::problems::place_of;
 use std::ffi::OsString;
 use std::fs;
 
@@ -117,9 +118,9 @@ fn the_wrong_type_and_what_would_be_right_are_named() {
 
 #[test]
 fn columns_count_characters() {
-    assert_eq!(reader::place_of("äö = 1\nü x", 4), (1, 3));
-    assert_eq!(reader::place_of("äö = 1\nü x", 12), (2, 3));
-    assert_eq!(reader::place_of("", 7), (1, 1));
+    assert_eq!(place_of("äö = 1\nü x", 4), (1, 3));
+    assert_eq!(place_of("äö = 1\nü x", 12), (2, 3));
+    assert_eq!(place_of("", 7), (1, 1));
 }
 
 /// A command with the options of all.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use szc_stats::describe::mean;
-use szc_stats::sequential::{FEWEST_BLOCKS, MeanSequence, mean_sequence};
+use szc_stats::sequential::{MIN_BLOCKS, MeanSequence, mean_sequence};
 
 use crate::lab::session::{Next, Observer};
 use crate::report::number::{percent, quantities};
@@ -151,7 +151,7 @@ impl<'a> Watch<'a> {
         };
         // Measured in means, so that the precision is a share.
         let shares: Vec<f64> = self.layout_means.iter().map(|value| value / center).collect();
-        let estimate = (shares.len() >= FEWEST_BLOCKS)
+        let estimate = (shares.len() >= MIN_BLOCKS)
             .then(|| mean_sequence(&shares).ok())
             .flatten()
             .filter(|found| found.mean.is_finite() && found.standard_deviation.is_finite());

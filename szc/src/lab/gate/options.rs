@@ -7,7 +7,8 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE, parse_share};
+use crate::lab::options::{CommonOptions, ComparisonOptions, FIXED_BY_A_FILE};
+use crate::lab::values::parse_share;
 
 const LONG_ABOUT: &str = "\
 Says by its exit code whether a candidate is slower than a baseline by more than a budget.

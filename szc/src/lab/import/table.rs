@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::measure::rsf;
-use crate::samples::design::MOST_BLOCKS;
+use crate::samples::design::MAX_BLOCKS;
 
 /// The first line.
 pub(super) const HEADER: &str = "szc-spec-runs 1";
 
 /// Most positions of a block.
-const MOST_POSITIONS: u32 = 1000;
+const MAX_POSITIONS: u32 = 1000;
 
 /// A call of SPEC's tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +87,8 @@ fn row(line: &str) -> Option<Row> {
         return None;
     }
     Some(Row {
-        block: block.parse().ok().filter(|block| *block < MOST_BLOCKS)?,
-        position: position.parse().ok().filter(|position| *position < MOST_POSITIONS)?,
+        block: block.parse().ok().filter(|block| *block < MAX_BLOCKS)?,
+        position: position.parse().ok().filter(|position| *position < MAX_POSITIONS)?,
         level: level.to_owned(),
         seed: seed.parse().ok()?,
         randomized: match randomized {

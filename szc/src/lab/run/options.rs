@@ -8,10 +8,9 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::options::{
-    Budget, CommonOptions, FIXED_BY_A_FILE, parse_budget, parse_name, parse_share, parse_time,
-};
-use crate::samples::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use crate::lab::options::{CommonOptions, FIXED_BY_A_FILE};
+use crate::lab::values::{Budget, parse_budget, parse_name, parse_share, parse_time};
+use crate::samples::design::{MAX_BLOCKS, MAX_RUNS_PER_POSITION};
 
 const LONG_ABOUT: &str = "\
 Measures a command over many random layouts: what it takes, how certain that is, and how much of \
@@ -61,7 +60,7 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_BLOCKS)),
+        value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_BLOCKS)),
         conflicts_with_all = ["time", "precision"]
     )]
     pub(in crate::lab) runs: Option<u32>,
@@ -88,7 +87,7 @@ pub(crate) struct Options {
         long,
         value_name = "M",
         default_value = "2",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_RUNS_PER_POSITION))
     )]
     pub(in crate::lab) runs_per_layout: u32,
 

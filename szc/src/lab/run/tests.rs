@@ -44,7 +44,7 @@ fn as_many_runs_are_made_as_asked_for_and_every_second_layout_runs_twice() {
     assert_eq!(file.design.complete_blocks, 6);
     let summary = &file.summaries[0];
     assert_eq!((summary.metric.clone(), summary.layouts, summary.runs), (Metric::Wall, 6, 9));
-    assert!(summary.levels.is_some() && summary.interval.is_some());
+    assert!(summary.variance.is_some() && summary.interval.is_some());
     let seeds = |block| file.runs.iter().filter(move |run| run.block == block).map(|run| run.seed);
     assert!(seeds(0).all(|seed| Some(seed) == seeds(0).next()) && seeds(0).count() == 2);
     assert_ne!(seeds(0).next(), seeds(1).next());

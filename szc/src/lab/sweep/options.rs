@@ -7,8 +7,9 @@ use clap::Parser;
 
 use crate::lab::build::BuildOptions;
 use crate::lab::config::ConfigOptions;
-use crate::lab::options::{CommonOptions, FIXED_BY_A_FILE, parse_share};
-use crate::samples::design::{MOST_BLOCKS, MOST_RUNS_PER_POSITION};
+use crate::lab::options::{CommonOptions, FIXED_BY_A_FILE};
+use crate::lab::values::parse_share;
+use crate::samples::design::{MAX_BLOCKS, MAX_RUNS_PER_POSITION};
 use crate::samples::shard::Shard;
 
 const LONG_ABOUT: &str = "\
@@ -66,7 +67,7 @@ pub(crate) struct Options {
         visible_alias = "blocks",
         value_name = "N",
         default_value = "20",
-        value_parser = clap::value_parser!(u32).range(6..=i64::from(MOST_BLOCKS))
+        value_parser = clap::value_parser!(u32).range(6..=i64::from(MAX_BLOCKS))
     )]
     pub(super) fixed: u32,
 
@@ -87,7 +88,7 @@ pub(crate) struct Options {
         long,
         value_name = "M",
         default_value = "1",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS_PER_POSITION))
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_RUNS_PER_POSITION))
     )]
     pub(super) runs_per_block: u32,
 

@@ -38,7 +38,7 @@ pub(super) struct Sweep {
     pub(super) metric: String,
     pub(super) tolerance: Option<f64>,
     /// The command line, word by word.
-    pub(super) words: Vec<String>,
+    pub(super) command_line: Vec<String>,
     pub(super) json: Option<PathBuf>,
     pub(super) quiet: bool,
     /// What was measured before an interruption.
@@ -122,12 +122,12 @@ impl Sweep {
             metric_option: choice.option,
         };
         let design = Design { programs: self.levels(), seed, ..self.design };
-        let words = self.words.clone();
+        let command_line = self.command_line.clone();
         Ok(Experiment {
             stopping: Stopping { tolerance: self.tolerance, ..Stopping::default() },
             quiet: self.quiet,
             earlier,
-            ..Experiment::new(Command::Sweep, words, programs, design, measurement)
+            ..Experiment::new(Command::Sweep, command_line, programs, design, measurement)
         })
     }
 

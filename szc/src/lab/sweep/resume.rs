@@ -15,7 +15,7 @@ use crate::samples::{Command, ProgramRecord};
 ///
 /// # Errors
 /// When the file cannot be read, is of another subcommand, or a program is not the one it was.
-pub(super) fn rest_of(path: &Path, words: Vec<String>, quiet: bool) -> Result<Sweep> {
+pub(super) fn rest_of(path: &Path, command_line: Vec<String>, quiet: bool) -> Result<Sweep> {
     let (file, programs) = reopened(Command::Sweep, path)?;
     if !file.was_measured() {
         bail!(
@@ -40,7 +40,7 @@ pub(super) fn rest_of(path: &Path, words: Vec<String>, quiet: bool) -> Result<Sw
         shard: file.design.shard,
         metric,
         tolerance: file.design.tolerance,
-        words,
+        command_line,
         json: Some(path.to_owned()),
         quiet,
         earlier: Some(file),

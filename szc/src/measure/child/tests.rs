@@ -142,7 +142,8 @@ fn one_interrupt_lets_the_child_finish_and_a_second_kills_it() {
 fn termination_and_the_loss_of_the_terminal_are_passed_on_to_the_child() {
     // Under nohup, what tests start would ignore the loss of the terminal.
     // SAFETY: no handler, and no other test sends this signal to itself.
-    unsafe { nix::sys::signal::signal(Signal::SIGHUP, SigHandler::SigDfl) }.unwrap();
+    unsafe { nix::sys::signal::signal(Signal::SIGHUP, nix::sys::signal::SigHandler::SigDfl) }
+        .unwrap();
     for signal in [libc::SIGTERM, libc::SIGHUP] {
         let stop = Stop::new();
         stop.request(signal);

@@ -83,7 +83,7 @@ pub struct Figure<'a> {
 
 /// How much of a line a figure takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum Span {
     /// A whole line, if there is one.
     Wide,
     /// It shares one with others.
@@ -93,8 +93,8 @@ pub enum Room {
 impl Figure<'_> {
     /// The forms of the plot, of which the style shows the one that fits.
     #[must_use]
-    pub fn html(&self, room: Room) -> Markup {
-        let class = if room == Room::Wide { "wide" } else { "small" };
+    pub fn html(&self, span: Span) -> Markup {
+        let class = if span == Span::Wide { "wide" } else { "small" };
         let form = |name: &str, width: f64| {
             let alternative = Alternative {
                 id: format!("{}-{name}", self.id),
@@ -108,7 +108,7 @@ impl Figure<'_> {
             figure class=(class) id=(self.id) {
                 h4 { (self.title) }
                 (form("narrow", NARROW))
-                @if room == Room::Wide { (form("wide", WIDE)) }
+                @if span == Span::Wide { (form("wide", WIDE)) }
                 figcaption { (sentence(&self.caption)) }
             }
         }

@@ -11,7 +11,7 @@ use crate::samples::runtime_log::Randomize;
 use crate::samples::{EndedRecord, ProgramRecord, RuleRecord, Sample};
 
 /// Most runs that the table holds; all of them are in the data of the page.
-const MOST_RUNS: usize = 2000;
+const MAX_RUNS: usize = 2000;
 
 /// Facts of the experiment at `place` of the page.
 pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
@@ -46,8 +46,8 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
 
 /// What the table of runs holds.
 fn runs_title(count: usize) -> String {
-    if count > MOST_RUNS {
-        format!("The first {MOST_RUNS} of {count} runs with their seeds")
+    if count > MAX_RUNS {
+        format!("The first {MAX_RUNS} of {count} runs with their seeds")
     } else {
         format!("All {count} runs with their seeds")
     }
@@ -147,7 +147,7 @@ fn program_facts(program: &ProgramRecord) -> Vec<Fact> {
     facts.push(("Randomized", random));
     if let Some(reason) = &program.not_randomized_reason {
         facts.push(("Not randomized", reason.clone()));
-    } else if let Some(reason) = program.stays() {
+    } else if let Some(reason) = program.pinned() {
         facts.push(("Randomized in part", reason));
     }
     facts
@@ -171,7 +171,7 @@ fn runs(experiment: &Experiment) -> Markup {
         .map(|cell| text(&cell))
         .to_vec()
     };
-    let rows: Vec<Vec<Markup>> = file.runs.iter().enumerate().take(MOST_RUNS).map(row).collect();
+    let rows: Vec<Vec<Markup>> = file.runs.iter().enumerate().take(MAX_RUNS).map(row).collect();
     let head = [
         "run",
         "program",
@@ -185,7 +185,7 @@ fn runs(experiment: &Experiment) -> Markup {
         "layouts",
     ];
     html! {
-        @if file.runs.len() > MOST_RUNS {
+        @if file.runs.len() > MAX_RUNS {
             p.quiet {
                 "A longer table would make the page slow. All " (file.runs.len()) " runs are in \
                  the page's data, and in the samples file: szc export writes them as CSV, JSON or \

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use szc_stats::describe::median;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
-use super::element::{Figure, Room};
+use super::element::{Figure, Span};
 use crate::report::number::quantities;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
 use crate::report::view::{Experiment, plots, probability};
@@ -90,7 +90,7 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
             .to_owned(),
         draw: &|width, alternative| violin::plot(&rows, &axis, width, alternative),
     }
-    .html(Room::Wide)
+    .html(Span::Wide)
 }
 
 fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
@@ -112,7 +112,7 @@ fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
         ),
         draw: &|width, alternative| run_order::plot(&series, &axis, width, alternative),
     }
-    .html(Room::Wide)
+    .html(Span::Wide)
 }
 
 /// What the trend test says about the summaries of programs.
@@ -154,7 +154,7 @@ fn variance(place: usize, experiment: &Experiment, metric: &Metric) -> Option<Ma
         caption: description,
         draw: &|width, alternative| shares::plot(&data.bars, &data.parts, width, alternative),
     };
-    Some(figure.html(Room::Wide))
+    Some(figure.html(Span::Wide))
 }
 
 fn sequence(
@@ -181,7 +181,7 @@ fn sequence(
         ),
         draw: &|width, alternative| sequence::plot(&data, "difference (%)", width, alternative),
     };
-    Some(figure.html(Room::Wide))
+    Some(figure.html(Span::Wide))
 }
 
 fn qq_of_differences(
@@ -205,7 +205,7 @@ fn qq_of_differences(
         caption: test,
         draw: &|width, alternative| qq::plot(&data, "difference (%)", width, alternative),
     };
-    Some(figure.html(Room::Small))
+    Some(figure.html(Span::Small))
 }
 
 /// Runs of a program, re-randomized or not.
@@ -233,7 +233,7 @@ fn qq_of_program(
         caption: test,
         draw: &|width, alternative| qq::plot(&data, &axis, width, alternative),
     };
-    Some(figure.html(Room::Small))
+    Some(figure.html(Span::Small))
 }
 
 fn normality(p: Option<f64>) -> String {

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 use szc_stats::fixed::Interval;
 
-use super::element::{Figure, Room, count, number, sentences, table, text};
+use super::element::{Figure, Span, count, number, sentences, table, text};
 use super::verdicts::directions;
 use crate::report::number::{decimals_for, range, short_p};
 use crate::report::plot::interval::{self, Labels, Row};
@@ -170,7 +170,7 @@ fn figure(place: usize, experiment: &Experiment, suite: &SuiteRecord) -> Markup 
             .to_owned(),
         draw: &|width, alternative| interval::plot(&rows, &labels, width, alternative),
     };
-    figure.html(Room::Wide)
+    figure.html(Span::Wide)
 }
 
 /// A level against the reference; none for the reference.

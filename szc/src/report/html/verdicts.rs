@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::element::{Figure, Room, count, number, sentence};
+use super::element::{Figure, Span, count, number, sentence};
 use crate::report::number::quantities;
 use crate::report::plot::interval::{self, Labels};
 use crate::report::text::verdicts;
@@ -159,5 +159,5 @@ fn figure(
         ),
         draw: &|width, alternative| interval::plot(&rows, &labels, width, alternative),
     };
-    figure.html(Room::Wide)
+    figure.html(Span::Wide)
 }

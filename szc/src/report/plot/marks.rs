@@ -8,12 +8,12 @@ use std::fmt::Write;
 use super::svg::short;
 
 /// Most points that are drawn of one series; of longer ones every k-th is.
-pub const MOST_POINTS: usize = 4000;
+pub const MAX_POINTS: usize = 4000;
 
 /// The outlines of `points` in the shape of series number `series`, each about `size` across.
 #[must_use]
 pub fn points(series: usize, points: &[[f64; 2]], size: f64) -> String {
-    let every = points.len().div_ceil(MOST_POINTS).max(1);
+    let every = points.len().div_ceil(MAX_POINTS).max(1);
     let mut data = String::new();
     let r = size / 2.0;
     for [x, y] in points.iter().step_by(every).filter(|place| place.iter().all(|c| c.is_finite())) {
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn of_a_very_long_series_a_part_is_drawn() {
-        let many = vec![[1.0, 1.0]; 10 * MOST_POINTS];
-        assert!(points(1, &many, 4.0).matches('M').count() <= MOST_POINTS);
+        let many = vec![[1.0, 1.0]; 10 * MAX_POINTS];
+        assert!(points(1, &many, 4.0).matches('M').count() <= MAX_POINTS);
     }
 
     #[test]

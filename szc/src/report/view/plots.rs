@@ -173,7 +173,7 @@ pub fn variance(experiment: &Experiment, metric: &Metric) -> Option<Variance> {
             .iter()
             .filter(|summary| summary.metric == *metric)
             .filter_map(|summary| {
-                let share = summary.levels?.share_between?;
+                let share = summary.variance?.share_between?;
                 let label = experiment.name(summary.program);
                 Some(shares::Bar { label, shares: vec![share, 1.0 - share] })
             })

@@ -13,7 +13,7 @@ fn every_program_has_a_summary_of_every_metric() {
     assert_eq!((first.min, first.max), (1.0, 1.01));
     let [lower, upper] = first.interval.unwrap();
     assert!(lower < first.mean && first.mean < upper);
-    assert_eq!(first.levels, None);
+    assert_eq!(first.variance, None);
 }
 
 #[test]
@@ -28,18 +28,18 @@ fn the_layout_is_the_unit_and_its_value_the_mean_of_its_runs() {
 #[test]
 fn variance_is_split_where_layouts_were_run_twice() {
     let spread = layouts_of(&[(1000, 1), (1100, 0), (1200, 1), (1300, 0), (1400, 1), (1500, 0)]);
-    let levels = spread.summaries[0].levels.unwrap();
+    let levels = spread.summaries[0].variance.unwrap();
     assert_eq!((levels.layouts, levels.runs_per_layout), (3, 2));
     assert!(levels.share_between.unwrap() > 0.99, "{levels:?}");
     let noisy = layouts_of(&[(1000, 90), (1000, 0), (1001, 90), (999, 0), (1000, 80), (1001, 0)]);
-    let levels = noisy.summaries[0].levels.unwrap();
+    let levels = noisy.summaries[0].variance.unwrap();
     assert!(levels.between_layouts < 0.0 && levels.share_between == Some(0.0), "{levels:?}");
 }
 
 #[test]
 fn two_layouts_run_twice_are_too_few_to_split_a_variance() {
     let file = layouts_of(&[(1000, 1), (1100, 0), (1200, 1)]);
-    assert_eq!(file.summaries[0].levels, None);
+    assert_eq!(file.summaries[0].variance, None);
 }
 
 #[test]

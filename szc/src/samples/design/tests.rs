@@ -115,15 +115,15 @@ fn the_environment_has_all_sizes_below_a_page_or_one() {
 
 #[test]
 fn the_ends_of_the_random_range_give_layout_seeds_of_sixteen_digits() {
-    assert_eq!(layout_seed(0), SMALLEST_LAYOUT_SEED);
+    assert_eq!(layout_seed(0), MIN_LAYOUT_SEED);
     assert_eq!(layout_seed(u64::MAX), LAYOUT_SEED_LIMIT - 1);
-    assert_eq!(SMALLEST_LAYOUT_SEED.to_string().len(), 16);
+    assert_eq!(MIN_LAYOUT_SEED.to_string().len(), 16);
     assert_eq!((LAYOUT_SEED_LIMIT - 1).to_string().len(), 16);
 }
 
 #[test]
 fn the_largest_design_fits_into_the_index_of_a_run() {
-    let positions = 2 * MOST_PROGRAMS as u64 * u64::from(MOST_RUNS_PER_POSITION);
+    let positions = 2 * MAX_PROGRAMS as u64 * u64::from(MAX_RUNS_PER_POSITION);
     assert!(positions <= u64::from(u16::MAX), "{positions}");
 }
 

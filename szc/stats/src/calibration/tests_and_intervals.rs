@@ -5,7 +5,7 @@ use super::rate;
 use crate::change_points::{Search, change_points};
 use crate::groups::{brown_forsythe, welch};
 use crate::ranks::signed_rank;
-use crate::{anova, levels, serial, shapiro_wilk, trend};
+use crate::{anova, serial, shapiro_wilk, trend, variance_components};
 
 fn list(noise: &mut Noise, count: usize, value: fn(&mut Noise) -> f64) -> Vec<f64> {
     (0..count).map(|_| value(noise)).collect()
@@ -142,7 +142,7 @@ fn variance_components_are_found_without_bias() {
             let layout = 2.0 * noise.normal();
             values.extend((0..4).map(|_| layout + 3.0 * noise.normal()));
         }
-        let found = levels::components(&values, &[10, 4], 0.95).unwrap();
+        let found = variance_components::components(&values, &[10, 4], 0.95).unwrap();
         sum[0] += found.unbiased[0];
         sum[1] += found.unbiased[1];
         found.interval.contains(0.0)

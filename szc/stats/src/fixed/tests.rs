@@ -84,7 +84,7 @@ fn sign_ranks_and_coverages_agree_with_scipy() {
 fn fewer_than_six_blocks_have_no_sign_interval_and_no_verdict() {
     assert_eq!(sign_interval(&[1.0; 5], CONFIDENCE), None);
     assert_eq!(analyse(&[1.0; 5]), None);
-    assert!(analyse(&[1.0; FEWEST_BLOCKS]).is_some());
+    assert!(analyse(&[1.0; MIN_BLOCKS]).is_some());
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn the_interval_ends_where_the_e_value_reaches_its_bound() {
 fn the_first_blocks_exclude_nothing() {
     assert_eq!(half_width(1, 1.0, 0.05), f64::INFINITY);
     assert_eq!(half_width(2, 1.0, 0.05), f64::INFINITY);
-    assert!(half_width(FEWEST_BLOCKS, 1.0, 0.05).is_finite());
+    assert!(half_width(MIN_BLOCKS, 1.0, 0.05).is_finite());
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use szc_stats::describe::median;
 
 use super::table::{NOT_MEASURED, Table, distinct, machines};
-use super::{ALL, NONE};
 use crate::evaluate::counts::Counts;
+use crate::evaluate::step::{ALL, NONE};
 
 /// Events, and what they are called here.
 const INSTRUCTIONS: &str = "Ir";

@@ -12,8 +12,8 @@ use szc_stats::groups::welch;
 use szc_stats::ranks::signed_rank;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
+use super::row::{ALPHA, Row};
 use super::table::{Table, origin, probability};
-use super::{ALPHA, Row};
 use crate::evaluate::record::Measured;
 
 /// Places of the levels that are compared: reference and level.

@@ -10,6 +10,7 @@ mod levels;
 mod normality;
 mod page;
 mod ratios;
+mod row;
 mod sizes;
 mod table;
 #[cfg(test)]
@@ -22,31 +23,14 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use szc::samples::{Metric, io};
 
-use super::record::{Archive, Measured, State};
+use self::row::Row;
+use super::record::Archive;
 use super::step::{ALL, LINK_ORDER, NONE, Step};
 use crate::say::say;
 use crate::suite::Program;
 
-/// Probability below which a test is said to reject.
-const ALPHA: f64 = 0.05;
-
 /// Configurations of the overhead, as in figure 4.6.
 const RANDOMIZED: [&str; 3] = ["code", "code+stack", ALL];
-
-/// A program in a step.
-struct Row {
-    program: String,
-    state: State,
-}
-
-impl Row {
-    fn measured(&self) -> Option<&Measured> {
-        match &self.state {
-            State::Measured(measured) => Some(measured),
-            State::Missing | State::Failed(_) => None,
-        }
-    }
-}
 
 /// Writes all tables into the page, and the pictures beside the samples.
 ///

@@ -13,8 +13,8 @@ use szc_stats::groups::brown_forsythe;
 use szc_stats::multiplicity::holm;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
+use super::row::{ALPHA, Row};
 use super::table::{Table, origin, probability};
-use super::{ALPHA, Row};
 use crate::evaluate::record::Measured;
 
 /// What the picture shows.

@@ -6,7 +6,7 @@ use szc::samples::sample::{block_log_ratios, values_of};
 use szc_stats::describe::{mean, median};
 use szc_stats::fixed::{CONFIDENCE, t_interval};
 
-use super::Row;
+use super::row::Row;
 use super::table::Table;
 use crate::evaluate::record::Measured;
 

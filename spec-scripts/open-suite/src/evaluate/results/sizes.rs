@@ -5,9 +5,10 @@ use szc::samples::Metric;
 use szc_stats::describe::median;
 
 use super::ratios::log_ratios;
+use super::row::Row;
 use super::table::{Table, origin};
-use super::{ALL, NONE, Row};
 use crate::evaluate::record::{FileRecord, Measured};
+use crate::evaluate::step::{ALL, NONE};
 
 /// Ratios of the file, of its code, of the memory it takes when it is started, and of the build.
 fn ratios(measured: &Measured) -> Option<[f64; 4]> {

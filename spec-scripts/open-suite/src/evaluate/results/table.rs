@@ -3,7 +3,7 @@
 
 use szc::samples::machine::Machine;
 
-use super::{ALPHA, Row};
+use super::row::{ALPHA, Row};
 use crate::evaluate::record::{Measured, State};
 
 /// What stands where nothing was measured.

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use szc::samples::io;
 
+use super::row::Row;
 use super::*;
-use crate::evaluate::record::{ConfigurationRecord, Evaluation, FileRecord};
+use crate::evaluate::record::{ConfigurationRecord, Evaluation, FileRecord, Measured, State};
 
 /// Samples of a comparison: `times[configuration]` in milliseconds, two runs in a block.
 fn measured(step: Step, times: &[&[f64]]) -> State {

@@ -5,7 +5,7 @@
 use szc::samples::SummaryRecord;
 use szc_stats::describe::median;
 
-use super::Row;
+use super::row::Row;
 use super::table::{Table, origin, percent};
 
 /// The table.
@@ -23,7 +23,7 @@ pub fn section(rows: &[Row]) -> String {
             .measured()
             .and_then(|measured| measured.file.summaries.iter().find(|one| one.deciding));
         table.add_program(row, summary.and_then(cells));
-        shares.extend(summary.and_then(|summary| summary.levels?.share_between));
+        shares.extend(summary.and_then(|summary| summary.variance?.share_between));
     }
     let mut text = format!("{}{}\n", origin(rows), table.finish());
     if let Some(share) = median(&shares) {
@@ -37,7 +37,7 @@ pub fn section(rows: &[Row]) -> String {
 }
 
 fn cells(summary: &SummaryRecord) -> Option<Vec<String>> {
-    let levels = summary.levels?;
+    let levels = summary.variance?;
     Some(vec![
         // An estimate below 0 means that none was found.
         percent(levels.between_layouts.max(0.0).sqrt()),
