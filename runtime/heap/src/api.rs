@@ -2,11 +2,12 @@
 //! POSIX.
 
 use super::chunk::{self, STATE_ALIGNED};
-use super::large::Freed;
+use super::large::{Freed, LARGE};
 use super::random::Random;
+use super::server::{Server, heap_grew, own_heap, server, with_any_heap};
 use super::size_class::{GRAIN_BYTES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::ThreadHeap;
-use super::{LARGE, Server, boot, fallback, map, own_heap, refusal, server, with_any_heap};
+use super::{boot, fallback, map, refusal};
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use szc_sys::os::{self, PAGE_BYTES};
@@ -32,7 +33,7 @@ pub fn malloc(bytes: usize) -> *mut u8 {
     if bytes <= SMALL_MAX_BYTES
         && let Some(heap) = own_heap()
     {
-        let block = heap.allocate(class_of(bytes));
+        let block = heap.allocate(class_of(bytes), heap_grew);
         return if block.is_null() { no_memory() } else { block };
     }
     malloc_slowly(bytes)
@@ -78,7 +79,7 @@ fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
 
 fn small(heap: &ThreadHeap, alignment: usize, room: usize) -> *mut u8 {
     let class = class_of(room);
-    let block = heap.allocate(class);
+    let block = heap.allocate(class, heap_grew);
     let distance = block.addr().next_multiple_of(alignment) - block.addr();
     if block.is_null() || distance == 0 {
         return block;

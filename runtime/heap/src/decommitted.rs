@@ -1,8 +1,7 @@
 //! Mappings without memory: addresses that serve the next block of their size, instead of being
 //! unmapped while there are very many.
 
-use super::large::Mapping;
-use super::large_blocks::FIRST_ENTRIES;
+use super::large_mapping::{FIRST_ENTRIES, Mapping};
 use super::memory::map_table;
 use core::ops::RangeInclusive;
 use szc_sys::os;

@@ -9,7 +9,7 @@
 //! The lock is never held over a system call but those that enlarge a table.
 
 use super::large_blocks::Blocks;
-use super::large_mapping::{elsewhere, map, unmap};
+use super::large_mapping::{LINE_BYTES, Mapping, elsewhere, map, unmap};
 use super::memory::{count_mapped, count_unmapped};
 use super::random::Random;
 use core::cell::UnsafeCell;
@@ -17,76 +17,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use szc_sys::arch;
 use szc_sys::os::{self, Lock, PAGE_BYTES};
 
-/// Grain of colours: a cache line.
-pub const LINE_BYTES: usize = 64;
-/// Largest block whose mapping is cached.
-pub const MAX_CACHED_BYTES: usize = 32 << 20;
 /// One of so many cached mappings moves to other addresses before it is used, so that colours
 /// of pages change, too.
 const MOVED_ONE_IN: u32 = 8;
-/// Parked mappings that are unmapped with each block that is freed, when few are left in use.
+/// Decommitted mappings that are unmapped with each block that is freed, when few are left in use.
 const UNMAPPED_AT_A_TIME: usize = 2;
 
-/// A block and its mapping.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Mapping {
-    /// Address of the block; 0: no entry.
-    pub block: usize,
-    /// Bytes that the program asked for.
-    pub asked: usize,
-    /// The most that a block of this mapping was asked for with: those that may have memory.
-    pub bytes: usize,
-    /// Its mapping.
-    pub start: usize,
-    /// Bytes of the mapping.
-    pub length: usize,
-}
-
-impl Mapping {
-    /// No block.
-    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
-
-    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies
-    /// behind them in the mapping is not promised, so that a block that moves has nothing there.
-    pub fn usable(&self) -> usize {
-        let end = (self.block + self.bytes).next_multiple_of(PAGE_BYTES);
-        (end - self.block).min(self.room())
-    }
-
-    /// Bytes from the block's beginning to the end of the mapping.
-    fn room(&self) -> usize {
-        self.start + self.length - self.block
-    }
-
-    /// Bytes that may have memory and were not asked for.
-    pub fn slack(&self) -> usize {
-        self.bytes - self.asked
-    }
-
-    /// Address of the page in which the block begins.
-    fn page(&self) -> usize {
-        self.block & !(PAGE_BYTES - 1)
-    }
-
-    /// Whether a block of so many bytes fits, wherever in its first page it begins.
-    pub fn has_room_for(&self, bytes: usize) -> bool {
-        let room = self.start + self.length - self.page();
-        bytes.saturating_add(PAGE_BYTES) <= room
-    }
-
-    /// The same mapping for another block, so far into its first page. What was touched stays so,
-    /// and counts as long as the mapping lives.
-    pub fn serving(self, bytes: usize, into_page: usize) -> Self {
-        Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
-    }
-
-    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes
-    /// smaller, it needs at least half of the memory.
-    pub fn suits(&self, bytes: usize) -> bool {
-        bytes <= self.room() && (bytes >= self.asked || self.bytes / 2 <= bytes)
-    }
-}
+/// Those of this process.
+pub static LARGE: Large = Large::new();
 
 /// All blocks of a process that are mapped on their own.
 pub struct Large {

@@ -8,8 +8,9 @@
 //! here unmaps a block's mapping.
 
 use super::decommitted::Decommitted;
-use super::large::{LINE_BYTES, MAX_CACHED_BYTES, Mapping};
-use super::large_mapping::{placed, room_for};
+use super::large_mapping::{
+    FIRST_ENTRIES, LINE_BYTES, MAX_CACHED_BYTES, Mapping, placed, room_for,
+};
 use super::memory::map_table;
 use super::random::Random;
 use szc_sys::os::{self, PAGE_BYTES};
@@ -28,8 +29,6 @@ const COPIED_PER_GAINED: usize = 2;
 /// Most bytes of a block that are copied. Of larger ones perhaps not all has memory, and the kernel
 /// moves the pages of those that have.
 const MAX_COPIED_BYTES: usize = 1 << 20;
-/// Entries of the first table.
-pub const FIRST_ENTRIES: usize = 128;
 /// Blocks in use above which mappings are decommitted; below half of them, they are unmapped again.
 const MANY_BLOCKS: usize = 8192;
 

@@ -1,15 +1,81 @@
 //! Mappings of blocks that are mapped on their own: how they are made, where in them the block
 //! begins, how they move, and how they are given back.
 
-use super::large::{LINE_BYTES, MAX_CACHED_BYTES, Mapping};
 use super::memory::count_mapped;
 use super::random::Random;
 use szc_sys::os::{self, PAGE_BYTES};
 
+/// Grain of colours: a cache line.
+pub const LINE_BYTES: usize = 64;
+/// Largest block whose mapping is cached.
+pub const MAX_CACHED_BYTES: usize = 32 << 20;
+/// Entries of the first table of mappings.
+pub const FIRST_ENTRIES: usize = 128;
 /// Room in which a block begins at random: what address bits 6 to 17 tell apart.
 const COLOUR_BYTES: usize = 256 << 10;
 /// The same where the process has a limit, of which the room would take a large part.
 const COLOUR_BYTES_IF_LIMITED: usize = PAGE_BYTES;
+
+/// A block and its mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Mapping {
+    /// Address of the block; 0: no entry.
+    pub block: usize,
+    /// Bytes that the program asked for.
+    pub asked: usize,
+    /// The most that a block of this mapping was asked for with: those that may have memory.
+    pub bytes: usize,
+    /// Its mapping.
+    pub start: usize,
+    /// Bytes of the mapping.
+    pub length: usize,
+}
+
+impl Mapping {
+    /// No block.
+    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
+
+    /// Bytes that the block may use: those that may have memory, to the end of a page. What lies
+    /// behind them in the mapping is not promised, so that a block that moves has nothing there.
+    pub fn usable(&self) -> usize {
+        let end = (self.block + self.bytes).next_multiple_of(PAGE_BYTES);
+        (end - self.block).min(self.room())
+    }
+
+    /// Bytes from the block's beginning to the end of the mapping.
+    pub fn room(&self) -> usize {
+        self.start + self.length - self.block
+    }
+
+    /// Bytes that may have memory and were not asked for.
+    pub fn slack(&self) -> usize {
+        self.bytes - self.asked
+    }
+
+    /// Address of the page in which the block begins.
+    fn page(&self) -> usize {
+        self.block & !(PAGE_BYTES - 1)
+    }
+
+    /// Whether a block of so many bytes fits, wherever in its first page it begins.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        let room = self.start + self.length - self.page();
+        bytes.saturating_add(PAGE_BYTES) <= room
+    }
+
+    /// The same mapping for another block, so far into its first page. What was touched stays so,
+    /// and counts as long as the mapping lives.
+    pub fn serving(self, bytes: usize, into_page: usize) -> Self {
+        Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
+    }
+
+    /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes
+    /// smaller, it needs at least half of the memory.
+    pub fn suits(&self, bytes: usize) -> bool {
+        bytes <= self.room() && (bytes >= self.asked || self.bytes / 2 <= bytes)
+    }
+}
 
 /// Room for the colour of a block that is mapped now: all of it, or little if the address space or
 /// the data of the process have a limit.

@@ -4,11 +4,12 @@
 //!
 //! ```text
 //! api        what the functions of malloc's family mean: sizes, alignments, errors
-//! lib        which heap serves a request: this thread's, the arena before start, the fallback
+//! server     which heap serves a request: this thread's, the arena before start, the fallback
+//! counts, fork
 //! thread     the heap of a thread         large     blocks mapped on their own
 //! shuffle    the shuffle layer of a class
 //! base       segregated, tlsf, diehard
-//! chunk, map, memory, size_class, spread, random
+//! chunk, map, memory, size_class, sequence, random, config
 //! ```
 //!
 //! The names of libc's functions are not here: whoever has them says in [`Linkage`] what became of
@@ -23,8 +24,11 @@ pub mod api;
 mod base;
 mod boot;
 mod chunk;
+mod config;
+mod counts;
 mod decommitted;
 mod fallback;
+mod fork;
 mod large;
 mod large_blocks;
 mod large_mapping;
@@ -33,322 +37,14 @@ mod memory;
 mod random;
 mod refusal;
 mod sequence;
+mod server;
 mod shuffle;
 mod size_class;
 mod thread;
 
-use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use large::Large;
-use szc_sys::arch::{self, StreamsCall};
-use szc_sys::once::Once;
-use szc_sys::os;
-use thread::{Heaps, ThreadHeap};
-
-/// The allocators that can lie under the shuffle layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeapBase {
-    /// Slabs of blocks of one size class each (`size_class`).
-    Segregated,
-    /// Two-level segregated fit.
-    Tlsf,
-    /// Bitmaps probed at random, over-provisioned.
-    DieHard,
-}
-
-impl HeapBase {
-    const ALL: [Self; 3] = [Self::Segregated, Self::Tlsf, Self::DieHard];
-
-    /// Its name in `SZC_HEAP_BASE` and in the log.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Segregated => "segregated",
-            Self::Tlsf => "tlsf",
-            Self::DieHard => "diehard",
-        }
-    }
-
-    /// The one of that name.
-    #[must_use]
-    pub fn named(name: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|base| base.name().as_bytes() == name)
-    }
-}
-
-/// What a heap is to be like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Seed of all layouts.
-    pub seed: u64,
-    /// The base allocator.
-    pub base: HeapBase,
-    /// N: most entries of a shuffle array.
-    pub max_entries: u32,
-}
-
-/// What became in the link of the names of malloc's family, which lead to [`api`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linkage {
-    /// The program was built with them.
-    pub is_linked: bool,
-    /// The program's `malloc` is the one that leads here.
-    pub is_own_malloc: bool,
-    /// The image hides them from libraries, by a version script for example: those have the C
-    /// library's, and would free blocks of the wrong heap.
-    pub is_hidden: bool,
-}
-
-/// What the log says about the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeapCounts {
-    /// Blocks handed out.
-    pub allocations: u64,
-    /// Blocks given back.
-    pub frees: u64,
-    /// Size classes in use.
-    pub classes: u64,
-    /// Blocks that were mapped on their own.
-    pub large: u64,
-    /// Most bytes that the heap held from the kernel at any time.
-    pub peak_bytes: u64,
-    /// The allocator under the shuffle layer.
-    pub base: HeapBase,
-    /// Blocks that wait in each shuffle array.
-    pub shuffle: u32,
-}
-
-/// Who serves requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Server {
-    /// The arena for what comes before the start.
-    Boot = 0,
-    /// The shuffled heap.
-    Heap,
-    /// The fallback allocator: the one that the program has without szc.
-    Fallback,
-}
-
-static SERVER: AtomicU8 = AtomicU8::new(Server::Boot as u8);
-static CONFIG: Once<Config> = Once::new();
-static HEAPS: Heaps = Heaps::new();
-static LARGE: Large = Large::new();
-/// libc's key of thread-specific data whose destructor takes heaps back.
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-
-unsafe extern "C" {
-    fn pthread_key_create(
-        key: *mut u32,
-        destructor: Option<unsafe extern "C" fn(*mut c_void)>,
-    ) -> c_int;
-    fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
-    fn __register_atfork(
-        prepare: extern "C" fn(),
-        parent: extern "C" fn(),
-        child: extern "C" fn(),
-        image: *mut c_void,
-    ) -> c_int;
-}
-
-/// Starts heap randomization, or says why it cannot; nothing if the program was built without it.
-pub fn start(config: Config, linkage: Linkage) -> Option<Result<(), &'static str>> {
-    if !linkage.is_linked {
-        return None;
-    }
-    if !linkage.is_own_malloc {
-        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
-        return Some(Err(if fallback::is_linked_in() {
-            "the C library's own malloc is linked in"
-        } else {
-            "the program brings its own allocator"
-        }));
-    }
-    if fallback::finds_a_library() {
-        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
-        return Some(Err("a library brings another allocator"));
-    }
-    if linkage.is_hidden {
-        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
-        return Some(Err("the program hides malloc from libraries, by a version script perhaps"));
-    }
-    if !begin(config) {
-        leave(config.seed, linkage);
-        return Some(Err("no thread-specific data for the ends of threads"));
-    }
-    Some(Ok(()))
-}
-
-/// Leaves the heap to the allocator that the program has without szc. A static program whose malloc
-/// is the runtime's has no other; it gets the base allocator without a shuffle layer, and the
-/// reason.
-pub fn leave(seed: u64, linkage: Linkage) -> Option<&'static str> {
-    let is_own = linkage.is_linked && linkage.is_own_malloc;
-    if !is_own || fallback::finds_a_library() || fallback::exists() {
-        SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
-        return None;
-    }
-    begin(Config { seed, base: HeapBase::Segregated, max_entries: 1 });
-    Some("the program has no other allocator; its heap is not shuffled")
-}
-
-fn begin(config: Config) -> bool {
-    let mut key = 0;
-    // SAFETY: the destructor and the handlers live as long as the program; neither call allocates
-    // this early.
-    unsafe {
-        if pthread_key_create(&raw mut key, Some(thread_ends)) != 0 {
-            return false;
-        }
-        __register_atfork(before_fork, after_fork, in_forked_child, os::null());
-    }
-    os::look_at_memory_limits();
-    KEY.store(key, Ordering::Relaxed);
-    refusal::set_base(config.base);
-    CONFIG.set(config);
-    // Release: pairs with the acquire in `server`.
-    SERVER.store(Server::Heap as u8, Ordering::Release);
-    true
-}
-
-/// The counts up to now; nothing if the heap is not randomized.
-pub fn counts() -> Option<HeapCounts> {
-    let config = CONFIG.get()?;
-    let sums = HEAPS.sums();
-    let before = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    Some(HeapCounts {
-        allocations: sums.allocations.saturating_sub(before(&INHERITED.allocations)),
-        frees: sums.frees.saturating_sub(before(&INHERITED.frees)),
-        classes: sums.classes,
-        large: sums.large.saturating_sub(before(&INHERITED.large)),
-        peak_bytes: memory::peak_bytes() as u64,
-        base: config.base,
-        shuffle: config.max_entries,
-    })
-}
-
-/// Who serves requests now.
-fn server() -> Server {
-    match SERVER.load(Ordering::Acquire) {
-        1 => Server::Heap,
-        2 => Server::Fallback,
-        _ => Server::Boot,
-    }
-}
-
-/// The calling thread's slot: 0 before its first request, [`ENDED`] after its end, otherwise its
-/// heap.
-const ENDED: usize = 1;
-
-/// The calling thread's heap, if it has one.
-#[inline]
-fn own_heap() -> Option<&'static ThreadHeap> {
-    let slot = arch::heap_slot();
-    if slot <= ENDED {
-        return None;
-    }
-    // SAFETY: the slot holds the thread's own heap, which is never unmapped.
-    Some(unsafe { &*core::ptr::with_exposed_provenance::<ThreadHeap>(slot) })
-}
-
-/// Runs `action` on a heap: the thread's, which it gets now if it has none, or one that is nobody's
-/// if the thread has ended as far as libc is concerned. Nothing without memory.
-#[cold]
-fn with_any_heap<T>(action: impl FnOnce(&ThreadHeap) -> T) -> Option<T> {
-    if let Some(heap) = own_heap() {
-        return Some(action(heap));
-    }
-    let config = *CONFIG.get()?;
-    let ended = arch::heap_slot() == ENDED;
-    let heap = if ended { HEAPS.borrow(config)? } else { HEAPS.acquire(config)? };
-    if ended {
-        // SAFETY: the heap is this thread's until it is released.
-        unsafe {
-            let result = action(&*heap);
-            HEAPS.release(heap);
-            return Some(result);
-        }
-    }
-    arch::set_heap_slot(heap.expose_provenance());
-    // SAFETY: the key was made at start. libc may allocate for a high key; the slot is set. Without
-    // the destructor the heap would only not be handed on.
-    unsafe { pthread_setspecific(KEY.load(Ordering::Relaxed), heap.cast()) };
-    // SAFETY: the heap is this thread's.
-    Some(action(unsafe { &*heap }))
-}
-
-/// A thread's heap took a chunk more: memory that is merely kept elsewhere is let go of, as much at
-/// a time, so that what waits for one kind of block does not come on top of what another kind
-/// needs.
-#[cold]
-fn heap_grew() {
-    HEAPS.tidy_one();
-    LARGE.drop_bytes(chunk::CHUNK_BYTES);
-}
-
-/// Called by libc when a thread ends: the heap waits for the next thread. Destructors of the
-/// program that still allocate and free, in this round or a later one, borrow an idle heap for each
-/// call. To keep the thread's own for them would be to lose it: nobody says which round is the
-/// last, and who allocates first in a destructor gets a heap after the round has begun.
-unsafe extern "C" fn thread_ends(heap: *mut c_void) {
-    let heap = heap.cast::<ThreadHeap>();
-    // SAFETY: the value that was set for this thread: its heap, which it does not use after the
-    // slot says so.
-    unsafe {
-        (*heap).drain();
-        arch::set_heap_slot(ENDED);
-        HEAPS.release(heap);
-    }
-}
-
-/// Before fork(2): nobody is inside a lock of the heap's.
-///
-/// libc takes its locks of streams after this, and those of its own malloc behind them, because
-/// streams allocate. So the list of streams comes first here, too: who flushes all of them may wait
-/// for a stream whose owner waits for the heap.
-extern "C" fn before_fork() {
-    arch::call_for_streams(StreamsCall::Lock);
-    HEAPS.lock_all();
-    LARGE.lock().acquire();
-}
-
-/// Counts that a forked child has from its parent, and does not report as its own.
-struct Inherited {
-    allocations: AtomicU64,
-    frees: AtomicU64,
-    large: AtomicU64,
-}
-
-static INHERITED: Inherited = Inherited {
-    allocations: AtomicU64::new(0),
-    frees: AtomicU64::new(0),
-    large: AtomicU64::new(0),
-};
-
-/// After fork(2), in the child: as in the parent, and counts begin anew.
-extern "C" fn in_forked_child() {
-    release_after_fork();
-    // libc does so, too, but not where it finds that the parent had a single thread.
-    arch::call_for_streams(StreamsCall::Reset);
-    os::remember_limited_process();
-    let sums = HEAPS.sums();
-    INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
-    INHERITED.frees.store(sums.frees, Ordering::Relaxed);
-    INHERITED.large.store(sums.large, Ordering::Relaxed);
-    memory::begin_new_peak();
-}
-
-/// After fork(2), in the parent.
-extern "C" fn after_fork() {
-    release_after_fork();
-    arch::call_for_streams(StreamsCall::Unlock);
-}
-
-/// In parent and child the locks are the forking thread's.
-fn release_after_fork() {
-    LARGE.lock().release();
-    HEAPS.unlock_all();
-}
+pub use config::{Config, HeapBase};
+pub use counts::HeapCounts;
+pub use server::{Linkage, Server, counts, leave, start};
 
 #[cfg(test)]
 mod tests;

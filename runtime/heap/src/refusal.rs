@@ -4,9 +4,9 @@
 //! Nothing here is on a fast path: the state of a block ([`super::chunk`]) has already told.
 
 use super::chunk::{self, STATE_ALIGNED_FREED};
+use super::config::HeapBase;
 use super::size_class::GRAIN_BYTES;
 use super::{base, map};
-use crate::HeapBase;
 use core::sync::atomic::{AtomicU8, Ordering};
 use szc_abi::text::Buffer;
 use szc_sys::os;

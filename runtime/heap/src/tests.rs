@@ -5,7 +5,8 @@ use super::base;
 use super::chunk;
 use super::refusal;
 use super::size_class::{CLASSES, SMALL_MAX_BYTES, block_bytes, class_of};
-use super::thread::{Heaps, ThreadHeap};
+use super::thread::ThreadHeap;
+use super::thread::heaps::Heaps;
 use crate::{Config, HeapBase};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ fn run(heaps: &'static Heaps, config: Config, steps: &[Step]) -> Result<(), Test
             Step::Allocate { bytes, thread } => {
                 let class = class_of(bytes);
                 // SAFETY: one thread plays all parts, so each heap is used by one at a time.
-                let block = unsafe { (*heap_of(&mut threads, thread)).allocate(class) };
+                let block = unsafe { (*heap_of(&mut threads, thread)).allocate(class, || {}) };
                 prop_assert!(!block.is_null() && block.addr() % 16 == 0);
                 let before = model.range(..=block.addr()).next_back();
                 if let Some((&at, &(other, _))) = before {
@@ -120,7 +121,9 @@ fn addresses(config: Config, class: usize, count: usize) -> Vec<usize> {
     let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
     let heap = heaps.acquire(config).expect("memory");
     // SAFETY: the heap is this test's.
-    (0..count).map(|_| unsafe { (*heap).allocate(class).addr() % chunk::CHUNK_BYTES }).collect()
+    (0..count)
+        .map(|_| unsafe { (*heap).allocate(class, || {}).addr() % chunk::CHUNK_BYTES })
+        .collect()
 }
 
 #[test]
@@ -161,9 +164,9 @@ fn a_heap_that_was_handed_on_gives_no_block_twice() {
         let (first, other) = (heaps.acquire(config).unwrap(), heaps.acquire(config).unwrap());
         // SAFETY: the heaps are this test's.
         unsafe {
-            let kept: Vec<_> = (0..CLASSES).map(|class| (*other).allocate(class)).collect();
+            let kept: Vec<_> = (0..CLASSES).map(|class| (*other).allocate(class, || {})).collect();
             for class in 0..CLASSES {
-                let block = (*first).allocate(class);
+                let block = (*first).allocate(class, || {});
                 (*first).free(block);
             }
             (*first).drain();
@@ -176,8 +179,8 @@ fn a_heap_that_was_handed_on_gives_no_block_twice() {
             let mut seen = std::collections::HashSet::new();
             for class in 0..CLASSES {
                 for _ in 0..100 {
-                    assert!(seen.insert((*next).allocate(class)), "{config:?}");
-                    assert!(seen.insert((*other).allocate(class)), "{config:?}");
+                    assert!(seen.insert((*next).allocate(class, || {})), "{config:?}");
+                    assert!(seen.insert((*other).allocate(class, || {})), "{config:?}");
                 }
             }
         }
@@ -199,7 +202,7 @@ fn counts_can_be_read_while_another_thread_works_and_are_exact_when_it_has_ended
             for _ in 0..rounds {
                 // SAFETY: the heap is this thread's.
                 unsafe {
-                    for block in [1, 2, 1].map(|class| (*heap).allocate(class)) {
+                    for block in [1, 2, 1].map(|class| (*heap).allocate(class, || {})) {
                         (*heap).free(block);
                     }
                 }

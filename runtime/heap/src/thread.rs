@@ -1,20 +1,19 @@
-//! The heap of one thread, and how threads come by one.
-//!
-//! A thread takes a heap when it first allocates and leaves it to the next thread when it ends.
-//! Heaps are never unmapped: blocks of theirs may be in use anywhere.
+//! The heap of one thread: a shuffle layer for each size class over a base.
+
+pub mod heaps;
 
 use super::base::{self, AnyBase};
 use super::chunk::{self, STATE_ALIGNED, STATE_ALIGNED_FREED, STATE_NONE};
+use super::config::Config;
 use super::memory::{chunks_mapped, map_table};
 use super::random::Random;
 use super::refusal;
 use super::shuffle::{Context, FIRST_ENTRIES, Shuffle};
 use super::size_class::{CLASSES, GRAIN_BYTES};
-use crate::Config;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use szc_layout::rng::{Purpose, Stream};
-use szc_sys::os::{self, Lock};
+use szc_sys::os;
 
 /// The heap of one thread.
 ///
@@ -84,9 +83,10 @@ impl ThreadHeap {
         Random::new(Stream::of(Purpose::Heap, config.seed, number).bits())
     }
 
-    /// A block of a class; null if there is no memory.
+    /// A block of a class; null if there is no memory. `grew` is called if chunks were mapped since
+    /// this heap last went the slow way.
     #[inline]
-    pub fn allocate(&self, class: usize) -> *mut u8 {
+    pub fn allocate(&self, class: usize, grew: impl FnOnce()) -> *mut u8 {
         // SAFETY: a class is below their number.
         let shuffle = unsafe { self.classes.get_unchecked(class) };
         let mut random = self.random.get();
@@ -98,20 +98,20 @@ impl ThreadHeap {
                 unsafe { chunk::hold(block, class) };
                 block
             }
-            None => self.allocate_slowly(class),
+            None => self.allocate_slowly(class, grew),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&self, class: usize) -> *mut u8 {
+    fn allocate_slowly(&self, class: usize, grew: impl FnOnce()) -> *mut u8 {
         self.arrange(class);
         let block = self.slowly(class, |shuffle, context| shuffle.pop_slowly(class, context));
         let Some(block) = block else { return os::null() };
         let chunks = chunks_mapped();
         if chunks != self.chunks.get() {
             self.chunks.set(chunks);
-            crate::heap_grew();
+            grew();
         }
         // SAFETY: as in `allocate`.
         unsafe { chunk::hold(block, class) };
@@ -214,179 +214,5 @@ impl ThreadHeap {
     /// Counts the free of a block that was mapped on its own.
     pub fn count_large_free(&self) {
         self.large_frees.store(self.large_frees.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-}
-
-/// All heaps of a process.
-pub struct Heaps {
-    lock: Lock,
-    /// The newest heap. Written under the lock.
-    newest: AtomicPtr<ThreadHeap>,
-    /// Heaps without a thread. Read and written under the lock.
-    idle: AtomicPtr<ThreadHeap>,
-    /// Threads that got a heap. Read and written under the lock.
-    threads: AtomicU64,
-}
-
-/// Sums over all heaps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Blocks handed out.
-    pub allocations: u64,
-    /// Blocks given back.
-    pub frees: u64,
-    /// Size classes in use.
-    pub classes: u64,
-    /// Blocks that were mapped on their own.
-    pub large: u64,
-}
-
-impl Heaps {
-    /// None yet.
-    pub const fn new() -> Self {
-        Self {
-            lock: Lock::new(),
-            newest: AtomicPtr::new(os::null()),
-            idle: AtomicPtr::new(os::null()),
-            threads: AtomicU64::new(0),
-        }
-    }
-
-    /// A heap for the calling thread, until it gives it back.
-    pub fn acquire(&self, config: Config) -> Option<*mut ThreadHeap> {
-        self.lock.with(|| {
-            let number = self.threads.load(Ordering::Relaxed);
-            let idle = self.idle.load(Ordering::Relaxed);
-            let heap = if idle.is_null() {
-                let heap = ThreadHeap::create(config, number)?;
-                // SAFETY: nobody else knows the heap.
-                unsafe { (*heap).older = self.newest.load(Ordering::Relaxed) };
-                // Release: pairs with the acquire in `sums`.
-                self.newest.store(heap, Ordering::Release);
-                heap
-            } else {
-                // SAFETY: idle heaps are nobody's but the lock's holder's.
-                unsafe {
-                    self.idle.store((*idle).next_idle.get(), Ordering::Relaxed);
-                    (*idle).random.set(ThreadHeap::stream(config, number));
-                }
-                idle
-            };
-            self.threads.store(number + 1, Ordering::Relaxed);
-            Some(heap)
-        })
-    }
-
-    /// A heap for one operation of a thread that has ended as far as libc is concerned.
-    pub fn borrow(&self, config: Config) -> Option<*mut ThreadHeap> {
-        let idle = self.lock.with(|| {
-            let idle = self.idle.load(Ordering::Relaxed);
-            if !idle.is_null() {
-                // SAFETY: idle heaps are nobody's but the lock's holder's.
-                self.idle.store(unsafe { (*idle).next_idle.get() }, Ordering::Relaxed);
-            }
-            idle
-        });
-        if idle.is_null() { self.acquire(config) } else { Some(idle) }
-    }
-
-    /// Takes a heap back from a thread.
-    ///
-    /// # Safety
-    /// The heap must be the calling thread's, which does not use it any more.
-    pub unsafe fn release(&self, heap: *mut ThreadHeap) {
-        self.lock.with(|| {
-            // SAFETY: the caller's promise.
-            unsafe { (*heap).next_idle.set(self.idle.load(Ordering::Relaxed)) };
-            self.idle.store(heap, Ordering::Relaxed);
-        });
-    }
-
-    /// Lets the heap that has been idle longest take back what other threads freed, so that its
-    /// memory goes back to the kernel while another heap grows.
-    pub fn tidy_one(&self) {
-        if self.idle.load(Ordering::Relaxed).is_null() {
-            return;
-        }
-        self.lock.with(|| {
-            // SAFETY: idle heaps are nobody's but the lock's holder's; so are their links.
-            unsafe {
-                let newest = self.idle.load(Ordering::Relaxed);
-                if newest.is_null() {
-                    return;
-                }
-                let (mut before, mut last) = (os::null::<ThreadHeap>(), newest);
-                while !(*last).next_idle.get().is_null() {
-                    (before, last) = (last, (*last).next_idle.get());
-                }
-                (*last).base.tidy();
-                if !before.is_null() {
-                    // To the front: the next time it is another's turn.
-                    (*before).next_idle.set(os::null());
-                    (*last).next_idle.set(newest);
-                    self.idle.store(last, Ordering::Relaxed);
-                }
-            }
-        });
-    }
-
-    /// Sums over all heaps, without a lock: exact if no other thread runs.
-    pub fn sums(&self) -> Sums {
-        let (mut allocations, mut held, mut classes, mut large, mut large_frees) =
-            (0, 0u64, 0u64, 0, 0);
-        let mut heap = self.newest.load(Ordering::Acquire);
-        while !heap.is_null() {
-            // SAFETY: heaps are never unmapped, and what is read here is atomic: the sum is off by
-            // what is in flight.
-            unsafe {
-                for (class, shuffle) in (*heap).classes.iter().enumerate() {
-                    let of_class = shuffle.allocations();
-                    allocations += of_class;
-                    held = held.wrapping_add(shuffle.held());
-                    classes |= u64::from(of_class > 0) << class;
-                }
-                large += (*heap).large.load(Ordering::Relaxed);
-                large_frees += (*heap).large_frees.load(Ordering::Relaxed);
-                heap = (*heap).older;
-            }
-        }
-        let small_frees = allocations.saturating_sub(held.cast_signed().max(0).cast_unsigned());
-        Sums {
-            allocations: allocations + large,
-            frees: small_frees + large_frees,
-            classes: u64::from(classes.count_ones()),
-            large,
-        }
-    }
-
-    /// Before a fork: nobody is inside a lock of the heap's.
-    pub fn lock_all(&self) {
-        self.lock.acquire();
-        self.each_base(|base| {
-            // SAFETY: bases are never unmapped.
-            unsafe { base.lock(true) };
-        });
-    }
-
-    /// After a fork, in parent and child. In the child the heaps of other threads stay as they are,
-    /// perhaps in the middle of an operation, and nobody gets them: their free blocks are lost to
-    /// it, and nothing else.
-    pub fn unlock_all(&self) {
-        self.each_base(|base| {
-            // SAFETY: bases are never unmapped.
-            unsafe { base.lock(false) };
-        });
-        self.lock.release();
-    }
-
-    fn each_base(&self, action: impl Fn(AnyBase)) {
-        let mut heap = self.newest.load(Ordering::Acquire);
-        while !heap.is_null() {
-            // SAFETY: heaps are never unmapped; a heap's base never changes.
-            unsafe {
-                action((&raw const (*heap).base).read());
-                heap = (*heap).older;
-            }
-        }
     }
 }

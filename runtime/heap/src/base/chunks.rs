@@ -5,6 +5,7 @@
 //! into a bitmap of their own, by atomic operations, and the slab into a list of its owner, who
 //! looks there before it takes fresh memory: no lock, no link inside a block.
 
+use super::shared::Shared;
 use super::slab::{Place, SLAB_BLOCKS, Slab};
 use super::slab_chunk::{
     BLOCKS_BYTES, FIRST_MAX_BYTES, FIRST_MIN_BYTES, SPAN_BYTES, SlabChunk, group_at, group_near,
@@ -18,7 +19,7 @@ use crate::size_class::{
     CLASSES, POOLS, block_bytes, block_index, colour_period, group_blocks, nursery_blocks,
     nursery_of, nursery_slabs, pitch_bytes,
 };
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::Ordering;
 use szc_sys::os;
 
 /// Free groups of a chunk whose memory the kernel gets back together, at least.
@@ -31,12 +32,6 @@ const KEPT_CHUNK_BYTES: usize = 64 << 10;
 /// Chunks of a class that are searched for a free group at the wanted place. A class that has but
 /// one gets another.
 const SEARCHED_CHUNKS: usize = 2;
-
-/// What other threads may touch of a base.
-pub struct Shared {
-    /// Slabs with blocks in `freed_elsewhere`.
-    queue: AtomicPtr<Slab>,
-}
 
 /// The chunks of one base.
 pub struct Chunks {
@@ -89,7 +84,7 @@ impl Chunks {
             // afterwards.
             if !(*slab).queued.swap(true, Ordering::AcqRel) {
                 let owner = &*(*chunk_of(block).cast::<SlabChunk>()).owner;
-                push(&owner.queue, slab);
+                owner.push(slab);
             }
             // Release: pairs with the acquire in `is_quiet`; the chunk is not touched after this.
             visitors.fetch_sub(1, Ordering::Release);
@@ -102,11 +97,7 @@ impl Chunks {
     pub fn collect(&mut self, mut found: impl FnMut(&mut Self, *mut Slab, usize)) {
         // SAFETY: made with the base, and never unmapped.
         let shared = unsafe { &*self.shared };
-        if shared.queue.load(Ordering::Relaxed).is_null() {
-            return;
-        }
-        // Acquire: pairs with the release in `push`; the links of the list are visible.
-        let mut slab = shared.queue.swap(os::null(), Ordering::Acquire);
+        let mut slab = shared.take();
         while !slab.is_null() {
             // SAFETY: a chunk of this base is not unmapped while a slab of it is in the queue.
             unsafe {
@@ -293,18 +284,6 @@ impl Chunks {
             (*chunk).next = os::null();
             (*chunk).previous = os::null();
             (*chunk).listed = false;
-        }
-    }
-}
-fn push(queue: &AtomicPtr<Slab>, slab: *mut Slab) {
-    let mut head = queue.load(Ordering::Relaxed);
-    loop {
-        // SAFETY: a chunk is not unmapped while a visitor is in it.
-        unsafe { (*slab).next_queued.store(head, Ordering::Relaxed) };
-        // Release: pairs with the acquire in `collect`.
-        match queue.compare_exchange_weak(head, slab, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => return,
-            Err(other) => head = other,
         }
     }
 }

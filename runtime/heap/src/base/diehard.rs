@@ -4,8 +4,9 @@
 //! with M = 2. A freed block is one of many that the next probe may hit, so it is rarely reused
 //! soon.
 
-use super::Base;
-use super::chunks::{Chunks, Shared};
+use super::chunks::Chunks;
+use super::interface::Base;
+use super::shared::Shared;
 use super::slab::{Place, Slab};
 use crate::memory::map_table;
 use crate::random::Random;

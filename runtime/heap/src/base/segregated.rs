@@ -6,8 +6,9 @@
 //! so that those which are open together are used up together, and are a whole run of places, which
 //! is balanced.
 
-use super::Base;
-use super::chunks::{Chunks, Shared};
+use super::chunks::Chunks;
+use super::interface::Base;
+use super::shared::Shared;
 use super::slab::{Place, Slab, Waiting};
 use crate::memory::map_table;
 use crate::random::Random;

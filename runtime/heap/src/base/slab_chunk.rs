@@ -1,6 +1,6 @@
 //! A chunk of slabs: its header, and where its groups of blocks lie.
 
-use super::chunks::Shared;
+use super::shared::Shared;
 use super::slab::Slab;
 use crate::chunk::{CHUNK_BYTES, States, chunk_of};
 use crate::sequence::{POINT_BITS, POINT_SHIFT};

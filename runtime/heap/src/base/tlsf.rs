@@ -6,7 +6,7 @@
 //! stay apart. The lists of an instance run through its free blocks, as the algorithm has it; a
 //! lock guards them, taken for several blocks at a time, because blocks come back from any thread.
 
-use super::Base;
+use super::interface::Base;
 use crate::chunk::{CHUNK_BYTES, States, chunk_of};
 use crate::memory::{map_chunk, map_table};
 use crate::random::Random;

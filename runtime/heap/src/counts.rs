@@ -1,0 +1,62 @@
+//! What the log says about the heap: of this process, without what it has from its parent.
+
+use super::config::{Config, HeapBase};
+use super::memory;
+use super::thread::heaps::HEAPS;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What the log says about the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapCounts {
+    /// Blocks handed out.
+    pub allocations: u64,
+    /// Blocks given back.
+    pub frees: u64,
+    /// Size classes in use.
+    pub classes: u64,
+    /// Blocks that were mapped on their own.
+    pub large: u64,
+    /// Most bytes that the heap held from the kernel at any time.
+    pub peak_bytes: u64,
+    /// The allocator under the shuffle layer.
+    pub base: HeapBase,
+    /// Blocks that wait in each shuffle array.
+    pub shuffle: u32,
+}
+
+/// Counts that a forked child has from its parent, and does not report as its own.
+struct Inherited {
+    allocations: AtomicU64,
+    frees: AtomicU64,
+    large: AtomicU64,
+}
+
+static INHERITED: Inherited = Inherited {
+    allocations: AtomicU64::new(0),
+    frees: AtomicU64::new(0),
+    large: AtomicU64::new(0),
+};
+
+/// The counts up to now.
+pub fn of(config: Config) -> HeapCounts {
+    let sums = HEAPS.sums();
+    let before = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    HeapCounts {
+        allocations: sums.allocations.saturating_sub(before(&INHERITED.allocations)),
+        frees: sums.frees.saturating_sub(before(&INHERITED.frees)),
+        classes: sums.classes,
+        large: sums.large.saturating_sub(before(&INHERITED.large)),
+        peak_bytes: memory::peak_bytes() as u64,
+        base: config.base,
+        shuffle: config.max_entries,
+    }
+}
+
+/// Begins anew, in a forked child.
+pub fn begin_anew() {
+    let sums = HEAPS.sums();
+    INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
+    INHERITED.frees.store(sums.frees, Ordering::Relaxed);
+    INHERITED.large.store(sums.large, Ordering::Relaxed);
+    memory::begin_new_peak();
+}
