@@ -6,17 +6,20 @@
 // Addresses are words; the runtime supports 64-bit targets only.
 #![allow(clippy::cast_possible_truncation)]
 
+mod first_pad;
+mod growth;
 pub mod pad_range;
 pub mod pad_reserve;
 pub mod pads;
 pub mod threads;
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use first_pad::{SEED, first_pad};
+pub use growth::growth;
 use pad_range::Above;
 use pad_reserve::AboveFrames;
 use pads::Tables;
 use szc_abi::stack::{FunctionRecord, Growth};
-use szc_layout::rng::{Purpose, Stream};
 use szc_sys::arch::{pads::sections, prologue, weak_main};
 use szc_sys::os;
 
@@ -52,18 +55,6 @@ static EPOCH: AtomicU64 = AtomicU64::new(0);
 /// Refills of this process: a forked child goes on with its parent's epoch, and counts anew.
 static REFILLS: AtomicU64 = AtomicU64::new(0);
 
-/// The seed, written at start, before there are other threads.
-static SEED: AtomicU64 = AtomicU64::new(0);
-
-/// The largest [`Growth`] of a frame, of the program and of libraries so far. It only grows.
-static GROWTH: AtomicU8 = AtomicU8::new(0);
-
-/// Where a thread starts in its pad table; the main thread is number 0, the others count from 1 in
-/// the order in which they were created.
-fn first_pad(number: u64) -> u8 {
-    Stream::of(Purpose::FirstPad, SEED.load(Ordering::Relaxed), number).below(256) as u8
-}
-
 /// Starts stack randomization: fills the tables of epoch 0 and makes a pad reserve on the main
 /// thread's stack, which calls this: so many KiB, of which 0 are as good as no `pads`, or as many
 /// as the program bears.
@@ -84,7 +75,7 @@ pub fn start(pads: bool, reserve_kib: Option<u32>, seed: u64, above_frames: Abov
     let reserve_bytes = (reserve_kib as usize) << 10;
     os::look_at_memory_limits();
     SEED.store(seed, Ordering::Relaxed);
-    GROWTH.store(growth_of(records()) as u8, Ordering::Relaxed);
+    growth::raise_to(growth_of(records()));
     if pads {
         Tables::of_image().fill(seed, 0);
     }
@@ -148,15 +139,6 @@ pub fn has_resizable_frames() -> bool {
     with_flags(FunctionRecord::FLAG_RESIZABLE) > 0
 }
 
-/// How much larger than without szc a frame may be that gets no pad.
-pub fn growth() -> Growth {
-    match GROWTH.load(Ordering::Relaxed) {
-        0 => Growth::Half,
-        1 => Growth::Twice,
-        _ => Growth::Tenfold,
-    }
-}
-
 /// A library is there with functions between these addresses: threads that begin from now on, and
 /// the main one, have stacks for its frames, too.
 pub fn expect_frames_of(functions: usize, functions_end: usize) {
@@ -166,8 +148,7 @@ pub fn expect_frames_of(functions: usize, functions_end: usize) {
     }
     // SAFETY: the linker's bounds of a section that is loaded and that nobody writes.
     let records = unsafe { core::slice::from_raw_parts(functions as *const u8, bytes) };
-    let growth = growth_of(records) as u8;
-    if GROWTH.fetch_max(growth, Ordering::Relaxed) < growth {
+    if growth::raise_to(growth_of(records)) {
         pad_reserve::growth_reserve_was_raised();
     }
     let bounds = count(records, FunctionRecord::FLAG_BOUNDS_STACK) > 0;
@@ -261,15 +242,5 @@ mod tests {
         let bounds = FunctionRecord::FLAG_BOUNDS_STACK;
         assert_eq!(default_reserve_kib(&[record(1), record(6)].concat()), 64);
         assert_eq!(default_reserve_kib(&[record(1), record(6 | bounds)].concat()), 16);
-    }
-
-    #[test]
-    fn first_pads_of_many_threads_are_spread_over_the_table() {
-        let mut seen = [false; 256];
-        for number in 0..4096 {
-            seen[usize::from(first_pad(number))] = true;
-        }
-        // A byte stays unseen with probability (255/256)^4096 < 1.1e-7, any of 256 with < 3e-5.
-        assert!(seen.iter().all(|&seen| seen));
     }
 }

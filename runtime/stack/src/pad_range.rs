@@ -2,7 +2,7 @@
 //!
 //! Its bounds are two words that padded code compares the stack pointer with, and a third that
 //! holds the lower one if that is all there is to compare with. They are written by the thread
-//! itself, and those of the main thread also by [`withdraw`]; each store is of one word and
+//! itself, and those of the main thread also by [`unregister`]; each store is of one word and
 //! relaxed, because every state between two stores gives pads in a part of the range or in none of
 //! it.
 
@@ -135,7 +135,7 @@ pub fn narrow(bytes: usize) {
 ///
 /// # Safety
 /// The state must be that of a thread that lives on.
-pub unsafe fn withdraw(state: *mut PadState) {
+pub unsafe fn unregister(state: *mut PadState) {
     // SAFETY: the caller's promise.
     let state = unsafe { words(state) };
     state.floor.store(PadState::NO_FLOOR, Ordering::Relaxed);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_enters_excludes_and_withdraws() {
+    fn a_thread_enters_excludes_and_unregisters() {
         std::thread::spawn(|| {
             let here = stack_pointer();
             let range = PadRange { low: here - 5000, end: here + 5000 };
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!((state().low, state().span), (range.low as u64, 7000));
             assert_eq!((state().index, state().floor), (7, PadState::NO_FLOOR));
             // SAFETY: as above.
-            unsafe { withdraw(pad_state()) };
+            unsafe { unregister(pad_state()) };
             assert_eq!(state().span, 0);
         })
         .join()
@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(floor_after(here + 2000, here + 3000), (PadState::NO_FLOOR, low as u64));
             assert_eq!(floor_after(end, end + 1000), (low as u64, low as u64));
             // SAFETY: the test's own thread's state.
-            unsafe { withdraw(pad_state()) };
+            unsafe { unregister(pad_state()) };
             assert_eq!((state().floor, state().span), (PadState::NO_FLOOR, 0));
         })
         .join()

@@ -24,7 +24,7 @@
 //! the stack. Where the limit is 1 GiB or more, or there is none, the kernel extends the stack as
 //! it goes.
 
-use super::growth;
+use super::growth::growth;
 use super::pad_range::{self, PadRange};
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -170,7 +170,7 @@ pub fn give_up() {
     // If there is another stack inside this one, frames may wait below the one that is running.
     let frames_end_here = is_main() && pad_range::current() == whole.for_checks();
     // SAFETY: the main thread's static block is never unmapped.
-    unsafe { pad_range::withdraw(main) };
+    unsafe { pad_range::unregister(main) };
     let keep = (stack_pointer() - KEPT_BYTES) & !(PAGE_BYTES - 1);
     if let Some(lowest) = lowest()
         && frames_end_here
@@ -313,7 +313,7 @@ pub fn growth_reserve_was_raised() {
         bytes() as usize + growth_reserve <= limit(LIMIT_ADDRESS_BYTES) / ADDRESS_SPACE_SHARE;
     if !(alone && affordable && extend(wanted, limits)) {
         // SAFETY: the main thread's static block is never unmapped.
-        unsafe { pad_range::withdraw(main) };
+        unsafe { pad_range::unregister(main) };
     }
     if alone {
         EXTENDING.store(false, Ordering::Release);

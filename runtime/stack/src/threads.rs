@@ -11,8 +11,9 @@
 //! thread gives back at once. If anything is missing (a free handover, memory, a definition of
 //! libc's) the thread is made as the program said, without pads.
 
+use super::first_pad::first_pad;
+use super::growth::growth;
 use super::pad_range::{self, Above, PadRange};
-use super::{first_pad, growth};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use szc_abi::stack::{Growth, UNCHECKED_BYTES};
