@@ -155,20 +155,21 @@ fn rust_names_moved_functions_in_its_backtraces() {
 /// Goroutines that call C and are called back, panics across C, garbage collection, children.
 const GO: &str = include_str!("../campaign/languages/calls.go");
 
+/// Both programs share a cache: Go's library is built once for them.
 #[test]
-fn go_stays_and_its_c_moves() {
+fn go_stays_its_c_moves_and_what_needs_no_linker_is_built_as_ever() {
     let place = Place::with("x.go", GO);
-    let build = |compiler: &Path, words: &[&str]| {
+    let build = |compiler: &Path, source: &str, words: &[&str]| {
         let mut go = place.command("go");
         go.env("CC", compiler).env("GOCACHE", place.path.join("cache")).env("GO111MODULE", "off");
-        succeed(go.arg("build").args(words).arg("x.go"))
+        succeed(go.arg("build").args(words).arg(source))
     };
-    build(Path::new("clang-22"), &["-o", "plain"]);
+    build(Path::new("clang-22"), "x.go", &["-o", "plain"]);
     let expected = succeed(&mut place.command(place.path.join("plain")));
     let builds = [&[][..], &["-buildmode=pie", "-ldflags=-s"]];
     // Another mode of building is another build of Go's library.
     for &words in &builds[..if is_long() { 2 } else { 1 }] {
-        build(&szc(), &[&["-o", "x"], words].concat());
+        build(&szc(), "x.go", &[&["-o", "x"], words].concat());
         let log = runs(&place, &expected);
         assert!(log.contains("\"code\":true,\"stack\":false,\"heap\":true"), "{log}");
         assert!(log.contains("\"relocations\":") && !log.contains("\"relocations\":0,"), "{log}");
@@ -183,6 +184,10 @@ fn go_stays_and_its_c_moves() {
             assert_eq!(stays(name), Some(Reason::PcTable.text()), "{name}");
         }
     }
+    place.write("own.go", GO_WITHOUT_OWN_C);
+    build(&szc(), "own.go", &["-o", "own"]);
+    let mut program = place.command(place.path.join("own"));
+    assert_eq!(succeed(&mut program), "127.0.0.1 true <nil>\n80 <nil>\n");
 }
 
 /// Go links this by itself: all of its C is in Go's own packages.
@@ -200,13 +205,3 @@ func main() {
 	fmt.Println(net.LookupPort("tcp", "80"))
 }
 "#;
-
-#[test]
-fn go_that_needs_no_linker_beside_its_own_is_built_as_ever() {
-    let place = Place::with("x.go", GO_WITHOUT_OWN_C);
-    let mut go = place.command("go");
-    go.env("CC", szc()).env("GOCACHE", place.path.join("cache")).env("GO111MODULE", "off");
-    succeed(go.args(["build", "-o", "x", "x.go"]));
-    let mut program = place.command(place.path.join("x"));
-    assert_eq!(succeed(&mut program), "127.0.0.1 true <nil>\n80 <nil>\n");
-}

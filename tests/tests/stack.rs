@@ -312,6 +312,25 @@ fn pads_of_copies_are_uniform_and_independent_and_new_in_each_layout() {
     assert!(log.functions >= 4 && log.mean_pad_bytes <= 4080, "{log:?}");
 }
 
+/// How many pads come in both series in the same order, at most, if both are measured from the same
+/// one: from the least of a run, which may not be the least of another.
+fn common_pads(one: &[u64], other: &[u64]) -> usize {
+    let of_base = |base: i64| {
+        let mut longest = vec![0; other.len() + 1];
+        for pad in one {
+            let mut diagonal = 0;
+            for (index, value) in other.iter().enumerate() {
+                let above = longest[index + 1];
+                let is_same = pad.cast_signed() == value.cast_signed() + base;
+                longest[index + 1] = if is_same { diagonal + 1 } else { above.max(longest[index]) };
+                diagonal = above;
+            }
+        }
+        longest[other.len()]
+    };
+    (-255..=255).map(of_base).max().unwrap_or(0)
+}
+
 #[test]
 fn the_seed_repeats_pads_of_copies_also_where_code_keeps_its_order() {
     for code in ["0", "1"] {
@@ -322,16 +341,13 @@ fn the_seed_repeats_pads_of_copies_also_where_code_keeps_its_order() {
         let ((first, outcome), (second, _), (other, _)) = (of("3"), of("3"), of("4"));
         let log = outcome.log_of_success();
         assert!(log.randomize.stack && log.randomize.code == (code == "1"), "{log:?}");
-        let differences = |pads: &[(u64, u64)]| -> Vec<i64> {
-            let series = series(pads, |pair| pair.0);
-            series.windows(2).map(|pair| pair[1].cast_signed() - pair[0].cast_signed()).collect()
-        };
-        let (first, second, other) =
-            (differences(&first), differences(&second), differences(&other));
-        // The last layout may have been seen in one of the runs only.
-        let common = first.len().min(second.len());
-        assert!(common > 6 && first[..common] == second[..common], "{first:?} {second:?}");
-        assert_ne!(first[..6], other[..6]);
+        let [first, second, other] =
+            [first, second, other].map(|pads| series(&pads, |pair| pair.0));
+        let seen = first.len().min(second.len());
+        // Where the program waits for a processor, a layout is seen in one of the runs only.
+        let [common, by_chance] = [&second, &other].map(|pads| common_pads(&first, pads));
+        assert!(seen > 6 && common * 4 >= seen * 3, "{common} common: {first:?} {second:?}");
+        assert!(by_chance * 2 < seen, "{by_chance} common: {first:?} {other:?}");
     }
 }
 
