@@ -249,9 +249,9 @@ impl Images {
     pub fn freeze(&mut self) {
         self.frozen = true;
         for slot in 0..self.used {
-            // One that is closing may have been unloaded: its bytes are gone, and nobody calls it.
-            let closing = self.library_mut(slot).is_some_and(|library| library.detaching);
-            if let Some(code) = self.code_mut(slot).filter(|_| !closing) {
+            // One that is detaching may have been unloaded: its bytes are gone.
+            let detaching = self.library_mut(slot).is_some_and(|library| library.detaching);
+            if let Some(code) = self.code_mut(slot).filter(|_| !detaching) {
                 code.freeze();
             }
         }
@@ -281,8 +281,8 @@ impl Images {
     /// Whether an address lies in an image whose table is in use, and which stays.
     pub fn has_table_at(&mut self, address: usize) -> bool {
         (0..self.slots()).any(|slot| {
-            let closing = self.library_mut(slot).is_some_and(|library| library.detaching);
-            !closing && self.code_mut(slot).is_some_and(|code| code.image().contains(address))
+            let detaching = self.library_mut(slot).is_some_and(|library| library.detaching);
+            !detaching && self.code_mut(slot).is_some_and(|code| code.image().contains(address))
         })
     }
 

@@ -1,5 +1,5 @@
-//! Begins and ends code randomization of an image, together with all who are told of it: unwinders,
-//! debuggers and profilers.
+//! Begins and ends code randomization of an image, and registers it with unwinders, debuggers and
+//! profilers.
 
 use crate::exports::resolver::{resolver, stub_pattern};
 use crate::reclaim::blocked::{self, Blocked};

@@ -13,7 +13,7 @@ pub const EXIT_CONFIG: i32 = 78;
 /// Longest path of a log, with the NUL.
 pub const PATH_BYTES: usize = 4096;
 
-/// Who is told the names of copies while the program runs.
+/// Where the names of copies are exported while the program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symbols {
     /// A debugger that started the program.
@@ -84,7 +84,7 @@ pub struct Settings<'a> {
     pub code_reclaim: CodeReclaim,
     /// `SZC_LOG`: file that gets a JSON line when the program ends.
     pub log: Option<&'a CStr>,
-    /// `SZC_SYMBOLS`: who is told the names of copies.
+    /// `SZC_SYMBOLS`: where the names of copies are exported.
     pub symbols: Symbols,
     /// `SZC_MAP`: file that gets the places of all copies when the program ends, in perf's format.
     pub map: Option<&'a CStr>,

@@ -67,14 +67,14 @@ pub fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
             Metric::Cpu,
         )
     };
-    let words = ["szc", "compare"].map(str::to_owned).to_vec();
+    let args = ["szc", "compare"].map(str::to_owned).to_vec();
     let records = ["A", "B", "C", "D"].iter().zip(names).take(programs);
     let records = records.map(|(label, name)| program(label, name)).collect();
     SamplesFile {
         created: "1970-01-01T00:00:00Z".to_owned(),
         runs,
         ended: EndedRecord::Complete,
-        ..SamplesFile::new(Command::Compare, words, design, Machine::default(), records)
+        ..SamplesFile::new(Command::Compare, args, design, Machine::default(), records)
     }
 }
 

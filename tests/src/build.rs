@@ -77,7 +77,7 @@ fn plain_tools(program: &Program, variant: &Variant) -> Tools<'static> {
     });
     // For link-time optimization GNU ld needs a plugin that not every system has; a linker named by
     // the variant comes later and counts.
-    let lto = variant.words.iter().any(|word| word.starts_with("-flto"));
+    let lto = variant.args.iter().any(|word| word.starts_with("-flto"));
     let first: &[&str] =
         if lto && variant.compiler == Compiler::Szc { &["-fuse-ld=lld"] } else { &[] };
     Tools { compiler, linker: compiler, first }
@@ -93,7 +93,7 @@ struct Tools<'a> {
 
 impl Tools<'_> {
     /// Makes an image of sources: in one step if the compiler links, too.
-    fn make(&self, sources: &[&Path], words: &[OsString], image: &Path) -> Result<(), String> {
+    fn make(&self, sources: &[&Path], args: &[OsString], image: &Path) -> Result<(), String> {
         let mut inputs: Vec<PathBuf> = sources.iter().map(|&source| source.to_owned()).collect();
         if self.compiler != self.linker {
             for (index, input) in inputs.iter_mut().enumerate() {
@@ -101,12 +101,12 @@ impl Tools<'_> {
                 name.push(format!(".{index}.o"));
                 let object = PathBuf::from(name);
                 let mut command = Command::new(self.compiler);
-                run(command.arg("-c").arg(&*input).args(words).arg("-o").arg(&object))?;
+                run(command.arg("-c").arg(&*input).args(args).arg("-o").arg(&object))?;
                 *input = object;
             }
         }
         let mut command = Command::new(self.linker);
-        run(command.args(self.first).args(inputs).args(words).arg("-o").arg(image))
+        run(command.args(self.first).args(inputs).args(args).arg("-o").arg(image))
     }
 }
 
@@ -118,7 +118,7 @@ fn build_with(
     variant: &Variant,
     image: &Path,
 ) -> Result<(), String> {
-    let words: Vec<OsString> = variant.words.iter().map(OsString::from).collect();
+    let args: Vec<OsString> = variant.args.iter().map(OsString::from).collect();
     let mut linked = Vec::new();
     if !program.libraries.is_empty() {
         let folder = image.with_extension("libraries");
@@ -129,10 +129,10 @@ fn build_with(
         linked.push(path);
         for library in &program.libraries {
             let file = folder.join(library.file_name());
-            let mut own = words.clone();
+            let mut own = args.clone();
             own.extend(["-shared".into(), "-fPIC".into()]);
             own.push(format!("-Wl,-soname,{}", library.file_name().display()).into());
-            own.extend(library.words.iter().map(OsString::from));
+            own.extend(library.args.iter().map(OsString::from));
             own.extend(linked.iter().cloned());
             let tools = if library.plain { plain } else { tools };
             tools.make(&[&library.source], &own, &file)?;
@@ -146,8 +146,8 @@ fn build_with(
     }
     let sources: Vec<&Path> =
         std::iter::once(&program.source).chain(&program.with).map(PathBuf::as_path).collect();
-    let words: Vec<OsString> = linked.into_iter().chain(words).collect();
-    tools.make(&sources, &words, image)?;
+    let args: Vec<OsString> = linked.into_iter().chain(args).collect();
+    tools.make(&sources, &args, image)?;
     if variant.strip {
         run(Command::new("strip").arg("-s").arg(image))?;
     }
@@ -159,8 +159,8 @@ fn build_with(
 /// # Panics
 /// When szc fails; with what it said.
 #[must_use]
-pub fn moving(source: &Path, words: &[&str], directory: &Path) -> PathBuf {
-    compiled_by(szc().as_os_str(), source, words, directory)
+pub fn moving(source: &Path, args: &[&str], directory: &Path) -> PathBuf {
+    compiled_by(szc().as_os_str(), source, args, directory)
 }
 
 /// Builds one source by clang alone.
@@ -168,15 +168,15 @@ pub fn moving(source: &Path, words: &[&str], directory: &Path) -> PathBuf {
 /// # Panics
 /// When clang fails; with what it said.
 #[must_use]
-pub fn plain(source: &Path, words: &[&str], directory: &Path) -> PathBuf {
-    compiled_by("clang-22".as_ref(), source, words, directory)
+pub fn plain(source: &Path, args: &[&str], directory: &Path) -> PathBuf {
+    compiled_by("clang-22".as_ref(), source, args, directory)
 }
 
-fn compiled_by(driver: &OsStr, source: &Path, words: &[&str], directory: &Path) -> PathBuf {
+fn compiled_by(driver: &OsStr, source: &Path, args: &[&str], directory: &Path) -> PathBuf {
     let name = Path::new(driver).file_name().expect("a driver has a name").to_string_lossy();
     let image = directory.join(format!("built by {name}"));
     let mut command = Command::new(driver);
-    run(command.arg(source).args(words).arg("-o").arg(&image)).unwrap_or_else(|e| panic!("{e}"));
+    run(command.arg(source).args(args).arg("-o").arg(&image)).unwrap_or_else(|e| panic!("{e}"));
     image
 }
 

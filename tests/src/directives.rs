@@ -4,7 +4,7 @@
 //! //#Variants: -O2 | gcc -O2 | -O2 then-strip    builds; default: -O2
 //! //#Flags: -pthread                             added to every build
 //! //#With: helper.s                              more sources, from the same directory
-//! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these words;
+//! //#Library: a.c -Wl,-z,now                     a.so, linked to the program, with these args;
 //!                                                $HERE is the source's directory
 //! //#PlainLibrary: a.c                           the same, but szc does not build it
 //! //#Plugin: b.c                                 b.so, which the program opens by that name
@@ -47,8 +47,8 @@ pub struct Variant {
     pub text: String,
     /// Who compiles.
     pub compiler: Compiler,
-    /// Words for compiling and linking.
-    pub words: Vec<String>,
+    /// Arguments for compiling and linking.
+    pub args: Vec<String>,
     /// Strip all symbols from the finished image.
     pub strip: bool,
 }
@@ -58,8 +58,8 @@ pub struct Variant {
 pub struct Library {
     /// Its only source.
     pub source: PathBuf,
-    /// Words for this library alone.
-    pub words: Vec<String>,
+    /// Arguments for this library alone.
+    pub args: Vec<String>,
     /// The program is linked to it.
     pub linked: bool,
     /// The plain compiler builds it for both programs.
@@ -76,10 +76,10 @@ impl Library {
 
     fn read(value: &str, source: &Path, linked: bool) -> Result<Self, String> {
         let here = source.parent().unwrap_or(Path::new(".")).display().to_string();
-        let mut words = value.split_whitespace().map(|word| word.replace("$HERE", &here));
-        let name = words.next().ok_or("a library needs a source")?;
+        let mut args = value.split_whitespace().map(|word| word.replace("$HERE", &here));
+        let name = args.next().ok_or("a library needs a source")?;
         let source = source.with_file_name(name);
-        Ok(Self { source, words: words.collect(), linked, plain: false })
+        Ok(Self { source, args: args.collect(), linked, plain: false })
     }
 }
 
@@ -214,19 +214,19 @@ fn parse(source: &Path, text: &str) -> Result<Option<Program>, String> {
         }
     }
     for variant in &mut program.variants {
-        variant.words.extend(flags.iter().cloned());
+        variant.args.extend(flags.iter().cloned());
     }
     Ok(Some(program))
 }
 
 fn variant(text: &str) -> Variant {
     let text = text.trim();
-    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let mut args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     let compiler =
-        if words.first().is_some_and(|word| word == "gcc") { Compiler::Gcc } else { Compiler::Szc };
-    let strip = words.iter().any(|word| word == "then-strip");
-    words.retain(|word| word != "gcc" && word != "then-strip");
-    Variant { text: text.to_owned(), compiler, words, strip }
+        if args.first().is_some_and(|word| word == "gcc") { Compiler::Gcc } else { Compiler::Szc };
+    let strip = args.iter().any(|word| word == "then-strip");
+    args.retain(|word| word != "gcc" && word != "then-strip");
+    Variant { text: text.to_owned(), compiler, args, strip }
 }
 
 #[cfg(test)]
@@ -240,13 +240,13 @@ mod tests {
         let program = parse(Path::new("/a/b/x.c"), text).expect("sound").expect("a program");
         assert_eq!(program.name(), "b/x.c");
         assert_eq!(program.ending, Ending::Signal(6));
-        assert_eq!(program.variants[0].words, ["-O0", "-lm"]);
+        assert_eq!(program.variants[0].args, ["-O0", "-lm"]);
         let [y, z] = &program.libraries[..] else { panic!("two libraries") };
         assert_eq!((y.file_name().to_str(), y.linked), (Some("y.so"), true));
-        assert_eq!((y.words.as_slice(), z.linked), (&["-Wl,-z,now".to_owned()][..], false));
+        assert_eq!((y.args.as_slice(), z.linked), (&["-Wl,-z,now".to_owned()][..], false));
         let gcc = &program.variants[1];
         assert_eq!((gcc.compiler, gcc.strip), (Compiler::Gcc, true));
-        assert_eq!(gcc.words, ["-O2", "-lm"]);
+        assert_eq!(gcc.args, ["-O2", "-lm"]);
     }
 
     #[test]

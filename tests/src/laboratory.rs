@@ -12,10 +12,10 @@ use crate::tools::{Place, szc};
 /// A subcommand of szc in a place, whose baselines stay there; builds beside it, since it is copied
 /// for them.
 #[must_use]
-pub fn laboratory(place: &Place, words: &[&str]) -> Command {
+pub fn laboratory(place: &Place, args: &[&str]) -> Command {
     let mut command = place.command(szc());
     command
-        .args(words)
+        .args(args)
         .env("XDG_DATA_HOME", place.path.join("data"))
         .env("XDG_CACHE_HOME", place.path.with_file_name("cache"));
     command
@@ -23,14 +23,14 @@ pub fn laboratory(place: &Place, words: &[&str]) -> Command {
 
 /// Runs a subcommand to its end.
 #[must_use]
-pub fn run(place: &Place, words: &[&str]) -> Output {
-    laboratory(place, words).output().expect("szc starts")
+pub fn run(place: &Place, args: &[&str]) -> Output {
+    laboratory(place, args).output().expect("szc starts")
 }
 
 /// Starts a subcommand, sends SIGINT once `ready` says so, and waits for the end.
 #[must_use]
-pub fn interrupted(place: &Place, words: &[&str], ready: impl Fn() -> bool) -> Output {
-    let mut command = laboratory(place, words);
+pub fn interrupted(place: &Place, args: &[&str], ready: impl Fn() -> bool) -> Output {
+    let mut command = laboratory(place, args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("szc starts");
     let started = Instant::now();
     while !ready() {

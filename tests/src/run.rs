@@ -67,11 +67,11 @@ impl Outcome {
 /// # Panics
 /// When the image cannot be started or wrote a log that cannot be read.
 #[must_use]
-pub fn run(image: &Path, settings: &[(&str, &str)], words: &[&str]) -> Outcome {
+pub fn run(image: &Path, settings: &[(&str, &str)], args: &[&str]) -> Outcome {
     let scratch = tempfile::tempdir().expect("a temporary directory");
     let log = scratch.path().join("log");
     let mut command = command(image, settings);
-    command.env("SZC_LOG", &log).args(words);
+    command.env("SZC_LOG", &log).args(args);
     let (ending, pid, stdout, stderr) = finish(&mut command, scratch.path());
     let logs = Log::read_all(&log).unwrap_or_else(|error| panic!("{}: {error}", image.display()));
     let log = logs.iter().find(|log| log.pid == pid).cloned();

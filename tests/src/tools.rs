@@ -86,7 +86,7 @@ impl Place {
         fs::write(self.path.join(name), text).expect("writable");
     }
 
-    /// An executable that runs these words of the shell.
+    /// An executable that runs these arguments of the shell.
     pub fn write_script(&self, name: &str, script: &str) {
         self.write(name, &format!("#!/bin/sh\n{script}\n"));
         let executable = fs::Permissions::from_mode(0o755);
@@ -109,9 +109,9 @@ impl Place {
     }
 
     /// Runs a program here that must succeed; its standard output.
-    pub fn run<S: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, words: &[S]) -> String {
+    pub fn run<S: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, args: &[S]) -> String {
         let mut command = self.command(program);
-        command.args(words);
+        command.args(args);
         succeed(&mut command)
     }
 
@@ -119,12 +119,12 @@ impl Place {
     pub fn feed<S: AsRef<OsStr>>(
         &self,
         program: impl AsRef<OsStr>,
-        words: &[S],
+        args: &[S],
         input: &str,
     ) -> Output {
         let mut child = self
             .command(program)
-            .args(words)
+            .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -83,8 +83,8 @@ fn runs(place: &Place, expected: &str) -> String {
 fn fortran_moves_with_pads_and_heap() {
     let place = Place::with("x.f90", FORTRAN);
     let compiler = szc().with_file_name("szc-fortran");
-    for words in [&["-O2"][..], &["-O0", "-g"], &["-O2", "-flto"]] {
-        succeed(place.command(&compiler).args(words).args(["x.f90", "-o", "x"]));
+    for args in [&["-O2"][..], &["-O0", "-g"], &["-O2", "-flto"]] {
+        succeed(place.command(&compiler).args(args).args(["x.f90", "-o", "x"]));
         let log = runs(&place, "14973 21097\n");
         assert!(log.contains("\"code\":true,\"stack\":true,\"heap\":true"), "{log}");
     }
@@ -104,11 +104,11 @@ fn rust_with_its_standard_library_moves_and_panics() {
     let place = Place::with("x.rs", RUST);
     let linker = format!("-Clinker={}", szc().display());
     // As objects its frames get no pads; as bitcode they do, by the linker's optimization.
-    for (words, stack) in [(&["-O"][..], false), (&["-O", "-Clinker-plugin-lto"], true)] {
-        succeed(place.command("rustc").arg(&linker).args(words).args(["x.rs", "-o", "x"]));
+    for (args, stack) in [(&["-O"][..], false), (&["-O", "-Clinker-plugin-lto"], true)] {
+        succeed(place.command("rustc").arg(&linker).args(args).args(["x.rs", "-o", "x"]));
         let log = runs(&place, "true\n");
         let expected = format!("\"code\":true,\"stack\":{stack},\"heap\":true");
-        assert!(log.contains(&expected), "{words:?}: {log}");
+        assert!(log.contains(&expected), "{args:?}: {log}");
     }
 }
 
@@ -159,17 +159,17 @@ const GO: &str = include_str!("../campaign/languages/calls.go");
 #[test]
 fn go_stays_its_c_moves_and_what_needs_no_linker_is_built_as_ever() {
     let place = Place::with("x.go", GO);
-    let build = |compiler: &Path, source: &str, words: &[&str]| {
+    let build = |compiler: &Path, source: &str, args: &[&str]| {
         let mut go = place.command("go");
         go.env("CC", compiler).env("GOCACHE", place.path.join("cache")).env("GO111MODULE", "off");
-        succeed(go.arg("build").args(words).arg(source))
+        succeed(go.arg("build").args(args).arg(source))
     };
     build(Path::new("clang-22"), "x.go", &["-o", "plain"]);
     let expected = succeed(&mut place.command(place.path.join("plain")));
     let builds = [&[][..], &["-buildmode=pie", "-ldflags=-s"]];
     // Another mode of building is another build of Go's library.
-    for &words in &builds[..if is_long() { 2 } else { 1 }] {
-        build(&szc(), "x.go", &[&["-o", "x"], words].concat());
+    for &args in &builds[..if is_long() { 2 } else { 1 }] {
+        build(&szc(), "x.go", &[&["-o", "x"], args].concat());
         let log = runs(&place, &expected);
         assert!(log.contains("\"code\":true,\"stack\":false,\"heap\":true"), "{log}");
         assert!(log.contains("\"relocations\":") && !log.contains("\"relocations\":0,"), "{log}");

@@ -17,10 +17,10 @@ __attribute__((noinline)) static int one(int x) { return two(x) - 1; }
 int main(int argc, char **argv) { (void)argv; return one(argc) == 0; }
 ";
 
-/// What gdb prints when it runs these commands on the program built with these words.
-fn gdb(words: &[&str], commands: &[String]) -> String {
+/// What gdb prints when it runs these commands on the program built with these arguments.
+fn gdb(args: &[&str], commands: &[String]) -> String {
     let place = Place::with("x.c", SOURCE);
-    succeed(place.command(szc()).args(["-Rstack", "-g", "x.c", "-o", "x"]).args(words));
+    succeed(place.command(szc()).args(["-Rstack", "-g", "x.c", "-o", "x"]).args(args));
     let mut gdb = Command::new("gdb");
     gdb.args(["-batch", "-nx", "-ex", "set pagination off", "-ex", "set width 0"]);
     for command in commands {
@@ -40,18 +40,18 @@ fn frames(backtrace: &str) -> Vec<&str> {
 
 #[test]
 fn a_backtrace_shows_every_padded_frame() {
-    for words in
+    for args in
         [&["-O0"][..], &["-O2"], &["-O2", "-fPIC"], &["-O2", "-fno-asynchronous-unwind-tables"]]
     {
-        let text = gdb(words, &["break five".into(), "run".into(), "bt".into()]);
+        let text = gdb(args, &["break five".into(), "run".into(), "bt".into()]);
         let frames = frames(&text);
-        assert_eq!(frames, ["five", "four", "three", "two", "one", "main"], "{words:?}: {text}");
+        assert_eq!(frames, ["five", "four", "three", "two", "one", "main"], "{args:?}: {text}");
     }
 }
 
 #[test]
 fn a_backtrace_is_right_at_each_instruction_of_a_padded_function() {
-    for words in [["-O0"], ["-O2"]] {
+    for args in [["-O0"], ["-O2"]] {
         let mut commands = vec!["break *one".to_owned(), "run".to_owned()];
         // Up to the call of printf, then from there back to main.
         for part in ["", "break printf", "finish"] {
@@ -64,22 +64,22 @@ fn a_backtrace_is_right_at_each_instruction_of_a_padded_function() {
                 (0..90).flat_map(|_| ["echo @\\n".to_owned(), "bt".to_owned(), "stepi".to_owned()]),
             );
         }
-        let text = gdb(&words, &commands);
+        let text = gdb(&args, &commands);
         let (mut seen, mut innermost) = (0, "");
         for backtrace in text.split("@\n").skip(1) {
             let frames = frames(backtrace);
             let Some(main) = frames.iter().position(|&name| name == "main") else {
                 // Only what main returns to may show no main.
-                assert_eq!(innermost, "main", "{words:?}: {backtrace}");
+                assert_eq!(innermost, "main", "{args:?}: {backtrace}");
                 break;
             };
             innermost = frames[0];
             let own = ["five", "four", "three", "two", "one"];
             let shown: Vec<&str> =
                 frames[..main].iter().copied().filter(|name| own.contains(name)).collect();
-            assert!(own.ends_with(&shown), "{words:?}: {backtrace}");
+            assert!(own.ends_with(&shown), "{args:?}: {backtrace}");
             seen += 1;
         }
-        assert!(seen > 100, "{words:?}: {seen} backtraces: {text}");
+        assert!(seen > 100, "{args:?}: {seen} backtraces: {text}");
     }
 }

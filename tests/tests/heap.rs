@@ -11,17 +11,17 @@ use szc_tests::run::{Outcome, run};
 
 const BASES: [&str; 3] = ["segregated", "tlsf", "diehard"];
 
-/// Builds of programs below `programs/heap`, by name and words.
+/// Builds of programs below `programs/heap`, by name and arguments.
 static BUILDS: LazyLock<Mutex<HashMap<String, (tempfile::TempDir, PathBuf)>>> =
     LazyLock::new(Mutex::default);
 
-fn built(name: &str, words: &[&str]) -> PathBuf {
+fn built(name: &str, args: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/heap").join(name);
     let mut builds = BUILDS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let key = format!("{name} {words:?}");
+    let key = format!("{name} {args:?}");
     let (_, image) = builds.entry(key).or_insert_with(|| {
         let place = tempfile::tempdir().expect("a temporary directory");
-        let image = moving(&source, &[words, &["-w", "-pthread"]].concat(), place.path());
+        let image = moving(&source, &[args, &["-w", "-pthread"]].concat(), place.path());
         (place, image)
     });
     image.clone()
@@ -131,9 +131,9 @@ fn an_allocator_in_a_library_serves_as_without_szc() {
     std::fs::rename(built, &shared).expect("both are in one directory");
     let alone = moving(&write("alone.c", program), &["-O1", "-fno-builtin"], place.path());
     let shared = shared.to_str().expect("a plain path");
-    let words = ["-O1", "-fno-builtin", "-Wl,--no-as-needed", shared];
+    let args = ["-O1", "-fno-builtin", "-Wl,--no-as-needed", shared];
     let other_place = tempfile::tempdir().expect("a temporary directory");
-    let linked = moving(&write("linked.c", program), &words, other_place.path());
+    let linked = moving(&write("linked.c", program), &args, other_place.path());
     for (image, settings) in [
         (&linked, &[][..]),
         (&linked, &[("SZC_HEAP", "0")]),

@@ -69,11 +69,11 @@ fn place() -> Place {
     place
 }
 
-fn build(place: &Place, words: &[&str]) -> String {
+fn build(place: &Place, args: &[&str]) -> String {
     let mut command = place.command(szcxx());
-    let output = command.args(words).args(["-O2", "x.cpp", "-o", "prog"]).output().expect("starts");
+    let output = command.args(args).args(["-O2", "x.cpp", "-o", "prog"]).output().expect("starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{words:?}: {said}");
+    assert!(output.status.success(), "{args:?}: {said}");
     said
 }
 
@@ -96,9 +96,9 @@ fn a_program_shows_what_libraries_must_find_whatever_a_version_script_hides() {
             "-fuse-ld=lld" => &WORDS[..1],
             _ => &WORDS[..2],
         };
-        for words in scripts.iter().chain(&["-Wl,--exclude-libs,ALL", "-fvisibility=hidden"]) {
-            let title = format!("{linker} {words}");
-            let all = [*words, linker];
+        for args in scripts.iter().chain(&["-Wl,--exclude-libs,ALL", "-fvisibility=hidden"]) {
+            let title = format!("{linker} {args}");
+            let all = [*args, linker];
             assert_eq!(build(&place, &all[..2 - usize::from(linker.is_empty())]), "", "{title}");
             let log = log_of(&place.path.join("prog"), &title);
             assert!(
@@ -107,7 +107,7 @@ fn a_program_shows_what_libraries_must_find_whatever_a_version_script_hides() {
             );
             // GNU ld takes functions that are not to be retained out of the table of symbols, too:
             // they stay.
-            let most_stay = linker.is_empty() && words.contains("retain");
+            let most_stay = linker.is_empty() && args.contains("retain");
             assert!(log.relocations > if most_stay { 0 } else { 10 }, "{title}: {log:?}");
         }
     }
@@ -189,18 +189,18 @@ int main(void)
 "#,
     );
     // The last is nongnu.org's, which asks nobody.
-    for (words, moves) in [
+    for (args, moves) in [
         (&["-lgcc_s"][..], true),
         (&["-Wl,--no-as-needed", "-l:libunwind.so.1"], true),
         (&["-Wl,--no-as-needed", "-l:libunwind.so.8"], false),
     ] {
         let mut library = place.command("clang++-22");
         library.arg("-Wl,-soname,libplain.so");
-        library.args(["-O2", "-shared", "-fPIC", "plain.cpp", "-o", "libplain.so"]).args(words);
+        library.args(["-O2", "-shared", "-fPIC", "plain.cpp", "-o", "libplain.so"]).args(args);
         assert!(library.status().expect("starts").success());
         place.run(szc(), &["-O2", "x.c", "-o", "prog", "./libplain.so", "-Wl,-rpath,$ORIGIN"]);
-        let log = log_of(&place.path.join("prog"), words[0]);
-        assert_eq!(log.randomize.code, moves, "{words:?}: {log:?}");
+        let log = log_of(&place.path.join("prog"), args[0]);
+        assert_eq!(log.randomize.code, moves, "{args:?}: {log:?}");
         let refused = log.code_refused.unwrap_or_default();
         assert_eq!(refused.contains("unwinds"), !moves, "{refused}");
     }
@@ -220,12 +220,12 @@ fn a_libunwind_that_leads_no_exceptions_keeps_code_in_place() {
         let mut object = place.command("clang-22");
         assert!(object.args(["-c", "walks.c", &is]).status().expect("starts").success());
         let shared = ["-Wl,--no-as-needed", "-L.", "-lwalks", "-Wl,-rpath,$ORIGIN"];
-        for words in [&shared[..], &["walks.o"], &["walks.o", "-static"]] {
-            place.run(szc(), &[&["-O2", "x.c", "-o", "prog"], words].concat());
+        for args in [&shared[..], &["walks.o"], &["walks.o", "-static"]] {
+            place.run(szc(), &[&["-O2", "x.c", "-o", "prog"], args].concat());
             let outcome = run(&place.path.join("prog"), &[("SZC_INTERVAL_MS", "1")], &[]);
             assert_eq!((outcome.ending, &*outcome.text()), (Ending::Code(0), "hello\n"));
             let log = outcome.log.expect("a log");
-            assert_eq!(log.randomize.code, step == "another_step", "{step} {words:?}: {log:?}");
+            assert_eq!(log.randomize.code, step == "another_step", "{step} {args:?}: {log:?}");
             let refused = log.code_refused.unwrap_or_default();
             assert_eq!(refused.contains("unwinds"), step != "another_step", "{refused}");
         }

@@ -13,17 +13,17 @@ __attribute__((noinline)) int work(int x) { switch (x) {
 int main(int count, char **arguments) { (void)arguments; printf(\"%d\\n\", work(count)); return 0; }
 ";
 
-fn inspect(place: &Place, words: &[&str]) -> Output {
-    place.command(szc()).arg("inspect").args(words).output().expect("szc starts")
+fn inspect(place: &Place, args: &[&str]) -> Output {
+    place.command(szc()).arg("inspect").args(args).output().expect("szc starts")
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
-fn built(words: &[&str]) -> Place {
+fn built(args: &[&str]) -> Place {
     let place = Place::with("x.c", PROGRAM);
-    place.run(szc(), &[&["-O2", "x.c", "-o", "x"], words].concat());
+    place.run(szc(), &[&["-O2", "x.c", "-o", "x"], args].concat());
     place
 }
 
@@ -44,7 +44,7 @@ fn function<'a>(report: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn every_kind_of_image_is_described() {
-    for (words, image, runtime) in [
+    for (args, image, runtime) in [
         (&[][..], "executable (pie), x86_64", true),
         (&["-no-pie"], "executable, x86_64", true),
         (&["-static"], "executable, x86_64", true),
@@ -53,23 +53,23 @@ fn every_kind_of_image_is_described() {
         (&["-flto"], "executable (pie), x86_64", true),
         (&["-shared", "-fPIC"], "shared library or static pie, x86_64", false),
     ] {
-        let place = built(words);
+        let place = built(args);
         let report = json(&place);
-        assert_eq!(report["image"], image, "{words:?}");
-        assert_eq!(report["runtime"], runtime, "{words:?}");
+        assert_eq!(report["image"], image, "{args:?}");
+        assert_eq!(report["runtime"], runtime, "{args:?}");
         assert_eq!(report["file"], "x");
         assert_eq!(report["abi"], szc_abi::ABI_VERSION);
         let work = function(&report, "work");
-        assert!(work["fields"].as_u64().expect("a number") >= 3, "{words:?}: {work}");
-        assert_eq!(work["pinned"], Value::Null, "{words:?}");
+        assert!(work["fields"].as_u64().expect("a number") >= 3, "{args:?}: {work}");
+        assert_eq!(work["pinned"], Value::Null, "{args:?}");
         assert!(work["size"].as_u64().expect("a number") > 30);
         let number = |name: &str| report[name].as_u64().expect("a number");
-        assert_eq!(number("total"), number("movable") + number("pinned"), "{words:?}");
+        assert_eq!(number("total"), number("movable") + number("pinned"), "{args:?}");
         assert_eq!(number("total"), report["functions"].as_array().expect("an array").len() as u64);
         let by_reason = report["pinned_by_reason"].as_object().expect("an object");
         let sum: u64 = by_reason.values().filter_map(Value::as_u64).sum();
-        assert_eq!(sum, number("pinned"), "{words:?}");
-        assert!(number("jump_tables") >= 1 && number("table_bytes") > 100, "{words:?}");
+        assert_eq!(sum, number("pinned"), "{args:?}");
+        assert!(number("jump_tables") >= 1 && number("table_bytes") > 100, "{args:?}");
 
         let output = inspect(&place, &["x"]);
         assert_eq!(output.status.code(), Some(0));
@@ -115,9 +115,9 @@ int main(int count, char **arguments) { (void)arguments;
     char here; base = &here; return deeper(count * 9) != 9; }
 ";
     let place = Place::with("x.c", source);
-    for words in [&["-O2"][..], &["-O0"], &["-O2", "-flto"], &["-O2", "-shared", "-fPIC"]] {
-        place.run(szc(), &[&["x.c", "-o", "x"], words].concat());
-        assert_eq!(json(&place)["stack_bounds"], serde_json::json!(["deeper"]), "{words:?}");
+    for args in [&["-O2"][..], &["-O0"], &["-O2", "-flto"], &["-O2", "-shared", "-fPIC"]] {
+        place.run(szc(), &[&["x.c", "-o", "x"], args].concat());
+        assert_eq!(json(&place)["stack_bounds"], serde_json::json!(["deeper"]), "{args:?}");
         let shown = text(&inspect(&place, &["x"]).stdout);
         assert!(shown.contains("  bounds its stack by addresses deeper ("), "{shown}");
     }
@@ -175,8 +175,8 @@ fn a_file_without_a_table_is_named_for_what_it_is() {
         (".", "cannot read ."),
     ] {
         for json in [false, true] {
-            let words = if json { &["--json", name][..] } else { &[name] };
-            let output = inspect(&place, words);
+            let args = if json { &["--json", name][..] } else { &[name] };
+            let output = inspect(&place, args);
             let message = text(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{name}: {message}");
             assert!(output.stdout.is_empty(), "{name}");

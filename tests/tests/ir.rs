@@ -2,7 +2,7 @@
 //! out is compared with what the comments of the file expect.
 //!
 //! ```text
-//! ; RUN: -passes=szc              words for opt; one run a line
+//! ; RUN: -passes=szc              arguments for opt; one run a line
 //! ; MODE: per-function            name of the plugin for all runs: shared (default), per-copy,
 //!                                 per-function, records
 //! ; CHECK: …                      for FileCheck, about the module that comes out
@@ -43,12 +43,12 @@ fn check(file: &Path) -> Result<(), String> {
     }
     let place = Place::new();
     let plugin = plugin_in(&place, directive("; MODE:").first().copied().unwrap_or("shared"));
-    for words in runs {
+    for args in runs {
         let output = place.path.join("out.ll");
         let made = run(Command::new("opt-22")
             .arg("-load-pass-plugin")
             .arg(&plugin)
-            .args(words.split_whitespace())
+            .args(args.split_whitespace())
             .args(["-verify-each", "-S"])
             .arg(file)
             .arg("-o")

@@ -11,10 +11,10 @@ const PROGRAM: &str = "\
 #include <string.h>
 __attribute__((noinline)) static unsigned step(unsigned x) { return x * 1664525u + 1013904223u; }
 __attribute__((noinline)) static unsigned turn(unsigned x) { return (x << 7) | (x >> 25); }
-int main(int count, char **words) {
+int main(int count, char **args) {
     long rounds = 2000000;
-    if (count > 1 && !strcmp(words[1], \"2\")) rounds *= 2;
-    if (count > 1 && !strcmp(words[1], \"crash\") && atoll(getenv(\"SZC_SEED\")) % 4 == 0) abort();
+    if (count > 1 && !strcmp(args[1], \"2\")) rounds *= 2;
+    if (count > 1 && !strcmp(args[1], \"crash\") && atoll(getenv(\"SZC_SEED\")) % 4 == 0) abort();
     unsigned x = 1, y = 0;
     for (long i = 0; i < rounds; i++) { x = step(x); y += turn(x); }
     if (y == 42) puts(\"unlikely\");
@@ -55,8 +55,8 @@ fn twice_the_work_is_slower_and_a_gate_fails_on_it() {
 #[test]
 fn a_run_says_what_layouts_do_and_is_a_baseline() {
     let place = place();
-    let words = ["baseline", "save", "main", "--runs", "15", "--", "./p"];
-    let output = run(&place, &words);
+    let args = ["baseline", "save", "main", "--runs", "15", "--", "./p"];
+    let output = run(&place, &args);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert!(text(&output).contains("n = 10 layouts (15 runs)"), "{}", text(&output));
     assert!(text(&run(&place, &["baseline", "list"])).contains("this one"));
@@ -101,8 +101,8 @@ fn programs_that_are_missing_or_not_randomized_are_told_apart() {
 #[test]
 fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
     let place = place();
-    let words = ["compare", "-q", "--fixed", "6", "--json", "good.json", "--", "./p", "./p"];
-    assert_eq!(code(&run(&place, &words)), 0);
+    let args = ["compare", "-q", "--fixed", "6", "--json", "good.json", "--", "./p", "./p"];
+    assert_eq!(code(&run(&place, &args)), 0);
     let good = std::fs::read_to_string(place.path.join("good.json")).expect("samples");
     let newest = szc::samples::VERSION_OF_MACHINES;
     let newer = good.replacen("\"version\": 2", &format!("\"version\": {}", newest + 1), 1);
@@ -117,16 +117,16 @@ fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
         (&hostile, "is 99, and there are 2 programs"),
     ] {
         place.write("bad.json", content);
-        for words in [
+        for args in [
             &["compare", "bad.json"][..],
             &["gate", "bad.json"],
             &["run", "bad.json"],
             &["compare", "--resume", "bad.json"],
             &["gate", "bad.json", "./p"],
         ] {
-            let output = run(&place, words);
-            assert_eq!(code(&output), 2, "{words:?}: {}", errors(&output));
-            assert!(errors(&output).contains(reason), "{words:?}: {}", errors(&output));
+            let output = run(&place, args);
+            assert_eq!(code(&output), 2, "{args:?}: {}", errors(&output));
+            assert!(errors(&output).contains(reason), "{args:?}: {}", errors(&output));
         }
     }
 }
@@ -135,13 +135,13 @@ fn samples_that_cannot_be_used_are_a_usage_error_with_the_reason() {
 fn a_full_disk_loses_nothing() {
     let place = place();
     // The folder cannot take the file: found before the first run.
-    let words = ["compare", "--fixed", "6", "--json", "/proc/x.json", "--", "./p", "./p"];
-    let output = run(&place, &words);
+    let args = ["compare", "--fixed", "6", "--json", "/proc/x.json", "--", "./p", "./p"];
+    let output = run(&place, &args);
     assert_eq!(code(&output), 1);
     assert!(errors(&output).contains("cannot make /proc/x.json"), "{}", errors(&output));
     // The device is full at the end: the report is printed, and the samples are elsewhere.
-    let words = ["compare", "--fixed", "6", "--json", "/dev/full", "--", "./p", "./p"];
-    let output = laboratory(&place, &words).env("TMPDIR", &place.path).output().expect("szc");
+    let args = ["compare", "--fixed", "6", "--json", "/dev/full", "--", "./p", "./p"];
+    let output = laboratory(&place, &args).env("TMPDIR", &place.path).output().expect("szc");
     assert_eq!(code(&output), 1);
     assert!(text(&output).contains("n = 6 blocks"), "{}", text(&output));
     assert!(errors(&output).contains("No space left"), "{}", errors(&output));
@@ -151,8 +151,8 @@ fn a_full_disk_loses_nothing() {
     assert_eq!(plan(&samples(&place, &rescued.expect("rescued samples"))).len(), 24);
     // A full stdout is an error as well, and the samples are saved.
     let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
-    let words = ["compare", "-q", "--fixed", "6", "--json", "ok.json", "--", "./p", "./p"];
-    let output = laboratory(&place, &words).stdout(full).output().expect("szc");
+    let args = ["compare", "-q", "--fixed", "6", "--json", "ok.json", "--", "./p", "./p"];
+    let output = laboratory(&place, &args).stdout(full).output().expect("szc");
     assert_eq!(code(&output), 1);
     assert!(errors(&output).contains("cannot write the report to stdout"), "{}", errors(&output));
     assert_eq!(plan(&samples(&place, "ok.json")).len(), 24);
@@ -165,8 +165,8 @@ fn ctrl_c_keeps_what_was_measured_and_resume_makes_the_rest() {
     let notes = place.path.join("notes");
     let runs = || std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
     let command = "echo x >> notes; ./p";
-    let words = ["compare", "-q", "--fixed", "8", "--seed", "9", "--metric", "wall", "--json"];
-    let experiment = |file: &'static str| [&words[..], &[file, "--", command, command]].concat();
+    let args = ["compare", "-q", "--fixed", "8", "--seed", "9", "--metric", "wall", "--json"];
+    let experiment = |file: &'static str| [&args[..], &[file, "--", command, command]].concat();
     let whole = run(&place, &experiment("whole.json"));
     assert_eq!(code(&whole), 0, "{}", errors(&whole));
 
@@ -218,11 +218,11 @@ fn a_pipe_that_nobody_reads_can_be_left_by_ctrl_c() {
     let place = place();
     nix::unistd::mkfifo(&place.path.join("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let notes = place.path.join("notes");
-    let words =
+    let args =
         ["compare", "-q", "--fixed", "6", "--metric", "wall", "--json", "pipe", "--", "./p", "./p"];
-    let words = [&words[..8], &["--cleanup", "echo x >> notes"], &words[8..]].concat();
+    let args = [&args[..8], &["--cleanup", "echo x >> notes"], &args[8..]].concat();
     // The last of 2 warm-up runs and 24 others, and some time to come to the pipe.
-    let output = interrupted(&place, &words, || {
+    let output = interrupted(&place, &args, || {
         let runs = std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
         if runs == 26 {
             std::thread::sleep(std::time::Duration::from_secs(2));

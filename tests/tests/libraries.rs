@@ -76,8 +76,8 @@ fn has_table(place: &Place, name: &str) -> bool {
     sections(&place.read(name)).iter().any(|section| section == TABLE_SECTION)
 }
 
-fn fast(place: &Place, words: &[&str]) -> Outcome {
-    run(&place.path.join("main"), &[("SZC_INTERVAL_MS", "1"), ("SZC_SEED", "5")], words)
+fn fast(place: &Place, args: &[&str]) -> Outcome {
+    run(&place.path.join("main"), &[("SZC_INTERVAL_MS", "1"), ("SZC_SEED", "5")], args)
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_library_is_linked_to_a_program_whose_code_moves() {
     for driver in ["clang++-22".as_ref(), szcxx().as_os_str()] {
         let place = with_library(driver);
         let link = |driver: &std::ffi::OsStr| {
-            let words =
+            let args =
                 ["-O2", "-DLINKED", "main.cpp", "./library.so", "-Wl,-rpath,$ORIGIN", "-o", "main"];
-            place.run(driver, &words);
+            place.run(driver, &args);
         };
         link("clang++-22".as_ref());
         let expected = fast(&place, &[]);
@@ -174,6 +174,6 @@ fn python_loads_a_library_with_a_table() {
                   library = ctypes.CDLL(sys.argv[1])\n\
                   back = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda x: 3 * x)\n\
                   print(library.answer(back, 1), library.answer(back, 6), library.alive())\n";
-    let words = ["-c", script, path.as_str()];
-    assert_eq!(place.run("python3", &words), "8 6 0\n");
+    let args = ["-c", script, path.as_str()];
+    assert_eq!(place.run("python3", &args), "8 6 0\n");
 }

@@ -23,17 +23,17 @@ fn plugin() -> PathBuf {
     path
 }
 
-/// LLVM IR of the source, with these words added.
-fn ir(dir: &Path, words: &[&str]) -> String {
+/// LLVM IR of the source, with these arguments added.
+fn ir(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("clang-22")
         .args(["-S", "-emit-llvm", "x.c", "-o", "-"])
-        .args(words)
+        .args(args)
         .current_dir(dir)
         .output()
         .expect("clang-22 starts");
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{words:?}: {messages}");
-    assert_eq!(messages, "", "{words:?}");
+    assert!(output.status.success(), "{args:?}: {messages}");
+    assert_eq!(messages, "", "{args:?}");
     String::from_utf8(output.stdout).expect("text")
 }
 

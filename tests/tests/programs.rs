@@ -40,7 +40,7 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .collect();
     if is_long() {
         let variants = programs.iter_mut().flat_map(|program| &mut program.variants);
-        variants.for_each(|variant| variant.words.push("-DLONG".to_owned()));
+        variants.for_each(|variant| variant.args.push("-DLONG".to_owned()));
     }
     assert!(!programs.is_empty(), "no program is called {wanted}");
     let whole_matrix = number_in("SZC_TEST_MATRIX").is_some();
@@ -325,7 +325,7 @@ fn difference(expected: &str, found: &str) -> String {
 fn reproduction(case: &Case<'_>, settings: &Settings) -> String {
     let (program, variant) = (case.program, case.variant());
     let driver = if program.is_cxx() { "szc++" } else { "szc" };
-    let words = variant.words.join(" ");
+    let args = variant.args.join(" ");
     let driver = [&[driver], &case.args()[..]].concat().join(" ");
     let sources: Vec<String> = std::iter::once(&program.source)
         .chain(&program.with)
@@ -335,11 +335,11 @@ fn reproduction(case: &Case<'_>, settings: &Settings) -> String {
     let mut text = String::from("    ");
     match variant.compiler {
         Compiler::Szc => {
-            let _ = write!(text, "{driver} {sources} {words} -o moving");
+            let _ = write!(text, "{driver} {sources} {args} -o moving");
         }
         Compiler::Gcc => {
             let gcc = if program.is_cxx() { "g++" } else { "gcc" };
-            let _ = write!(text, "{gcc} -c {sources} {words} && {driver} *.o {words} -o moving");
+            let _ = write!(text, "{gcc} -c {sources} {args} && {driver} *.o {args} -o moving");
         }
     }
     if variant.strip {

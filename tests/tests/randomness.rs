@@ -13,10 +13,10 @@ use szc_tests::statistics::{chi_square, correlation};
 /// so by chance, since it depends on the machine in which epochs functions were called.
 const CHI_SQUARE_255: f64 = 377.08;
 
-fn places(words: &[&str]) -> (tempfile::TempDir, PathBuf) {
+fn places(args: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/runtime/places.c");
     let place = tempfile::tempdir().expect("a temporary directory");
-    let image = moving(&source, words, place.path());
+    let image = moving(&source, args, place.path());
     (place, image)
 }
 
@@ -104,19 +104,19 @@ fn assert_uncorrelated(what: &str, pairs: &[(f64, f64)]) {
 
 #[test]
 fn a_run_with_one_layout_is_reproducible_to_the_address() {
-    for words in [&["-O2"][..], &["-O2", "-no-pie"], &["-O2", "-static"]] {
-        let (_place, image) = places(words);
+    for args in [&["-O2"][..], &["-O2", "-no-pie"], &["-O2", "-static"]] {
+        let (_place, image) = places(args);
         let once = |seed: &str| {
             layout(&copies(&image, &[("SZC_SEED", seed), ("SZC_INTERVAL_MS", "0")], 1).0)
         };
         let expected = once("7");
-        assert!(expected.len() >= 4, "{words:?}: {expected:?}");
+        assert!(expected.len() >= 4, "{args:?}: {expected:?}");
         for _ in 0..4 {
-            assert_eq!(once("7"), expected, "{words:?}");
+            assert_eq!(once("7"), expected, "{args:?}");
         }
         let other = once("8");
         assert_eq!(other.len(), expected.len());
-        assert!(other.iter().all(|(name, place)| expected[name] != *place), "{words:?}: {other:?}");
+        assert!(other.iter().all(|(name, place)| expected[name] != *place), "{args:?}: {other:?}");
     }
 }
 

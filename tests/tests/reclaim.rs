@@ -52,11 +52,11 @@ fn what_is_off_frees_nothing() {
 #[test]
 fn a_program_that_makes_contexts_keeps_all_its_copies_and_the_log_says_so() {
     let place = tempfile::tempdir().expect("a temporary directory");
-    for words in [&["-O2"][..], &["-O2", "-Rcode"]] {
-        let image = moving(&source("programs/calls/context.c"), words, place.path());
+    for args in [&["-O2"][..], &["-O2", "-Rcode"]] {
+        let image = moving(&source("programs/calls/context.c"), args, place.path());
         let reclaim = reclaim_of(&run(&image, &STRESS, &[]));
         let blocked = reclaim.blocked.clone().unwrap_or_default();
-        assert!(blocked.contains("makecontext"), "{words:?}: {reclaim:?}");
+        assert!(blocked.contains("makecontext"), "{args:?}: {reclaim:?}");
     }
 }
 
@@ -64,8 +64,8 @@ fn a_program_that_makes_contexts_keeps_all_its_copies_and_the_log_says_so() {
 fn everything_that_refers_to_code_at_once_is_survived() {
     let place = tempfile::tempdir().expect("a temporary directory");
     let soak = source("campaign/programs/soak.cpp");
-    let words = ["-std=c++20", "-O2", "-pthread", "-lstdc++", "-lm"];
-    let image = moving(&soak, &words, place.path());
+    let args = ["-std=c++20", "-O2", "-pthread", "-lstdc++", "-lm"];
+    let image = moving(&soak, &args, place.path());
     for seed in ["1", "2"] {
         let outcome = run(&image, &[&STRESS[..], &[("SZC_SEED", seed)]].concat(), &["4", "4"]);
         let reclaim = reclaim_of(&outcome);

@@ -40,12 +40,12 @@ struct Builds {
     moving: PathBuf,
 }
 
-fn builds(words: &[&str], randomizations: &[&str]) -> Builds {
+fn builds(args: &[&str], randomizations: &[&str]) -> Builds {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack/depths.c");
     let place = tempfile::tempdir().expect("a temporary directory");
-    let words = [&["-pthread"], words].concat();
-    let plain = plain(&source, &words, place.path());
-    let moving = moving(&source, &[&words[..], randomizations].concat(), place.path());
+    let args = [&["-pthread"], args].concat();
+    let plain = plain(&source, &args, place.path());
+    let moving = moving(&source, &[&args[..], randomizations].concat(), place.path());
     Builds { _place: place, plain, moving }
 }
 
@@ -60,21 +60,21 @@ fn bytes_of_calls(image: &Path, settings: &[(&str, &str)]) -> Vec<(String, f64)>
 
 /// Words that send the program down until the plain one has used so many bytes.
 fn as_deep_as(used_bytes: f64, calls: &[(String, f64)], stack: &str) -> Vec<String> {
-    let mut words = vec![stack.to_owned()];
+    let mut args = vec![stack.to_owned()];
     for (shape, bytes) in calls {
         assert!(*bytes >= 16.0, "{shape} takes {bytes} bytes: it is no recursion");
-        words.push(shape.clone());
-        words.push(format!("{:.0}", ((used_bytes - FRAMES_ABOVE_BYTES) / bytes).floor()));
+        args.push(shape.clone());
+        args.push(format!("{:.0}", ((used_bytes - FRAMES_ABOVE_BYTES) / bytes).floor()));
     }
-    words
+    args
 }
 
 /// Runs the program after commands of the shell.
-fn after(commands: &str, image: &Path, settings: &[(&str, &str)], words: &[String]) -> Outcome {
+fn after(commands: &str, image: &Path, settings: &[(&str, &str)], args: &[String]) -> Outcome {
     let script = format!("{commands}; exec \"$0\" \"$@\"");
     let image = image.display().to_string();
     let mut all = vec!["-c", &script, &image];
-    all.extend(words.iter().map(String::as_str));
+    all.extend(args.iter().map(String::as_str));
     run(Path::new("/bin/sh"), settings, &all)
 }
 
@@ -86,9 +86,9 @@ fn failures(title: &str, builds: &Builds, seeds: RangeInclusive<u32>) -> String 
     for (stack, used) in
         [("main", USED_BYTES), (STACK_BYTES, USED_BYTES), ("524288", small / 8.0 * 7.5)]
     {
-        let words = as_deep_as(used, &calls, stack);
+        let args = as_deep_as(used, &calls, stack);
         let limit = "ulimit -Ss 8192";
-        let expected = after(limit, &builds.plain, &[], &words);
+        let expected = after(limit, &builds.plain, &[], &args);
         assert_eq!(expected.ending, Ending::Code(0), "{title}: plain {stack}\n{}", expected.text());
         for seed in seeds.clone() {
             let interval = ["500", "1", "20"][seed as usize % 3];
@@ -100,7 +100,7 @@ fn failures(title: &str, builds: &Builds, seeds: RangeInclusive<u32>) -> String 
                 ("SZC_INTERVAL_MS", interval),
                 ("SZC_STACK_ROOM_KIB", room),
             ];
-            let found = after(limit, &builds.moving, &settings, &words);
+            let found = after(limit, &builds.moving, &settings, &args);
             if found.ending != expected.ending || found.stdout != expected.stdout {
                 let last = found.text().lines().last().unwrap_or_default().to_owned();
                 let _ = writeln!(text, "{title}, {stack}, seed {seed}: {:?}, {last}", found.ending);
@@ -166,7 +166,7 @@ fn larger_frames(title: &str, builds: &Builds) -> String {
 #[test]
 fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
     let mut text = String::new();
-    for (index, words) in (0..).zip([
+    for (index, args) in (0..).zip([
         &["-O2", "-Rstack"][..],
         &["-O0", "-Rstack"],
         &["-O2", "-fstack-protector-all", "-Rstack"],
@@ -181,17 +181,17 @@ fn a_recursion_fits_in_other_kinds_of_images_and_by_other_randomizations() {
         &["-O2", "-ffunction-sections", "-fuse-ld=lld", "-Wl,--gc-sections,--icf=all"],
     ]) {
         let (of_szc, of_both): (Vec<&str>, Vec<&str>) =
-            words.iter().partition(|word| word.starts_with("-R"));
+            args.iter().partition(|word| word.starts_with("-R"));
         let seeds = if is_long() { 1..=3 } else { index % 3 + 1..=index % 3 + 1 };
-        text += &failures(&words.join(" "), &builds(&of_both, &of_szc), seeds);
+        text += &failures(&args.join(" "), &builds(&of_both, &of_szc), seeds);
     }
     assert!(text.is_empty(), "{text}");
 }
 
-fn frames(words: &[&str]) -> (tempfile::TempDir, PathBuf) {
+fn frames(args: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack/frames.c");
     let place = tempfile::tempdir().expect("a temporary directory");
-    let image = moving(&source, words, place.path());
+    let image = moving(&source, args, place.path());
     (place, image)
 }
 
@@ -212,8 +212,8 @@ const STILL: [(&str, &str); 2] = [("SZC_STACK", "0"), ("SZC_CODE", "0")];
 
 #[test]
 fn all_pads_of_a_stack_together_take_little_more_than_the_room() {
-    for words in [&["-O2", "-pthread", "-Rall", "-Rstack=per-call"][..], &["-O2", "-pthread"]] {
-        let (_place, image) = frames(words);
+    for args in [&["-O2", "-pthread", "-Rall", "-Rstack=per-call"][..], &["-O2", "-pthread"]] {
+        let (_place, image) = frames(args);
         let plain = spans(&image, &STILL);
         for (room_kib, seeds) in [("64", 12), ("16", 4), ("0", 1)] {
             let bytes = room_kib.parse::<u64>().expect("a number") << 10;
@@ -237,12 +237,12 @@ fn all_pads_of_a_stack_together_take_little_more_than_the_room() {
 #[test]
 fn frames_below_a_large_array_in_main_have_pads() {
     let large = ["-pthread", "-DLARGE=1048576"];
-    for words in [&["-O2", "-Rstack"][..], &["-O2"], &["-O0"]] {
-        let (_place, image) = frames(&[&large, words].concat());
+    for args in [&["-O2", "-Rstack"][..], &["-O2"], &["-O0"]] {
+        let (_place, image) = frames(&[&large, args].concat());
         let of_seed = |seed| [("SZC_SEED", seed), ("SZC_INTERVAL_MS", "0")];
         let pads = |seed| lines(&run(&image, &of_seed(seed), &["layouts", "1"])).concat();
         let (one, other) = (pads("3"), pads("4"));
-        assert!(one[0] != other[0] && one[1] != other[1], "{words:?}: {one:?} {other:?}");
+        assert!(one[0] != other[0] && one[1] != other[1], "{args:?}: {one:?} {other:?}");
         let (still, found) = (spans(&image, &STILL), spans(&image, &of_seed("3")));
         assert!(found[0] > still[0] && found[0] < still[0] + (128 << 10), "{still:?} {found:?}");
     }

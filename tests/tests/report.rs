@@ -8,16 +8,15 @@ use szc_tests::tools::{Place, szc};
 /// A comparison of two commands that need nothing to be built.
 fn measured() -> Place {
     let place = Place::new();
-    let words =
-        ["compare", "--blocks", "6", "--json", "samples.json", "--", "true", "true ignored"];
-    place.run(szc(), &words);
+    let args = ["compare", "--blocks", "6", "--json", "samples.json", "--", "true", "true ignored"];
+    place.run(szc(), &args);
     place
 }
 
-fn szc_says(place: &Place, words: &[&str]) -> (Option<i32>, String) {
+fn szc_says(place: &Place, args: &[&str]) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = place
         .command(szc())
-        .args(words)
+        .args(args)
         .env_remove("GITHUB_STEP_SUMMARY")
         .output()
         .expect("szc starts");
@@ -28,9 +27,9 @@ fn szc_says(place: &Place, words: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn every_form_is_written_and_holds_every_run() {
     let place = measured();
-    let words =
+    let args =
         ["export", "samples.json", "--csv", "runs.csv", "--json", "runs.json", "--r", "runs.R"];
-    assert_eq!(szc_says(&place, &words), (Some(0), String::new()));
+    assert_eq!(szc_says(&place, &args), (Some(0), String::new()));
     let csv = String::from_utf8(place.read("runs.csv")).unwrap();
     assert_eq!(csv.lines().count(), 25);
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&place.read("runs.json")).unwrap();
@@ -42,7 +41,7 @@ fn every_form_is_written_and_holds_every_run() {
         }
         assert!(csv.contains(&format!(",{},{},", run["seed"], run["wall_ns"])));
     }
-    let words = [
+    let args = [
         "report",
         "samples.json",
         "--html",
@@ -52,7 +51,7 @@ fn every_form_is_written_and_holds_every_run() {
         "--junit",
         "page.xml",
     ];
-    assert_eq!(szc_says(&place, &words), (Some(0), String::new()));
+    assert_eq!(szc_says(&place, &args), (Some(0), String::new()));
     assert!(place.read("page.html").starts_with(b"<!DOCTYPE html>"));
     assert!(place.read("page.xml").starts_with(b"<?xml"));
     let (code, text) = szc_says(&place, &["export", "samples.json", "--csv", "-"]);
@@ -97,10 +96,10 @@ fn files_that_are_no_samples_are_usage_errors_that_say_what_to_do() {
         ("empty.json", "not JSON"),
         ("missing.json", "cannot read missing.json"),
     ] {
-        for words in [["report", file, "--html", "x.html"], ["export", file, "--csv", "x.csv"]] {
-            let (code, text) = szc_says(&place, &words);
-            assert_eq!(code, Some(2), "{words:?}: {text}");
-            assert!(text.contains(expected), "{words:?}: {text}");
+        for args in [["report", file, "--html", "x.html"], ["export", file, "--csv", "x.csv"]] {
+            let (code, text) = szc_says(&place, &args);
+            assert_eq!(code, Some(2), "{args:?}: {text}");
+            assert!(text.contains(expected), "{args:?}: {text}");
             assert!(!place.path.join("x.html").exists() && !place.path.join("x.csv").exists());
         }
     }
@@ -109,10 +108,10 @@ fn files_that_are_no_samples_are_usage_errors_that_say_what_to_do() {
 #[test]
 fn a_call_without_an_output_or_a_place_for_it_says_so() {
     let place = measured();
-    for words in
+    for args in
         [&["report", "samples.json"][..], &["export", "samples.json"], &["report", "--html", "x"]]
     {
-        let (code, text) = szc_says(&place, words);
+        let (code, text) = szc_says(&place, args);
         assert_eq!(code, Some(2), "{text}");
         assert!(text.contains("Usage: szc"), "{text}");
     }
@@ -122,12 +121,12 @@ fn a_call_without_an_output_or_a_place_for_it_says_so() {
         ("folder", "it is a folder"),
         ("/nonexistent/x", "must exist and be writable"),
     ] {
-        for words in
+        for args in
             [["report", "samples.json", "--html", out], ["export", "samples.json", "--r", out]]
         {
-            let (code, text) = szc_says(&place, &words);
-            assert_eq!(code, Some(1), "{words:?}: {text}");
-            assert!(text.contains(expected), "{words:?}: {text}");
+            let (code, text) = szc_says(&place, &args);
+            assert_eq!(code, Some(1), "{args:?}: {text}");
+            assert!(text.contains(expected), "{args:?}: {text}");
         }
     }
     for name in ["report", "export"] {

@@ -16,9 +16,9 @@ const PROGRAM: &str = "
 #include <stdlib.h>
 __attribute__((noinline)) static unsigned mix(unsigned x) { return x * 2654435761u ^ x >> 7; }
 __attribute__((noinline)) static unsigned turn(unsigned x) { return mix(x) + (x << 3); }
-int main(int count, char **words) {
+int main(int count, char **args) {
     unsigned x = 1;
-    for (int i = 0; i < atoi(words[1]); i++) x = turn(x);
+    for (int i = 0; i < atoi(args[1]); i++) x = turn(x);
     printf(\"%d\\n\", count);
     return x == 0;
 }
@@ -32,7 +32,7 @@ fn page() -> (Place, PathBuf) {
     let place = Place::with("work.c", PROGRAM);
     place.run(szc(), &["-O2", "work.c", "-o", "work"]);
     let compare = |json: &str, name: &str, blocks: &str| {
-        let words = [
+        let args = [
             "compare",
             "--blocks",
             blocks,
@@ -48,7 +48,7 @@ fn page() -> (Place, PathBuf) {
             "./work 400000",
             "./work 600000",
         ];
-        place.run(szc(), &words);
+        place.run(szc(), &args);
     };
     compare("named.json", "B=half as much again", "12");
     compare("hostile.json", HOSTILE, "6");

@@ -13,11 +13,11 @@ fn project() -> PathBuf {
 }
 
 /// Runs a script of the project with `$1` and so on, in a shell that has sourced `lib.sh`.
-fn with_library(place: &Place, script: &str, words: &[&str]) -> String {
+fn with_library(place: &Place, script: &str, args: &[&str]) -> String {
     let library = project().join("spec-scripts/lib.sh");
     let script = format!("set -euo pipefail; source \"$0\"; {script}");
-    let words = [&["-c", &script, library.to_str().expect("text")], words].concat();
-    place.run("bash", &words)
+    let args = [&["-c", &script, library.to_str().expect("text")], args].concat();
+    place.run("bash", &args)
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn every_configuration_comes_at_every_place_about_equally_often() {
 }
 
 /// `submit.sh` with a stand-in for Slurm that takes every job and runs none.
-fn submit(place: &Place, words: &[&str]) -> Output {
+fn submit(place: &Place, args: &[&str]) -> Output {
     let path = format!("{}:{}", place.path.display(), std::env::var("PATH").expect("a path"));
     let mut command = place.command(project().join("spec-scripts/cluster/submit.sh"));
-    command.args(words).env("PATH", path).env("SZC", szc()).output().expect("the script starts")
+    command.args(args).env("PATH", path).env("SZC", szc()).output().expect("the script starts")
 }
 
 #[test]

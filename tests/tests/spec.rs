@@ -50,7 +50,7 @@ echo "        format: raw -> $PWD/$raw"
 const PROGRAM: &str = "\
 #include <stdio.h>
 __attribute__((noinline)) static int twice(int x) { return 2 * x; }
-int main(int count, char **words) { (void)words; printf(\"%d\\n\", twice(count)); return 0; }
+int main(int count, char **args) { (void)args; printf(\"%d\\n\", twice(count)); return 0; }
 ";
 
 fn scripts() -> PathBuf {
@@ -66,9 +66,9 @@ fn suite(tool: &str) -> Place {
     place
 }
 
-fn measure(place: &Place, words: &[&str]) -> Output {
+fn measure(place: &Place, args: &[&str]) -> Output {
     let mut command = place.command(scripts().join("measure.sh"));
-    command.args(words).env("SPEC", &place.path).env("SZC", szc());
+    command.args(args).env("SPEC", &place.path).env("SZC", szc());
     command.output().expect("the script starts")
 }
 
@@ -80,8 +80,8 @@ fn the_script_measures_both_suites_in_blocks_and_hands_over_a_sweep() {
         [("runcpu", ["505.mcf_r", "557.xz_r"]), ("runspec", ["429.mcf", "462.libquantum"])]
     {
         let place = suite(tool);
-        let words = [&LEVELS[..], &["--blocks", "6"], &benchmarks].concat();
-        let output = measure(&place, &words);
+        let args = [&LEVELS[..], &["--blocks", "6"], &benchmarks].concat();
+        let output = measure(&place, &args);
         assert_eq!(code(&output), 0, "{}{}", text(&output), errors(&output));
         let file = samples(&place, "spec-results/suite.json");
         let names: Vec<&str> = file["programs"]
@@ -113,18 +113,18 @@ fn the_script_measures_both_suites_in_blocks_and_hands_over_a_sweep() {
 #[test]
 fn what_was_stopped_is_gone_on_with_and_another_plan_is_not_mixed_in() {
     let place = suite("runcpu");
-    let words = [&LEVELS[..], &["--blocks", "6", "505.mcf_r"]].concat();
+    let args = [&LEVELS[..], &["--blocks", "6", "505.mcf_r"]].concat();
     place.write("stop", "9");
-    let output = measure(&place, &words);
+    let output = measure(&place, &args);
     assert_eq!(code(&output), 4, "{}", errors(&output));
     assert!(errors(&output).contains("the program crashed"), "{}", errors(&output));
     let table = String::from_utf8(place.read("spec-results/runs.tsv")).expect("text");
     assert_eq!(table.lines().count(), 2 + 9, "{table}");
     place.write("stop", "1000");
-    assert_eq!(code(&measure(&place, &words)), 0);
+    assert_eq!(code(&measure(&place, &args)), 0);
     let whole = String::from_utf8(place.read("spec-results/runs.tsv")).expect("text");
     assert!(whole.starts_with(&table) && whole.lines().count() == 2 + 24, "{whole}");
-    let other = measure(&place, &[&words[..], &["557.xz_r"]].concat());
+    let other = measure(&place, &[&args[..], &["557.xz_r"]].concat());
     assert_eq!(code(&other), 1, "{}", errors(&other));
     assert!(errors(&other).contains("is of another measurement"), "{}", errors(&other));
 }
@@ -132,7 +132,7 @@ fn what_was_stopped_is_gone_on_with_and_another_plan_is_not_mixed_in() {
 #[test]
 fn what_makes_no_sense_is_a_usage_error_before_anything_is_built() {
     let place = suite("runcpu");
-    for words in [
+    for args in [
         &[][..],
         &["--level", "O2=-O2", "505.mcf_r"],
         &["--level", "O2=-O2", "--level", "O2=-O3", "505.mcf_r"],
@@ -143,8 +143,8 @@ fn what_makes_no_sense_is_a_usage_error_before_anything_is_built() {
         &["--what", "now", "505.mcf_r"],
         &["--level"],
     ] {
-        let output = measure(&place, words);
-        assert_eq!(code(&output), 2, "{words:?}: {}", errors(&output));
+        let output = measure(&place, args);
+        assert_eq!(code(&output), 2, "{args:?}: {}", errors(&output));
         assert!(!place.path.join("spec-results").exists());
     }
     let empty = Place::new();

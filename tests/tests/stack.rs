@@ -21,18 +21,18 @@ const ROOM_BYTES: u64 = 64 << 10;
 const MAX_ROOM: (&str, &str) = ("SZC_STACK_ROOM_KIB", "65536");
 const MAX_ROOM_BYTES: u64 = 64 << 20;
 
-fn built(name: &str, words: &[&str]) -> (tempfile::TempDir, PathBuf) {
+fn built(name: &str, args: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/stack").join(name);
     let place = tempfile::tempdir().expect("a temporary directory");
-    let image = moving(&source, words, place.path());
+    let image = moving(&source, args, place.path());
     (place, image)
 }
 
 /// The program that tells of its frames, with another pad for each call; built once for all tests.
 fn frames() -> &'static Path {
     static IMAGE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    let words = ["-O2", "-pthread", "-Rall", "-Rstack=per-call"];
-    &IMAGE.get_or_init(|| built("frames.c", &words)).1
+    let args = ["-O2", "-pthread", "-Rall", "-Rstack=per-call"];
+    &IMAGE.get_or_init(|| built("frames.c", &args)).1
 }
 
 /// The same program with pads that its copies bring along.
@@ -41,8 +41,8 @@ fn frames_of_copies() -> &'static Path {
     &IMAGE.get_or_init(|| built("frames.c", &["-O2", "-pthread"])).1
 }
 
-fn frames_of(settings: &[(&str, &str)], words: &[&str]) -> Outcome {
-    let outcome = run(frames(), settings, words);
+fn frames_of(settings: &[(&str, &str)], args: &[&str]) -> Outcome {
+    let outcome = run(frames(), settings, args);
     assert_eq!(outcome.ending, Ending::Code(0), "{}\n{}", outcome.text(), outcome.stderr);
     outcome
 }
@@ -213,8 +213,8 @@ fn a_table_for_each_function_gives_all_offsets_too() {
 }
 
 /// Runs the program after commands of the shell.
-fn after(commands: &str, settings: &[(&str, &str)], words: &str) -> Outcome {
-    let script = format!("{commands}; exec \"$0\" {words}");
+fn after(commands: &str, settings: &[(&str, &str)], args: &str) -> Outcome {
+    let script = format!("{commands}; exec \"$0\" {args}");
     let image = frames().display().to_string();
     let settings = [&[("SZC_INTERVAL_MS", "0")], settings].concat();
     run(Path::new("/bin/sh"), &settings, &["-c", &script, &image])

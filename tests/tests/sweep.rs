@@ -15,8 +15,8 @@ static unsigned lanes[16];
 __attribute__((noinline)) static void step(void) {
     for (unsigned i = 0; i < 16; i++) lanes[i] = lanes[i] * 1664525u + i;
 }
-int main(int count, char **words) {
-    long rounds = 200000 * (count > 1 ? atol(words[1]) : 1);
+int main(int count, char **args) {
+    long rounds = 200000 * (count > 1 ? atol(args[1]) : 1);
     for (long i = 0; i < rounds; i++) step();
     puts(lanes[3] == 42 ? \"unlikely\" : \"done\");
     return 0;
@@ -29,8 +29,8 @@ const BUILD: [&str; 5] =
 #[test]
 fn levels_are_built_measured_and_shown_by_every_report() {
     let place = Place::with("p.c", PROGRAM);
-    let words = [&BUILD[..], &["--json", "s.json", "--", "./p 2", "./p 5"]].concat();
-    let output = run(&place, &words);
+    let args = [&BUILD[..], &["--json", "s.json", "--", "./p 2", "./p 5"]].concat();
+    let output = run(&place, &args);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert!(text(&output).contains("Analysis of variance within programs: F(2, 2)"), "{output:?}");
     let file = samples(&place, "s.json");
@@ -74,14 +74,14 @@ fn ctrl_c_while_building_measures_nothing_and_the_next_sweep_builds() {
     let folder = place.path.display();
     let slow =
         format!("--build=touch '{folder}/begun'; test -e '{folder}/go' || sleep 3; szc p.c -o p");
-    let words =
+    let args =
         ["sweep", "-q", "--fixed=6", &slow, "--param=n=1,2", "--json=s.json", "--", "./p {n}"];
-    let output = interrupted(&place, &words, || place.path.join("begun").exists());
+    let output = interrupted(&place, &args, || place.path.join("begun").exists());
     assert_eq!(code(&output), 130, "{}", errors(&output));
     assert!(errors(&output).contains("nothing was measured"), "{}", errors(&output));
     assert!(!place.path.join("s.json").exists());
     place.write("go", "");
-    assert_eq!(code(&run(&place, &words)), 0);
+    assert_eq!(code(&run(&place, &args)), 0);
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn ctrl_c_keeps_complete_blocks_and_resume_makes_the_rest() {
     let notes = place.path.join("notes");
     let runs = || fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
     let command = "echo x >> notes; ./p {n}";
-    let words = ["sweep", "-q", "--fixed=7", "--seed=9", "--metric=wall", "--param=n=1,3"];
+    let args = ["sweep", "-q", "--fixed=7", "--seed=9", "--metric=wall", "--param=n=1,3"];
     let experiment = |file: &'static str| {
-        [&words[..], &[file, "--name=one", "--name=two", "--", command, command]].concat()
+        [&args[..], &[file, "--name=one", "--name=two", "--", command, command]].concat()
     };
     let whole = run(&place, &experiment("--json=whole.json"));
     assert_eq!(code(&whole), 0, "{}", errors(&whole));
@@ -123,9 +123,9 @@ fn ctrl_c_keeps_complete_blocks_and_resume_makes_the_rest() {
 #[test]
 fn a_full_disk_loses_nothing_of_a_sweep() {
     let place = Place::new();
-    let words = ["sweep", "-q", "--fixed=6", "--metric=wall", "--param=n=1,2", "--json=/dev/full"];
-    let words = [&words[..], &["--", "true {n}", "true x {n}"]].concat();
-    let output = laboratory(&place, &words).env("TMPDIR", &place.path).output().expect("szc");
+    let args = ["sweep", "-q", "--fixed=6", "--metric=wall", "--param=n=1,2", "--json=/dev/full"];
+    let args = [&args[..], &["--", "true {n}", "true x {n}"]].concat();
+    let output = laboratory(&place, &args).env("TMPDIR", &place.path).output().expect("szc");
     assert_eq!(code(&output), 1, "{}", errors(&output));
     assert!(errors(&output).contains("No space left"), "{}", errors(&output));
     let rescued = fs::read_dir(&place.path).expect("readable").flatten();
@@ -137,9 +137,9 @@ fn a_full_disk_loses_nothing_of_a_sweep() {
 #[test]
 fn spoiled_files_of_sweeps_are_refused_or_shown_but_never_believed() {
     let place = Place::new();
-    let words = ["sweep", "-q", "--fixed=6", "--metric=wall", "--param=n=1,2", "--json=good.json"];
-    let words = [&words[..], &["--", "true {n}", "true x {n}"]].concat();
-    assert_eq!(code(&run(&place, &words)), 0);
+    let args = ["sweep", "-q", "--fixed=6", "--metric=wall", "--param=n=1,2", "--json=good.json"];
+    let args = [&args[..], &["--", "true {n}", "true x {n}"]].concat();
+    assert_eq!(code(&run(&place, &args)), 0);
     let good = String::from_utf8(place.read("good.json")).expect("text");
     for (from, to, reason) in [
         ("\"program\": 3", "\"program\": 4", "and there are 4 programs"),
@@ -150,14 +150,14 @@ fn spoiled_files_of_sweeps_are_refused_or_shown_but_never_believed() {
     ] {
         assert!(good.contains(from), "{from}");
         place.write("bad.json", &good.replace(from, to));
-        for words in [
+        for args in [
             &["report", "bad.json", "--html=x.html"][..],
             &["export", "bad.json", "--csv=x.csv"],
             &["sweep", "--resume", "bad.json"],
         ] {
-            let output = run(&place, words);
-            assert_eq!(code(&output), 2, "{words:?}: {}", errors(&output));
-            assert!(errors(&output).contains(reason), "{words:?}: {}", errors(&output));
+            let output = run(&place, args);
+            assert_eq!(code(&output), 2, "{args:?}: {}", errors(&output));
+            assert!(errors(&output).contains(reason), "{args:?}: {}", errors(&output));
         }
     }
     // A level that is markup is text in every report.
@@ -169,10 +169,10 @@ fn spoiled_files_of_sweeps_are_refused_or_shown_but_never_believed() {
 #[test]
 fn shards_are_joined_to_the_whole_sweep_and_machines_are_kept_apart() {
     let place = Place::new();
-    let words = ["sweep", "-q", "--fixed=6", "--warmup=0", "--metric=wall", "--seed=4"];
+    let args = ["sweep", "-q", "--fixed=6", "--warmup=0", "--metric=wall", "--seed=4"];
     let commands = ["--param=n=1,2", "--", "true {n}", "true x {n}", "true y {n}"];
     let sweep = |more: &[&str]| {
-        let output = run(&place, &[&words[..], more, &commands[..]].concat());
+        let output = run(&place, &[&args[..], more, &commands[..]].concat());
         assert_eq!(code(&output), 0, "{}", errors(&output));
     };
     sweep(&["--json=whole.json"]);

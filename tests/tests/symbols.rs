@@ -189,10 +189,10 @@ fn place_with_library() -> Place {
     );
     let place = Place::with("library.c", &library);
     fs::write(place.path.join("x.c"), program).expect("writable");
-    let words = ["-g", "-O2", "-fPIC", "-shared", "library.c", "-o", "liblower.so"];
-    succeed(place.command(szc()).args(words));
-    let words = ["-g", "-O2", "x.c", "-L.", "-llower", "-Wl,-rpath,$ORIGIN", "-o", "x"];
-    succeed(place.command(szc()).args(words));
+    let args = ["-g", "-O2", "-fPIC", "-shared", "library.c", "-o", "liblower.so"];
+    succeed(place.command(szc()).args(args));
+    let args = ["-g", "-O2", "x.c", "-L.", "-llower", "-Wl,-rpath,$ORIGIN", "-o", "x"];
+    succeed(place.command(szc()).args(args));
     place
 }
 

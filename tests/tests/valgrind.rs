@@ -38,9 +38,9 @@ fn place() -> Place {
 }
 
 /// Runs `./x` under memcheck; its exit code, and what memcheck says.
-fn memcheck(place: &Place, words: &[&str], settings: &[(&str, &str)]) -> (Option<i32>, String) {
+fn memcheck(place: &Place, args: &[&str], settings: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut valgrind = place.command("valgrind");
-    valgrind.args(OPTIONS).args(["--leak-check=full", "--error-exitcode=9", "./x"]).args(words);
+    valgrind.args(OPTIONS).args(["--leak-check=full", "--error-exitcode=9", "./x"]).args(args);
     valgrind.envs([("SZC_INTERVAL_MS", "5")]).envs(settings.iter().copied());
     let output = valgrind.output().unwrap_or_else(|error| {
         panic!("valgrind does not start ({error}); spec-scripts/setup.sh --tests installs it")

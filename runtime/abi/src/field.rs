@@ -171,8 +171,8 @@ impl<'a> FieldReader<'a> {
     ///
     /// # Errors
     /// [`Malformed`] when the stream ends.
-    pub fn frame(&mut self, rules_bytes: u32) -> Result<FrameReader<'a>, Malformed> {
-        FrameReader::read(self.bytes, &mut self.position, rules_bytes)
+    pub fn frame(&mut self, fde_bytes: u32) -> Result<FrameReader<'a>, Malformed> {
+        FrameReader::read(self.bytes, &mut self.position, fde_bytes)
     }
 
     fn varint(&mut self) -> Result<u32, Malformed> {

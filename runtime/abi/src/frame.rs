@@ -5,16 +5,16 @@
 //!
 //! ```text
 //! frame = site count, (bytes since the last site) × site count,
-//!         [common, handlers at, [handlers], offset count, (bytes since the last) × offset count]
+//!         [CIE, LSDA at, [LSDA], offset count, (bytes since the last) × offset count]
 //! ```
 //!
-//! The part in brackets is there if [`Movable::rules_bytes`] is not 0, and the rules follow it as
+//! The part in brackets is there if [`Movable::fde_bytes`] is not 0, and the FDE follows it as
 //! bytes. Every number is a varint.
 
 use crate::cursor::Cursor;
 use crate::{Malformed, Movable, read_varint};
 
-/// Bytes of an offset from the canonical frame address in [`Rules::bytes`]: a LEB128 number of
+/// Bytes of an offset from the canonical frame address in [`CopyFde::bytes`]: a LEB128 number of
 /// fixed length, so that it can be replaced.
 pub const OFFSET_BYTES: usize = 3;
 
@@ -32,22 +32,21 @@ const SITE_BYTES: u32 = 4;
 pub struct FrameReader<'a> {
     /// Offsets in the function of the constants of 4 bytes that grow with the frame.
     pub sites: NumberReader<'a>,
-    /// The unwind rules of a copy; none if those of the original hold at any size of the frame.
-    pub rules: Option<Rules<'a>>,
+    /// The FDE of a copy; none if the rules of the original hold at any size of the frame.
+    pub fde: Option<CopyFde<'a>>,
 }
 
-/// The unwind rules of a copy (an FDE of `.eh_frame`), before the copy's place and the size of its
-/// frame are filled in.
+/// The FDE of a copy, before the copy's place and the size of its frame are filled in.
 #[derive(Clone, Debug)]
-pub struct Rules<'a> {
-    /// Offset in the image of what they have in common with others (the CIE).
-    pub common: u32,
-    /// Where the pointer to what handlers know of the function lies in [`Rules::bytes`], and what
-    /// it points at, an offset in the image; none if its bytes are right everywhere.
-    pub handlers: Option<(u32, u32)>,
+pub struct CopyFde<'a> {
+    /// Offset in the image of its CIE.
+    pub cie: u32,
+    /// Where the pointer to the LSDA lies in [`CopyFde::bytes`], and what it points at, an offset
+    /// in the image; none if its bytes are right everywhere.
+    pub lsda: Option<(u32, u32)>,
     /// Where [`OFFSET_BYTES`] hold an offset that grows with the frame.
     pub offsets: NumberReader<'a>,
-    /// The rules.
+    /// The FDE as in `.eh_frame`.
     pub bytes: &'a [u8],
 }
 
@@ -95,47 +94,47 @@ impl<'a> FrameReader<'a> {
     pub(crate) fn read(
         bytes: &'a [u8],
         position: &mut usize,
-        rules_bytes: u32,
+        fde_bytes: u32,
     ) -> Result<Self, Malformed> {
         let sites = NumberReader::read(bytes, position)?;
-        let mut frame = Self { sites, rules: None };
-        if rules_bytes == 0 {
+        let mut frame = Self { sites, fde: None };
+        if fde_bytes == 0 {
             return Ok(frame);
         }
-        let common = read_varint(bytes, position)?;
+        let cie = read_varint(bytes, position)?;
         let at = read_varint(bytes, position)?;
-        let handlers = if at == 0 { None } else { Some((at, read_varint(bytes, position)?)) };
+        let lsda = if at == 0 { None } else { Some((at, read_varint(bytes, position)?)) };
         let offsets = NumberReader::read(bytes, position)?;
-        let end = position.checked_add(rules_bytes as usize).ok_or(Malformed::OutOfBounds)?;
-        let rules = bytes.get(*position..end).ok_or(Malformed::OutOfBounds)?;
+        let end = position.checked_add(fde_bytes as usize).ok_or(Malformed::OutOfBounds)?;
+        let fde = bytes.get(*position..end).ok_or(Malformed::OutOfBounds)?;
         *position = end;
-        frame.rules = Some(Rules { common, handlers, offsets, bytes: rules });
+        frame.fde = Some(CopyFde { cie, lsda, offsets, bytes: fde });
         Ok(frame)
     }
 
-    /// Checks that all places lie inside the function and inside the rules.
+    /// Checks that all places lie inside the function and inside the FDE.
     pub(crate) fn validate(&self, function: &Movable) -> Result<(), Malformed> {
         let inside = |mut places: NumberReader<'_>, width: u32, end: u32| {
             places.all(|at| at.checked_add(width).is_some_and(|behind| behind <= end))
         };
         let mut fits = inside(self.sites.clone(), SITE_BYTES, function.size);
         fits &= self.sites.clone().all(|site| site >= function.hot_patch_point_end());
-        if let Some(rules) = &self.rules {
-            let end = function.rules_bytes;
-            fits &= end >= Rules::MIN_BYTES && end.is_multiple_of(4);
-            fits &= inside(rules.offsets.clone(), OFFSET_WIDTH, end);
-            fits &= rules.handlers.is_none_or(|(at, _)| at <= end - 4);
-            fits &= rules.offsets.clone().all(|at| rules.offset(at).is_some());
+        if let Some(fde) = &self.fde {
+            let end = function.fde_bytes;
+            fits &= end >= CopyFde::MIN_BYTES && end.is_multiple_of(4);
+            fits &= inside(fde.offsets.clone(), OFFSET_WIDTH, end);
+            fits &= fde.lsda.is_none_or(|(at, _)| at <= end - 4);
+            fits &= fde.offsets.clone().all(|at| fde.offset(at).is_some());
         }
         if fits { Ok(()) } else { Err(Malformed::OutOfBounds) }
     }
 }
 
-impl Rules<'_> {
-    /// Length, distance of the common part, first address and number of bytes.
+impl CopyFde<'_> {
+    /// Length, CIE pointer, first address and number of bytes.
     const MIN_BYTES: u32 = 16;
 
-    /// The offset from the canonical frame address at a place of the rules, as it is without
+    /// The offset from the canonical frame address at a place of the FDE, as it is without
     /// growth.
     #[must_use]
     pub fn offset(&self, at: u32) -> Option<u32> {
@@ -158,12 +157,12 @@ mod tests {
     use super::*;
 
     fn function() -> Movable {
-        Movable { size: 40, rules_bytes: 20, flags: Movable::FLAG_FRAME, ..Movable::default() }
+        Movable { size: 40, fde_bytes: 20, flags: Movable::FLAG_FRAME, ..Movable::default() }
     }
 
     fn stream() -> Vec<u8> {
         let mut out = vec![2, 3, 30]; // sites at 3 and 33
-        out.extend([9, 8, 7, 1, 16]); // common part at 9, handlers at 8 mean 7, one offset at 16
+        out.extend([9, 8, 7, 1, 16]); // CIE at 9, LSDA at 8 means 7, one offset at 16
         out.extend([0; 16]);
         out.extend(put_offset(70));
         out.push(0);
@@ -183,9 +182,9 @@ mod tests {
         let bytes = stream();
         let frame = read(&bytes).unwrap();
         assert_eq!(frame.sites.clone().collect::<Vec<_>>(), [3, 33]);
-        let rules = frame.rules.unwrap();
-        assert_eq!((rules.common, rules.handlers, rules.bytes.len()), (9, Some((8, 7)), 20));
-        assert_eq!(rules.offset(16), Some(70));
+        let fde = frame.fde.unwrap();
+        assert_eq!((fde.cie, fde.lsda, fde.bytes.len()), (9, Some((8, 7)), 20));
+        assert_eq!(fde.offset(16), Some(70));
     }
 
     #[test]

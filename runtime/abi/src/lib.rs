@@ -29,7 +29,7 @@ pub mod unwind;
 mod varint;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
-pub use frame::{FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, Rules, put_offset};
+pub use frame::{CopyFde, FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, put_offset};
 pub use library::digest;
 pub use reason::{FixedFrame, Reason};
 pub use record::{Header, Movable, Pinned};
@@ -276,7 +276,7 @@ impl<'a> Table<'a> {
             return Err(Malformed::OutOfBounds);
         }
         if function.has_frame() {
-            reader.frame(function.rules_bytes)?.validate(function)
+            reader.frame(function.fde_bytes)?.validate(function)
         } else {
             Ok(())
         }

@@ -129,9 +129,9 @@ pub struct Movable {
     /// Next function of its unit: functions that jump into one another's middle are copied
     /// together. A function alone names itself; the links of a unit form a ring.
     pub unit_next: u32,
-    /// Bytes of the unwind rules that a copy brings along, because its frame has another size than
+    /// Bytes of the FDE that a copy brings along, because its frame has another size than
     /// the original's.
-    pub rules_bytes: u32,
+    pub fde_bytes: u32,
     /// See the constants of this type.
     pub flags: u32,
 }
@@ -229,7 +229,7 @@ impl Movable {
             self.fields_at,
             self.name_at,
             self.unit_next,
-            self.rules_bytes,
+            self.fde_bytes,
             self.flags,
         ];
         let mut out = [0; Self::BYTES];
@@ -249,7 +249,7 @@ impl Movable {
             fields_at: u32_at(bytes, 12)?,
             name_at: u32_at(bytes, 16)?,
             unit_next: u32_at(bytes, 20)?,
-            rules_bytes: u32_at(bytes, 24)?,
+            fde_bytes: u32_at(bytes, 24)?,
             flags: u32_at(bytes, 28)?,
         })
     }
@@ -265,7 +265,7 @@ impl Movable {
     }
 }
 
-/// A function that stays where the linker put it.
+/// A pinned function: it stays where the linker put it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pinned {
     /// Offset of its first byte in the image.
@@ -321,7 +321,7 @@ mod tests {
             size: 2,
             flags: 3,
             unit_next: 4,
-            rules_bytes: 5,
+            fde_bytes: 5,
             ..Movable::default()
         };
         assert_eq!(Movable::read(&movable.encode()), Some(movable));

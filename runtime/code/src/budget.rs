@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::arena::Arena;
-use szc_layout::epoch::FEWEST_PLACES;
+use szc_layout::epoch::MIN_PLACES;
 use szc_sys::os::PAGE_BYTES;
 
 /// When old copies are freed.
@@ -56,7 +56,7 @@ impl Budget {
         match self.reclaim {
             Reclaim::Off | Reclaim::Late => arena.places(),
             Reclaim::On => few.min(arena.places()),
-            Reclaim::Stress => FEWEST_PLACES.min(arena.places()),
+            Reclaim::Stress => MIN_PLACES.min(arena.places()),
         }
     }
 }

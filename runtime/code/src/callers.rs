@@ -1,7 +1,7 @@
 //! Callers that run on in old layouts: functions that were called before an epoch began and have
 //! not returned since.
 //!
-//! The calls of a copy lead into its own layout, whose slots lead on: a jump or two more at each
+//! The calls of a copy lead into its own layout, whose slots forward: a jump or two more at each
 //! call, and lines of code that hold nothing else. A loop in `main`, or that of an interpreter,
 //! would pay for it as long as the program runs. So when a call from an old layout asks the
 //! resolver, the calls of the copy that it came from are retargeted straight into the current

@@ -227,8 +227,8 @@ impl Code {
         }
         let mut white = self.epochs.begin_cycle();
         for place in 0..self.epochs.opened() {
-            if self.epochs.is_candidate(place) && self.space.layouts.at(place).labels_escape() {
-                self.epochs.keep(place);
+            if self.epochs.is_white(place) && self.space.layouts.at(place).labels_escape() {
+                self.epochs.mark(place);
                 white -= 1;
             }
         }
@@ -242,7 +242,7 @@ impl Code {
     pub fn mark(&mut self, address: usize) -> bool {
         let located = self.space.arena.locate(address);
         if let Some((place, _)) = located {
-            self.epochs.keep(place);
+            self.epochs.mark(place);
         }
         located.is_some()
     }
@@ -255,7 +255,7 @@ impl Code {
     /// Ends a cycle: nobody refers to what is white still.
     pub fn end_cycle(&mut self) {
         for place in 0..self.epochs.opened() {
-            if self.epochs.is_candidate(place) {
+            if self.epochs.is_white(place) {
                 self.counts.retained_bytes -= self.space.layouts.at(place).copied_bytes();
             }
         }

@@ -163,14 +163,14 @@ fn write_body(
 #[inline(never)]
 fn write_fde(layout: LayoutRef<'_>, function: u32, (start, pad): (usize, u32)) {
     let (image, record) = (layout.image, layout.image.function(function));
-    if record.rules_bytes == 0 {
+    if record.fde_bytes == 0 {
         return;
     }
     let frame = body::frame_of(image.table(), record).ok();
-    if let Some(rules) = frame.and_then(|frame| frame.rules) {
+    if let Some(fde) = frame.and_then(|frame| frame.fde) {
         let at = layout.fde(function);
         let out = Words { arena: layout.arena, start: at };
-        body::write_fde(&rules, (at, start), pad, |offset| image.address(offset), out);
+        body::write_fde(&fde, (at, start), pad, |offset| image.address(offset), out);
     }
 }
 

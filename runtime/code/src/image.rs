@@ -130,8 +130,8 @@ impl Image {
         Ok(image)
     }
 
-    /// A function that a debugger has put breakpoints into stays, with all that is copied together
-    /// with it: there the debugger finds lines and variables, and stops.
+    /// A function that a debugger has put breakpoints into is pinned, with all that is copied
+    /// together with it: there the debugger finds lines and variables, and stops.
     fn pin_functions_with_breakpoints(&mut self) {
         for index in 0..self.pinned.len() as u32 {
             if !self.is_changed(self.function(index)) {

@@ -119,11 +119,11 @@ impl LayoutRef<'_> {
         }
     }
 
-    /// The function that an offset of the place belongs to, and which part of it. `guess` may be
+    /// The function that an offset of the place belongs to, and which part of it. `cached` may be
     /// its function, if the offset lies in a slot; that is seen faster than found.
-    pub fn part_at(&self, offset: u32, guess: u32) -> Option<(u32, Part)> {
-        if self.is_slot_of(guess, offset) {
-            return Some((guess, Part::Slot));
+    pub fn part_at(&self, offset: u32, cached: u32) -> Option<(u32, Part)> {
+        if self.is_slot_of(cached, offset) {
+            return Some((cached, Part::Slot));
         }
         let clones = self.image.clones();
         if let Some(function) = self.stub_at(offset) {

@@ -2,7 +2,7 @@
 //! there.
 //!
 //! Each image has a [`Code`](code::Code) of its own, and so an arena, epochs and layouts of its
-//! own. Nothing here knows who else is to be told of a layout: what unwinders, debuggers and
+//! own. Nothing here knows who else needs to know a layout: what unwinders, debuggers and
 //! profilers are to know is returned.
 #![cfg_attr(not(test), no_std)]
 // Addresses and fields of machine code are words; the runtime supports 64-bit targets only.

@@ -40,7 +40,7 @@ pub struct Request<'a> {
     pub seed: u64,
     /// What copies are to be like.
     pub shape: CopyShape,
-    /// What others are told of its layouts.
+    /// What is exported of its layouts.
     pub audience: Audience,
     /// What unwinders get at each place.
     pub side_memory: SideMemory,
@@ -50,15 +50,15 @@ pub struct Request<'a> {
     pub stub_pattern: usize,
 }
 
-/// What others are told of layouts, and what that takes.
+/// What is exported of layouts, and what that takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Audience {
     /// How memory has to be mapped for them.
     pub form: Form,
     /// Bytes that a file says of layouts.
     pub file_room: FileRoom,
-    /// Whether anybody is told: whoever was told where a function lies must not find another there.
-    pub is_told: bool,
+    /// Whether any are exported: where a function was said to lie, no other may come.
+    pub is_exported: bool,
 }
 
 /// Where the parts of layouts go.
@@ -111,7 +111,7 @@ pub unsafe fn prepare(
     if let Some(reason) = unsafe { self_test::obstacle(&arena) } {
         return Err(reason);
     }
-    let (seed, is_told) = (request.seed, request.audience.is_told);
+    let (seed, is_exported) = (request.seed, request.audience.is_exported);
     let (loaded, stub_pattern) = (request.loaded, request.stub_pattern);
     let parts = Parts {
         loaded,
@@ -142,7 +142,7 @@ pub unsafe fn prepare(
         epochs: Epochs::first(uses, preferred),
         seed,
         callers,
-        reclaims: granted.reclaim != Reclaim::Off && !is_told,
+        reclaims: granted.reclaim != Reclaim::Off && !is_exported,
         stopped: false,
         counts: Counts { relocations, live_bytes, ..Counts::default() },
     };

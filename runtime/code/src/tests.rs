@@ -156,7 +156,7 @@ impl TestImage {
         // SAFETY: an image with its headers.
         let loaded = unsafe { LoadedImage::at(self.mapping.start() as usize) }.unwrap();
         let audience =
-            Audience { form: Form::Plain, file_room: FileRoom::default(), is_told: false };
+            Audience { form: Form::Plain, file_room: FileRoom::default(), is_exported: false };
         let request = Request {
             loaded,
             file: &self.file,

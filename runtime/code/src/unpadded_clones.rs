@@ -134,7 +134,7 @@ mod tests {
 
     fn slot(size: u32, flags: u32) -> FunctionSlot {
         FunctionSlot::of(
-            &Movable { size, flags, rules_bytes: size / 2, ..Movable::default() },
+            &Movable { size, flags, fde_bytes: size / 2, ..Movable::default() },
             Frames::Padded,
             Patching::Bodies,
         )
@@ -161,7 +161,7 @@ mod tests {
         let functions = sizes.map(|(size, flags)| Movable {
             size,
             flags,
-            rules_bytes: size / 2,
+            fde_bytes: size / 2,
             ..Movable::default()
         });
         let room = bytes(functions.into_iter(), Frames::Padded).unwrap();

@@ -11,7 +11,7 @@ use crate::arch::TRAP;
 use crate::arch::patch::WORD_BYTES;
 use szc_abi::unwind::{CIE_POINTER_AT, INITIAL_LOCATION_AT};
 use szc_abi::{
-    FieldKind, FieldReader, FrameReader, Malformed, Movable, NumberReader, OFFSET_BYTES, Rules,
+    CopyFde, FieldKind, FieldReader, FrameReader, Malformed, Movable, NumberReader, OFFSET_BYTES,
     Table, TableOffsets, TableTarget, put_offset,
 };
 
@@ -170,7 +170,7 @@ pub fn frame_of<'a>(table: &Table<'a>, function: &Movable) -> Result<FrameReader
     for _ in 0..reader.skip_fields()? {
         reader.next_table()?;
     }
-    reader.frame(function.rules_bytes)
+    reader.frame(function.fde_bytes)
 }
 
 /// The constants by which a frame grows.
@@ -292,25 +292,25 @@ fn distance(from: usize, to: usize) -> u32 {
 /// Writes the FDE of a body at `start` whose frame is larger by so many bytes. It will
 /// stand at `at`, a multiple of [`WORD_BYTES`]; `image` has the addresses of offsets in the image.
 pub fn write_fde(
-    rules: &Rules<'_>,
+    fde: &CopyFde<'_>,
     (at, start): (usize, usize),
     pad: u32,
     image: impl Fn(u32) -> usize,
     out: impl Out,
 ) {
-    let mut stream = Stream::new(Source::of(rules.bytes), out);
+    let mut stream = Stream::new(Source::of(fde.bytes), out);
     // Each counts from its own place, within reach as all of the image is.
-    let common = (at + CIE_POINTER_AT).wrapping_sub(image(rules.common));
-    stream.replace(CIE_POINTER_AT as u32, 4, |_| common as u64);
+    let cie = (at + CIE_POINTER_AT).wrapping_sub(image(fde.cie));
+    stream.replace(CIE_POINTER_AT as u32, 4, |_| cie as u64);
     stream.replace(INITIAL_LOCATION_AT as u32, 4, |_| {
         u64::from(distance(at + INITIAL_LOCATION_AT, start))
     });
-    if let Some((inside, address)) = rules.handlers {
+    if let Some((inside, address)) = fde.lsda {
         let value = distance(at + inside as usize, image(address));
         stream.replace(inside, 4, |_| u64::from(value));
     }
-    for inside in rules.offsets.clone() {
-        let [a, b, c] = put_offset(rules.offset(inside).unwrap_or(0) + pad);
+    for inside in fde.offsets.clone() {
+        let [a, b, c] = put_offset(fde.offset(inside).unwrap_or(0) + pad);
         let value = u32::from_le_bytes([a, b, c, 0]);
         stream.replace(inside, OFFSET_BYTES, |_| u64::from(value));
     }

@@ -4,9 +4,9 @@
 //! until the first place is used again; from then on free places are taken in turn.
 //!
 //! ```text
-//! Fresh ─▶ Current ─▶ Kept ─▶ Candidate ─▶ Freeing ─▶ Free ─▶ Current …
-//!   ▲                  ▲          │ a reference was found  │
-//!   │                  └──────────┘                        │ there are more than are needed
+//! Fresh ─▶ Current ─▶ Kept ─▶ White ─▶ Freeing ─▶ Free ─▶ Current …
+//!   ▲                  ▲        │ a reference was found  │
+//!   │                  └────────┘                        │ there are more than are needed
 //!   └──────────────────────────────────────────────────────┘
 //! ```
 //!
@@ -26,7 +26,7 @@ pub enum Use {
     /// An old layout whose copies may still run.
     Kept,
     /// An old layout to which no reference has been found in the cycle that is under way.
-    Candidate,
+    White,
     /// Nobody can reach it any more; it is being filled with traps.
     Freeing,
     /// May be used again, and is full of traps.
@@ -42,7 +42,7 @@ impl Use {
 }
 
 /// A layout that runs, one that is prepared, and one whose last threads are leaving.
-pub const FEWEST_PLACES: u32 = 3;
+pub const MIN_PLACES: u32 = 3;
 
 /// Epochs in which fewer places were enough, for each place, before there are fewer.
 const EPOCHS_WATCHED_FOR_EACH: u64 = 4;
@@ -55,13 +55,13 @@ pub struct Epochs<P> {
     place: u32,
     /// Places that are used: all below this one.
     opened: u32,
-    /// The most that were.
+    /// The most that were used at a time.
     most_opened: u32,
     /// Places to get along with, if enough of them become free in time.
     preferred: u32,
     /// As few as that may become.
-    fewest_preferred: u32,
-    /// Places that are kept or candidates.
+    min_preferred: u32,
+    /// Places that are kept or white.
     kept: u32,
     /// Places that cannot be taken: neither fresh nor free.
     busy: u32,
@@ -86,7 +86,7 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
             opened: 1,
             most_opened: 1,
             preferred,
-            fewest_preferred: preferred,
+            min_preferred: preferred,
             kept: 0,
             busy: 1,
             most_busy: 1,
@@ -116,12 +116,12 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
 
     /// Whether copies at a place may run.
     pub fn is_in_use(&self, place: u32) -> bool {
-        matches!(self.places.get(place as usize), Some(Use::Current | Use::Kept | Use::Candidate))
+        matches!(self.places.get(place as usize), Some(Use::Current | Use::Kept | Use::White))
     }
 
     /// Whether no reference to a place has been found in the cycle that is under way.
-    pub fn is_candidate(&self, place: u32) -> bool {
-        self.places.get(place as usize) == Some(&Use::Candidate)
+    pub fn is_white(&self, place: u32) -> bool {
+        self.places.get(place as usize) == Some(&Use::White)
     }
 
     /// The next epoch and its place.
@@ -181,16 +181,16 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
     }
 
     /// Takes back that more places are preferred if fewer have been enough for long: a machine that
-    /// was busy for a moment, or a thread that came to no rest, is no reason to keep memory for
+    /// was busy for a moment, or a thread that was never quiescent, is no reason to keep memory for
     /// ever.
     fn prefer_fewer(&mut self) {
         let watched = self.current - self.watched_since;
-        if self.preferred == self.fewest_preferred
+        if self.preferred == self.min_preferred
             || watched < EPOCHS_WATCHED_FOR_EACH * u64::from(self.preferred)
         {
             return;
         }
-        let fewer = (self.preferred / 3 * 2).max(self.fewest_preferred);
+        let fewer = (self.preferred / 3 * 2).max(self.min_preferred);
         // What is taken while a cycle is under way does not depend on when cycles begin.
         let during_a_cycle = self.most_busy.saturating_sub(Self::begin_of_cycles(self.preferred));
         if Self::begin_of_cycles(fewer) + during_a_cycle <= fewer - fewer / 8 {
@@ -212,30 +212,30 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
 
     /// Whether as few places are to be used as can be.
     pub fn is_hurried(&self) -> bool {
-        self.preferred <= FEWEST_PLACES
+        self.preferred <= MIN_PLACES
     }
 
-    /// Makes all old layouts candidates. Returns how many there are.
+    /// Makes all old layouts white. Returns how many there are.
     pub fn begin_cycle(&mut self) -> u32 {
-        self.replace(Use::Kept, Use::Candidate)
+        self.replace(Use::Kept, Use::White)
     }
 
-    /// Keeps a place to which a reference was found.
-    pub fn keep(&mut self, place: u32) {
-        if let Some(state @ Use::Candidate) = self.places.get_mut(place as usize) {
+    /// Marks a place to which a reference was found.
+    pub fn mark(&mut self, place: u32) {
+        if let Some(state @ Use::White) = self.places.get_mut(place as usize) {
             *state = Use::Kept;
         }
     }
 
     /// Ends a cycle without freeing anything.
     pub fn abandon_cycle(&mut self) {
-        self.replace(Use::Candidate, Use::Kept);
+        self.replace(Use::White, Use::Kept);
     }
 
-    /// Ends a cycle: what is a candidate still cannot be reached any more. Returns how many these
+    /// Ends a cycle: what is white still cannot be reached any more. Returns how many these
     /// are.
     pub fn end_cycle(&mut self) -> u32 {
-        let freed = self.replace(Use::Candidate, Use::Freeing);
+        let freed = self.replace(Use::White, Use::Freeing);
         self.kept -= freed;
         freed
     }

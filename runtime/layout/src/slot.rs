@@ -130,7 +130,7 @@ impl FunctionSlot {
         }
         let parts = PaddedParts {
             clone_bytes: copy.next_multiple_of(PLACEMENT_GRAIN_BYTES),
-            fde_bytes: function.rules_bytes.next_multiple_of(FDE_GRAIN_BYTES),
+            fde_bytes: function.fde_bytes.next_multiple_of(FDE_GRAIN_BYTES),
         };
         let pushes = pushes.filter(|_| function.has_inner_entry());
         let body = CHECK_BYTES as u32;
@@ -222,8 +222,8 @@ pub fn pad_seed(seed: u64, epoch: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn function(rules_bytes: u32) -> Movable {
-        Movable { size: 40, rules_bytes, flags: Movable::FLAG_FRAME, ..Movable::default() }
+    fn function(fde_bytes: u32) -> Movable {
+        Movable { size: 40, fde_bytes, flags: Movable::FLAG_FRAME, ..Movable::default() }
     }
 
     fn slot(function: &Movable, frames: Frames) -> FunctionSlot {
@@ -244,20 +244,20 @@ mod tests {
         assert_eq!(slot(&function(24), Frames::Padded), padded);
         let parts = Some(PaddedParts { clone_bytes: 48, fde_bytes: 0 });
         assert_eq!(slot(&function(0), Frames::Padded), FunctionSlot { padded: parts, ..padded });
-        let told = FunctionSlot::of(&function(24), Frames::Padded, Patching::NoOps);
-        assert_eq!(told, FunctionSlot { outer: EntryKind::NoOp, ..padded });
-        assert_eq!((told.front(), told.undone_pushes()), (Some(-8), None));
+        let exported = FunctionSlot::of(&function(24), Frames::Padded, Patching::NoOps);
+        assert_eq!(exported, FunctionSlot { outer: EntryKind::NoOp, ..padded });
+        assert_eq!((exported.front(), exported.undone_pushes()), (Some(-8), None));
     }
 
     #[test]
     fn a_body_with_a_hot_patch_point_is_entered_without_a_no_op() {
         let mut simple = Movable { flags: Movable::hot_patch_flags(0), ..function(0) };
-        let opened = slot(&simple, Frames::Padded);
-        assert_eq!((opened.outer, opened.undone_pushes()), (EntryKind::Body, Some(0)));
-        assert_eq!((opened.body, opened.front(), opened.hot_patch_bytes()), (0, None, 2));
-        let told = FunctionSlot::of(&simple, Frames::Padded, Patching::NoOps);
+        let patched = slot(&simple, Frames::Padded);
+        assert_eq!((patched.outer, patched.undone_pushes()), (EntryKind::Body, Some(0)));
+        assert_eq!((patched.body, patched.front(), patched.hot_patch_bytes()), (0, None, 2));
+        let exported = FunctionSlot::of(&simple, Frames::Padded, Patching::NoOps);
         assert_eq!(
-            (told.outer, told.undone_pushes(), told.hot_patch_bytes()),
+            (exported.outer, exported.undone_pushes(), exported.hot_patch_bytes()),
             (EntryKind::NoOp, None, 0)
         );
         // The pop, and the jump behind it.

@@ -20,5 +20,5 @@ unsafe extern "C" fn szc_rt_adopt(image: *const LibraryImage) {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn szc_rt_release(image: *const LibraryImage) {
     // SAFETY: the caller's promise.
-    library::closed(&unsafe { image.read() });
+    library::destroyed(&unsafe { image.read() });
 }

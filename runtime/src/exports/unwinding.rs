@@ -40,7 +40,7 @@ unsafe extern "C" fn szc_rt_shared_objects__dl_find_object(
     unsafe { find_object(address, found) }
 }
 
-/// A function's return address, as the function is told it that asks for it
+/// A function's return address, as the function that asks for it gets it
 /// (`__builtin_return_address`). Any address may be asked about, on any thread.
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_original_address(address: usize) -> usize {

@@ -26,7 +26,7 @@ use szc_code::table;
 static PASSED_OVER: AtomicU64 = AtomicU64::new(0);
 
 /// A library was passed over whose note could not be hidden: so no further one is attached.
-static CLOSED: AtomicBool = AtomicBool::new(false);
+static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 /// How many libraries were passed over.
 pub fn passed_over() -> u64 {
@@ -76,13 +76,13 @@ fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -
         Some((slot, false)) => detach(slot),
         None => {}
     }
-    if CLOSED.load(Ordering::Relaxed) {
+    if IS_FULL.load(Ordering::Relaxed) {
         return false;
     }
     if !CODE.with(Images::make_room) {
         PASSED_OVER.fetch_add(1, Ordering::Relaxed);
         if found.hide().is_err() {
-            CLOSED.store(true, Ordering::Relaxed);
+            IS_FULL.store(true, Ordering::Relaxed);
         }
         return false;
     }

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use szc_code::budget::Budget;
-use szc_layout::epoch::FEWEST_PLACES;
+use szc_layout::epoch;
 
 /// A library's share of the budget for copies of code, at most: one part in so many.
 const BUDGET_SHARE: usize = 8;
@@ -16,13 +16,18 @@ const REACH_BYTES: usize = (1 << 31) - (64 << 20);
 const ADDRESS_SHARE: usize = 64;
 
 /// Layouts for which there is memory if there are addresses at all.
-const MIN_PLACES: u32 = FEWEST_PLACES + 1;
+const MIN_LIBRARY_PLACES: u32 = epoch::MIN_PLACES + 1;
 
 /// The memory for a library beside others that take so many bytes together.
 pub fn share(budget: Budget, taken_bytes: usize) -> Budget {
     let left = REACH_BYTES.saturating_sub(taken_bytes);
     let bytes = (budget.bytes / BUDGET_SHARE).min(left / ADDRESS_SHARE);
-    Budget { bytes, min_places: MIN_PLACES, max_bytes: budget.bytes / BUDGET_SHARE, ..budget }
+    Budget {
+        bytes,
+        min_places: MIN_LIBRARY_PLACES,
+        max_bytes: budget.bytes / BUDGET_SHARE,
+        ..budget
+    }
 }
 
 /// All that there is, for a library of which one layout is larger than its share.
@@ -32,7 +37,7 @@ pub fn all(budget: Budget) -> Budget {
 
 /// As much as keeps a library moving.
 pub fn least(budget: Budget) -> Budget {
-    Budget { bytes: 0, min_places: MIN_PLACES, max_bytes: budget.bytes, ..budget }
+    Budget { bytes: 0, min_places: MIN_LIBRARY_PLACES, max_bytes: budget.bytes, ..budget }
 }
 
 #[cfg(test)]

@@ -54,9 +54,9 @@ pub struct LibraryCounts {
     pub pinned: u64,
     /// Libraries whose frames have pads.
     pub padded: u64,
-    /// Why the code of a library stays, if it should not.
+    /// Why the code of a library is pinned, if it should not be.
     pub refused: Option<&'static str>,
-    /// Libraries whose code stays, though it should not.
+    /// Libraries whose code is pinned, though it should not be.
     pub staying: u64,
     /// Libraries for which there was no slot.
     pub passed_over: u64,
@@ -85,7 +85,7 @@ pub fn opened(image: &LibraryImage) {
 }
 
 /// The destructors of a library have run.
-pub fn closed(image: &LibraryImage) {
+pub fn destroyed(image: &LibraryImage) {
     if WANTED.get().is_none() {
         return;
     }

@@ -277,7 +277,7 @@ impl Drop for Reclaimer {
     }
 }
 
-/// Whether it is time to look for copies that can be freed.
+/// Whether it is time to find copies that can be freed.
 pub fn wants_cycle(images: &Images) -> bool {
     images.all().any(Code::wants_cycle)
 }

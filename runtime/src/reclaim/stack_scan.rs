@@ -5,7 +5,7 @@ use super::{signal_stacks, stacks};
 use core::ops::Range;
 use szc_sys::os::tasks::{self, Doing, EFAULT, Wait};
 
-/// What a scan of a thread told.
+/// What the scan of a thread found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// All references from its stack have been reported, or it has ended.
@@ -102,12 +102,12 @@ fn scan_from(
     words: &mut [u64],
     report: &mut impl FnMut(usize),
 ) -> Scanned {
-    let mut look = |address: usize| {
+    let mut scan = |address: usize| {
         if copies.contains(address) {
             report(address);
         }
     };
-    look(wait.program_counter);
+    scan(wait.program_counter);
     let end = end & !7;
     let mut at = wait.stack_pointer & !7;
     if wait.stack_pointer >= end || end - at > MAX_STACK_BYTES {
@@ -119,7 +119,7 @@ fn scan_from(
             // A part: the next reading finds out why.
             Ok(bytes @ 8..) => {
                 for &word in &words[..bytes / 8] {
-                    look(word as usize);
+                    scan(word as usize);
                 }
                 at += bytes / 8 * 8;
             }
@@ -171,12 +171,12 @@ mod tests {
         let wait = |stack_pointer| Wait { call: 0, stack_pointer, program_counter: 0, stops: 0 };
         let stack = [7u64; 64];
         let start = stack.as_ptr() as usize;
-        let look = |pointer, end| {
+        let scan = |pointer, end| {
             scan_from(&wait(pointer), end, &Copies::of(&[]), &mut [0; 16], &mut |_| {})
         };
-        assert_eq!(look(start + 200, start + 512), Scanned::Whole);
-        assert_eq!(look(start + 512, start + 512), Scanned::OtherStack);
-        assert_eq!(look(4096, 8192), Scanned::OtherStack);
-        assert_eq!(look(4096, start), Scanned::OtherStack);
+        assert_eq!(scan(start + 200, start + 512), Scanned::Whole);
+        assert_eq!(scan(start + 512, start + 512), Scanned::OtherStack);
+        assert_eq!(scan(4096, 8192), Scanned::OtherStack);
+        assert_eq!(scan(4096, start), Scanned::OtherStack);
     }
 }

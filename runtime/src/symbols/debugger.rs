@@ -1,4 +1,4 @@
-//! What debuggers are told: an object in memory for each layout, in the list of gdb's JIT
+//! What debuggers get: an object in memory for each layout, in the list of gdb's JIT
 //! interface.
 //!
 //! A debugger stops the whole program to read an object, so this is for programs that are debugged,

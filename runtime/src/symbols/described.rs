@@ -6,7 +6,7 @@ use super::elf::source::{Places, Source};
 use super::whole_file::WholeFile;
 use core::ffi::CStr;
 use szc_abi::Table;
-use szc_abi::unwind::Frames;
+use szc_abi::unwind::EhFrame;
 use szc_code::image::Image;
 use szc_code::layout_ref::LayoutRef;
 use szc_layout::slot;
@@ -22,14 +22,14 @@ impl Described {
     /// An image with this table, which was loaded from `file`; `frames`: what copies do to frames.
     pub fn of(table: &Table<'_>, frames: slot::Frames, file: &CStr, for_debugger: bool) -> Self {
         let file = WholeFile::map(file);
-        let unwind = file.as_ref().and_then(|file| Frames::parse(file.bytes()));
+        let unwind = file.as_ref().and_then(|file| EhFrame::parse(file.bytes()));
         let needs = Needs::of(&Source { table, frames, unwind, for_debugger });
         Self { file, needs, for_debugger }
     }
 
     /// What can be said of the image.
     pub fn source<'a>(&'a self, image: &'a Image) -> Source<'a> {
-        let unwind = self.file.as_ref().and_then(|file| Frames::parse(file.bytes()));
+        let unwind = self.file.as_ref().and_then(|file| EhFrame::parse(file.bytes()));
         let (table, frames) = (image.table(), image.frames());
         Source { table, frames, unwind, for_debugger: self.for_debugger }
     }

@@ -26,7 +26,7 @@ use szc_code::setup::Audience;
 use szc_layout::slot::{self, CopyShape, Patching};
 use szc_sys::os::Lock;
 
-/// Images that debuggers and files are told of; others stay nameless.
+/// Images whose layouts are exported to debuggers and files; others have no names.
 const MAX_REGISTERED: usize = 64;
 
 /// Set at start, before any other thread exists.
@@ -48,7 +48,7 @@ unsafe impl Sync for Registered {}
 static REGISTERED: Registered =
     Registered { lock: Lock::new(), known: UnsafeCell::new([const { None }; MAX_REGISTERED]) };
 
-/// Decides who is told. Only the first thread of the program may, before it starts others.
+/// Decides what is exported. Only the first thread of the program may, before it starts others.
 pub fn start(wanted: Symbols) {
     let has_interface = exports::debugger::debugger_descriptor().is_some();
     let debugger = match wanted {
@@ -74,17 +74,17 @@ fn for_perf() -> bool {
     FOR_PERF.load(Ordering::Relaxed)
 }
 
-/// What copies are to be like for those who are told.
+/// What copies are to be like for what is exported.
 pub fn shape(shape: CopyShape) -> CopyShape {
-    let is_told = for_debugger() || for_files() || for_perf();
+    let is_exported = for_debugger() || for_files() || for_perf();
     CopyShape {
         frames: if for_debugger() { slot::Frames::AsBuilt } else { shape.frames },
-        patching: if is_told { Patching::NoOps } else { shape.patching },
+        patching: if is_exported { Patching::NoOps } else { shape.patching },
         ..shape
     }
 }
 
-/// What those who are told need of an image with this table, which was loaded from `file`;
+/// What exports need of an image with this table, which was loaded from `file`;
 /// `frames`: what copies do to frames.
 pub fn audience(table: &Table<'_>, frames: slot::Frames, file: &CStr) -> Audience {
     let form = if for_debugger() {
@@ -101,7 +101,7 @@ pub fn audience(table: &Table<'_>, frames: slot::Frames, file: &CStr) -> Audienc
     } else {
         FileRoom::default()
     };
-    Audience { form, file_room, is_told: form != Form::Plain }
+    Audience { form, file_room, is_exported: form != Form::Plain }
 }
 
 /// Runs `action` on what is kept of images, if that is wanted.

@@ -1,4 +1,4 @@
-//! What `perf report` is told: a line for each function of each layout in `/tmp/perf-PID.map`.
+//! What `perf report` gets: a line for each function of each layout in `/tmp/perf-PID.map`.
 //!
 //! Source: Linux, tools/perf/Documentation/jit-interface.txt.
 

@@ -1,4 +1,4 @@
-//! What unwinders are told of an address in a copy: the FDE that holds there, where it begins to
+//! What unwinders get for an address in a copy: the FDE that holds there, where it begins to
 //! hold, and the addresses that it holds for.
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! Backtraces that a program takes of itself: where a frame belongs to a copy, the program is told
+//! Backtraces that a program takes of itself: where a frame belongs to a copy, PC translation gives
 //! the address in the original, which has a name and lines for whoever looks it up, in the
 //! program's files or by `dladdr`.
 //!
-//! Only what a walk shows is told so. A personality routine asks for the same things by the same
+//! Only what a walk shows is translated. A personality routine asks for the same things by the same
 //! functions, but finds a handler by them that lies in the copy: to it, addresses are what they
 //! are.
 //!

@@ -10,7 +10,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_abi::cursor::Cursor;
-use szc_abi::unwind::{CIE_POINTER_AT, Common, INITIAL_LOCATION_AT};
+use szc_abi::unwind::{CIE_POINTER_AT, Cie, INITIAL_LOCATION_AT};
 
 /// Encodings of pointers (`DW_EH_PE_…`).
 const ABSOLUTE_8: u8 = 0x00;
@@ -82,7 +82,7 @@ impl Source {
             let distance = Cursor::new(fde.get(CIE_POINTER_AT..)?).u32()?.cast_signed();
             (fde, sized((address + CIE_POINTER_AT).wrapping_add_signed(-(distance as isize)))?)
         };
-        let read = Common::read(cie.as_ptr() as u64, Cursor::new(cie))?;
+        let read = Cie::read(cie.as_ptr() as u64, Cursor::new(cie))?;
         let start = match read.starts {
             ABSOLUTE_8 => Start::Absolute,
             RELATIVE_4 => Start::Relative(4),
@@ -98,7 +98,7 @@ impl Source {
         let mut lsda = None;
         if read.has_augmentation {
             cursor.unsigned()?;
-            lsda = match read.handlers {
+            lsda = match read.lsda {
                 Some(encoding) => pointer(fde, cursor.rest(), encoding)?,
                 None => None,
             };
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relocated_fde_is_that_of_the_copy_and_means_the_same_handlers() {
+    fn a_relocated_fde_is_that_of_the_copy_and_means_the_same_lsda() {
         let (mut seen, mut with_lsda) = (HashSet::new(), 0);
         for function in (own_header as *const () as usize..).step_by(64).take(20_000) {
             let Some((entry, source)) = source_of(function).filter(|(e, _)| seen.insert(e.start))

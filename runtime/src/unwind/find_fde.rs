@@ -40,7 +40,7 @@ const NAME: &CStr = c"_Unwind_Find_FDE";
 /// # Safety
 /// As the function it stands in for: called by the unwinder with a valid `bases`.
 pub unsafe fn find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
-    // Another walk than the one that is shown, maybe at the same place of the stack: one in a
+    // Another walk than the one that is translated, maybe at the same place of the stack: one in a
     // callback, or one after a callback that was left by a jump.
     arch::set_shown_context(0);
     let Some(find) = real() else { return core::ptr::null() };
@@ -82,7 +82,7 @@ pub unsafe fn find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
 }
 
 /// Remembers an FDE that was found for the original of an address in a copy, if it says itself all
-/// that the unwinder is told of it.
+/// that the unwinder is given it.
 ///
 /// # Safety
 /// There must be one at the address.

@@ -69,7 +69,7 @@ pub fn serves_llvm() -> bool {
     asks
 }
 
-/// Memory for what the unwinder is to be told of the functions of the image at `base`.
+/// Memory for what the unwinder is given of the functions of the image at `base`.
 ///
 /// # Errors
 /// FDEs in a form that cannot be relocated, where they have to be, or not enough memory.
@@ -80,7 +80,7 @@ pub fn side_memory(base: usize, table: &Table<'_>) -> Result<SideMemory, Refused
     }
     SideMemory::of_each(count, |index| {
         let function = table.movable(index)?;
-        let bytes = part_bytes(base + function.start as usize, function.rules_bytes as usize);
+        let bytes = part_bytes(base + function.start as usize, function.fde_bytes as usize);
         Some(MAX_PARTS * bytes?)
     })
 }
@@ -112,7 +112,7 @@ fn part_bytes(original: usize, fde_bytes: usize) -> Option<usize> {
 /// # Safety
 /// As libc's: `found` can be written to.
 pub unsafe fn find_object(address: *mut c_void, found: *mut FoundObject) -> c_int {
-    // As in the unwinder's own search: another walk than the one that is shown.
+    // As in the unwinder's own search: another walk than the one that is translated.
     arch::set_shown_context(0);
     if !WAS_ASKED.load(Ordering::Relaxed) {
         WAS_ASKED.store(true, Ordering::Relaxed);

@@ -46,7 +46,7 @@ const RESERVE_KIB: u32 = 64;
 const RESERVE_KIB_OF_BOUNDED_STACKS: u32 = 16;
 
 /// A library that seems to bound the stack by addresses may make the reserve smaller. Written at
-/// start, and by whoever adopts that library.
+/// start, and by whoever attaches that library.
 static MAY_NARROW: AtomicBool = AtomicBool::new(false);
 
 /// The epoch whose tables are in place. Written by the maintenance task alone.

@@ -70,7 +70,7 @@ pub struct Randomize {
 /// # Errors
 /// When it cannot be started, does not end with 0, or takes longer than `patience`.
 pub fn run(prepared: &Prepared, layout: Option<Layout>, patience: Duration) -> Result<Outcome> {
-    let (program, arguments) = prepared.words.split_first().context("an empty command")?;
+    let (program, arguments) = prepared.args.split_first().context("an empty command")?;
     let folder = tempfile::tempdir().context("cannot make a folder to run in")?;
     let log = folder.path().join("szc-log.json");
     let mut command = Command::new(program);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Prepared {
-        Prepared { words: ["sh", "-c", script].map(str::to_owned).to_vec(), stdin: None }
+        Prepared { args: ["sh", "-c", script].map(str::to_owned).to_vec(), stdin: None }
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_run_that_never_ends_is_ended() {
-        let endless = Prepared { words: vec!["sleep".into(), "1000".into()], stdin: None };
+        let endless = Prepared { args: vec!["sleep".into(), "1000".into()], stdin: None };
         let error = run(&endless, None, Duration::from_millis(100)).unwrap_err();
         assert!(error.to_string().contains("took longer"), "{error}");
     }

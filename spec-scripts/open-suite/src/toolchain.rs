@@ -18,13 +18,13 @@ const FAMILIES: [(&str, &str, &str); 4] = [
     ("cc", "c++", "gfortran"),
 ];
 
-/// A compiler command: an absolute path and perhaps words behind it.
+/// A compiler command: an absolute path and perhaps arguments behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiler {
     /// As the user wrote it, or as derived.
     pub name: String,
     path: PathBuf,
-    words: String,
+    args: String,
 }
 
 impl Compiler {
@@ -33,16 +33,16 @@ impl Compiler {
     /// # Errors
     /// When it is nowhere.
     pub fn find(command: &str) -> Result<Self> {
-        let (first, words) = command.trim().split_once(' ').unwrap_or((command.trim(), ""));
+        let (first, args) = command.trim().split_once(' ').unwrap_or((command.trim(), ""));
         let path = find_in_path(first).with_context(|| {
             format!("compiler {first:?} not found: give a path, or extend PATH")
         })?;
-        Ok(Self { name: command.trim().to_owned(), path, words: words.trim().to_owned() })
+        Ok(Self { name: command.trim().to_owned(), path, args: args.trim().to_owned() })
     }
 
     /// The command with an absolute path, for builds that run elsewhere.
     pub fn command(&self) -> String {
-        format!("{} {}", self.path.display(), self.words).trim().to_owned()
+        format!("{} {}", self.path.display(), self.args).trim().to_owned()
     }
 
     /// Whether it is szc.
@@ -55,7 +55,7 @@ impl Compiler {
     /// # Errors
     /// When one of them cannot be read.
     fn add_to(&self, key: Key) -> Result<Key> {
-        self.add_content(key.with(&self.words).with(self.path.as_os_str().as_encoded_bytes()))
+        self.add_content(key.with(&self.args).with(self.path.as_os_str().as_encoded_bytes()))
     }
 
     fn add_content(&self, key: Key) -> Result<Key> {
@@ -132,7 +132,7 @@ impl Toolchain {
         self.link.as_ref().unwrap_or(&self.c).is_szc()
     }
 
-    /// The words that chose it.
+    /// The arguments that chose it.
     pub fn name(&self) -> String {
         match &self.link {
             Some(link) => format!("{} linked by {}", self.c.name, link.name),
@@ -173,7 +173,7 @@ fn relative(c: &Compiler, language: Language) -> Result<Compiler> {
     if path.as_os_str().is_empty() {
         bail!("{name} not found, the {} compiler that belongs to {:?}", language.name(), c.name);
     }
-    Ok(Compiler { name, path, words: c.words.clone() })
+    Ok(Compiler { name, path, args: c.args.clone() })
 }
 
 /// "clang-22" and C++ make "clang++-22".
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn words_behind_a_compiler_stay() {
+    fn arguments_behind_a_compiler_stay() {
         let compiler = Compiler::find("sh -c").unwrap();
         assert!(compiler.command().starts_with('/') && compiler.command().ends_with("/sh -c"));
         assert!(Compiler::find("no-such-compiler").unwrap_err().to_string().contains("not found"));

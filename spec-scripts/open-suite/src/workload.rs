@@ -14,8 +14,8 @@ use crate::suite::{Program, Size, Suite, Workload};
 /// A command that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    /// Its words.
-    pub words: Vec<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
     /// File for standard input.
     pub stdin: Option<PathBuf>,
 }
@@ -23,12 +23,12 @@ pub struct Prepared {
 impl Prepared {
     /// The command as a shell reads it, without a shell between caller and program.
     pub fn line(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        let args: Vec<String> = self.args.iter().map(|word| quoted(word)).collect();
         match &self.stdin {
             Some(file) => {
-                format!("exec {} < {}", words.join(" "), quoted(&file.display().to_string()))
+                format!("exec {} < {}", args.join(" "), quoted(&file.display().to_string()))
             }
-            None => words.join(" "),
+            None => args.join(" "),
         }
     }
 }
@@ -65,7 +65,7 @@ pub fn substituted(
             .replace("{size}", &size.unwrap_or_default().to_string())
     };
     Prepared {
-        words: workload.run.get_ref().iter().map(fill).collect(),
+        args: workload.run.get_ref().iter().map(fill).collect(),
         stdin: workload.stdin.as_ref().map(|word| PathBuf::from(fill(word.get_ref()))),
     }
 }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn standard_input_is_a_redirection_of_the_program_itself() {
         let prepared = Prepared {
-            words: vec!["/x/chess".into(), "-f 1".into()],
+            args: vec!["/x/chess".into(), "-f 1".into()],
             stdin: Some(PathBuf::from("/in/moves")),
         };
         assert_eq!(prepared.line(), "exec /x/chess '-f 1' < /in/moves");

@@ -170,11 +170,11 @@ impl Experiment {
         };
         // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
         let programs = self.programs.iter().map(record_of).collect();
-        let words = self.command_line.clone();
+        let args = self.command_line.clone();
         SamplesFile {
             created,
             advice: machine::advice(&machine),
-            ..SamplesFile::new(self.command, words, design, machine, programs)
+            ..SamplesFile::new(self.command, args, design, machine, programs)
         }
     }
 }

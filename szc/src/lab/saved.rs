@@ -70,7 +70,7 @@ pub fn samples_files(args: &[String]) -> Result<Option<Vec<PathBuf>>> {
             Ok(Some(args.iter().map(PathBuf::from).collect()))
         }
         found => bail!(
-            "{found} of {} words name samples files: one or two files, or commands, are needed",
+            "{found} of {} arguments name samples files: one or two files, or commands, are needed",
             args.len()
         ),
     }

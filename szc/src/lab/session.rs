@@ -306,7 +306,7 @@ impl Session<'_> {
         Ok(Ok(sample))
     }
 
-    /// What is executed for a run: the words, and the variables set over the inherited ones.
+    /// What is executed for a run: the arguments, and the variables set over the inherited ones.
     fn command_of(&self, run: PlannedRun) -> (Vec<String>, Vec<(String, OsString)>) {
         let scratch = self.scratch.path();
         let log_file = self.logs.path().join("%p.json");

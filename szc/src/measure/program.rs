@@ -53,7 +53,7 @@ impl Program {
     pub fn new(index: usize, name: Option<String>, command: &str) -> Result<Self> {
         let label = label(index);
         let (argv, via_shell) = match split_words(command)? {
-            Some(words) => (words, false),
+            Some(args) => (args, false),
             None => (["/bin/sh", "-c", command].map(str::to_owned).to_vec(), true),
         };
         if argv.is_empty() {
@@ -168,12 +168,12 @@ fn compilers_of(image: &[u8]) -> Vec<String> {
 /// # Errors
 /// When a quotation is not closed.
 fn split_words(command: &str) -> Result<Option<Vec<String>>> {
-    let mut words = Vec::new();
+    let mut args = Vec::new();
     let mut word: Option<String> = None;
     let mut characters = command.trim().chars();
     while let Some(character) = characters.next() {
         match character {
-            ' ' | '\t' => words.extend(word.take()),
+            ' ' | '\t' => args.extend(word.take()),
             '\'' => {
                 let quoted = word.get_or_insert_default();
                 loop {
@@ -206,14 +206,14 @@ fn split_words(command: &str) -> Result<Option<Vec<String>>> {
                 Some(escaped) => word.get_or_insert_default().push(escaped),
                 None => word.get_or_insert_default().push('\\'),
             },
-            '=' if words.is_empty() => return Ok(None),
+            '=' if args.is_empty() => return Ok(None),
             special if SHELL_CHARACTERS.contains(special) => return Ok(None),
             plain => word.get_or_insert_default().push(plain),
         }
     }
-    words.extend(word);
-    let needs_shell = words.first().is_some_and(|first| SHELL_WORDS.contains(&first.as_str()));
-    Ok((!needs_shell).then_some(words))
+    args.extend(word);
+    let needs_shell = args.first().is_some_and(|first| SHELL_WORDS.contains(&first.as_str()));
+    Ok((!needs_shell).then_some(args))
 }
 
 fn unclosed(command: &str, quote: char) -> String {
@@ -228,23 +228,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn words(command: &str) -> Vec<String> {
+    fn args(command: &str) -> Vec<String> {
         split_words(command).unwrap().expect("no shell needed")
     }
 
     #[test]
     fn simple_commands_are_split_without_a_shell() {
-        assert_eq!(words("  ./lua  bench.lua\t10 "), ["./lua", "bench.lua", "10"]);
-        assert_eq!(words("cc -O2 --std=c99"), ["cc", "-O2", "--std=c99"]);
+        assert_eq!(args("  ./lua  bench.lua\t10 "), ["./lua", "bench.lua", "10"]);
+        assert_eq!(args("cc -O2 --std=c99"), ["cc", "-O2", "--std=c99"]);
     }
 
     #[test]
     fn quotations_and_escapes_are_those_of_a_shell() {
-        assert_eq!(words(r"a 'b c' d"), ["a", "b c", "d"]);
-        assert_eq!(words(r#"a "b 'c'" d"#), ["a", "b 'c'", "d"]);
-        assert_eq!(words(r"a b\ c ''"), ["a", "b c", ""]);
-        assert_eq!(words(r#"a "\"\\\n""#), ["a", r#""\\n"#]);
-        assert_eq!(words(r"x'y'z '$HOME;*'"), ["xyz", "$HOME;*"]);
+        assert_eq!(args(r"a 'b c' d"), ["a", "b c", "d"]);
+        assert_eq!(args(r#"a "b 'c'" d"#), ["a", "b 'c'", "d"]);
+        assert_eq!(args(r"a b\ c ''"), ["a", "b c", ""]);
+        assert_eq!(args(r#"a "\"\\\n""#), ["a", r#""\\n"#]);
+        assert_eq!(args(r"x'y'z '$HOME;*'"), ["xyz", "$HOME;*"]);
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
     proptest! {
         #[test]
         fn single_quotes_carry_any_text(text in "[^'\0]{0,40}") {
-            prop_assert_eq!(words(&format!("run '{text}'")), ["run".to_owned(), text]);
+            prop_assert_eq!(args(&format!("run '{text}'")), ["run".to_owned(), text]);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::references::References;
 use crate::{eh_frame_hdr, section_numbers, write};
 use anyhow::{Context, Result};
 use szc_abi::library::{NOTE_DESCRIPTOR_AT, NOTE_SECTION};
-use szc_abi::unwind::Frames;
+use szc_abi::unwind::EhFrame;
 
 /// An image with functions and without the relocations that the linker was to retain.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub fn edits_of(data: &[u8], image: &Image<'_>, policy: &Policy) -> Result<Edits
         return Err(NothingRetained.into());
     }
     let references = References::of(image);
-    let unwind = Frames::parse(data);
+    let unwind = EhFrame::parse(data);
     let Fitted { mut changes, frames } = frame::fit(image, &references, unwind.as_ref());
     changes.extend(
         unwind.as_ref().map(|unwind| eh_frame_hdr::repairs(image, unwind)).into_iter().flatten(),

@@ -10,7 +10,7 @@
 use crate::frame::{Change, NewBytes};
 use crate::read::Image;
 use std::collections::HashMap;
-use szc_abi::unwind::Frames;
+use szc_abi::unwind::EhFrame;
 
 /// Bytes of the length in front of each description, and of what tells whether it is one.
 const WORD: usize = 4;
@@ -20,7 +20,7 @@ const LONG: u32 = u32::MAX;
 
 /// What makes such entries lead to the description of code.
 #[must_use]
-pub fn repairs(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
+pub fn repairs(image: &Image<'_>, unwind: &EhFrame<'_>) -> Vec<Change> {
     let mut empty = Vec::new();
     unwind.for_each_empty(|place, start| empty.push((place, start)));
     if empty.is_empty() {
@@ -28,7 +28,7 @@ pub fn repairs(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Change> {
     }
     let mut full = HashMap::new();
     for address in descriptions(image) {
-        if let Some(frame) = unwind.description(address).filter(|frame| frame.bytes > 0) {
+        if let Some(frame) = unwind.fde(address).filter(|frame| frame.bytes > 0) {
             full.insert(frame.start, address);
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::read::Image;
 use szc_abi::cursor::Cursor;
-use szc_abi::unwind::{Frame, Frames};
+use szc_abi::unwind::{EhFrame, Fde};
 
 /// Encodings of pointers (`DW_EH_PE_…`): none, the form of a value, what it counts from.
 const OMITTED: u8 = 0xff;
@@ -26,7 +26,7 @@ pub struct Distant {
 
 /// All landing pads that lie outside of the code they are for.
 #[must_use]
-pub fn distant(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Distant> {
+pub fn distant(image: &Image<'_>, unwind: &EhFrame<'_>) -> Vec<Distant> {
     let mut found = Vec::new();
     unwind.for_each(0, u64::MAX, |frame| {
         let range = frame.start..frame.start.saturating_add(frame.bytes);
@@ -43,11 +43,11 @@ pub fn distant(image: &Image<'_>, unwind: &Frames<'_>) -> Vec<Distant> {
 
 /// Where exceptions land that are thrown through a piece of code; nothing if its data is not
 /// understood.
-fn landing_pads(image: &Image<'_>, frame: &Frame<'_>) -> Option<Vec<u64>> {
-    let Some(encoding) = frame.common.handlers.filter(|_| frame.common.has_augmentation) else {
+fn landing_pads(image: &Image<'_>, frame: &Fde<'_>) -> Option<Vec<u64>> {
+    let Some(encoding) = frame.cie.lsda.filter(|_| frame.cie.has_augmentation) else {
         return Some(Vec::new());
     };
-    // Length, distance of the common part, first address and number of bytes.
+    // Length, CIE pointer, first address and number of bytes.
     let fields = if frame.is_relative_4() { 4 + 4 + 4 + 4 } else { 4 + 4 + 8 + 8 };
     let mut cursor = Cursor::new(frame.entry.get(fields..)?);
     cursor.unsigned()?;

@@ -23,7 +23,7 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
             fields_at: word(fields.len())?,
             name_at: push_name(&mut names, &function.name)?,
             unit_next: function.unit_next,
-            rules_bytes: rules_bytes(function)?,
+            fde_bytes: fde_bytes(function)?,
             flags: flags(function),
         };
         movable.extend_from_slice(&record.encode());
@@ -104,7 +104,7 @@ fn flags(function: &MovableFunction) -> u32 {
     labels | frame | switches | inner | hot_patch
 }
 
-fn rules_bytes(function: &MovableFunction) -> Result<u32> {
+fn fde_bytes(function: &MovableFunction) -> Result<u32> {
     let fde = function.frame.as_ref().and_then(|frame| frame.as_ref().ok()?.fde.as_ref());
     fde.map_or(Ok(0), |fde| word(fde.bytes.len()))
 }

@@ -126,18 +126,18 @@ impl Drop for Run {
 fn start(file: &Path) -> Result<Pid> {
     let text =
         fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let words: Vec<&str> = text.lines().collect();
-    ensure!(!words.is_empty(), "{}: no command; a file has one word a line", file.display());
+    let args: Vec<&str> = text.lines().collect();
+    ensure!(!args.is_empty(), "{}: no command; a file has one word a line", file.display());
     let said = said_by(file);
     let stderr = File::create(&said).with_context(|| format!("cannot write {}", said.display()))?;
-    let child = Command::new(words[0])
-        .args(&words[1..])
+    let child = Command::new(args[0])
+        .args(&args[1..])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(stderr)
         .process_group(0)
         .spawn()
-        .with_context(|| format!("{}: cannot run {}", file.display(), words[0]))?;
+        .with_context(|| format!("{}: cannot run {}", file.display(), args[0]))?;
     Ok(Pid::from_raw(i32::try_from(child.id())?))
 }
 

@@ -5,20 +5,20 @@ use szc_tests::tools::{Place, szc, szcxx};
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 7; }\n";
 
 /// Runs both drivers and compares exit code, output and diagnostics.
-fn same(place: &Place, words: &[&str], input: &str) {
-    same_drivers(place, szc().as_os_str(), "clang-22", words, input);
+fn same(place: &Place, args: &[&str], input: &str) {
+    same_drivers(place, szc().as_os_str(), "clang-22", args, input);
 }
 
-fn same_drivers(place: &Place, ours: &std::ffi::OsStr, theirs: &str, words: &[&str], input: &str) {
-    let clang = place.feed(theirs, words, input);
-    let szc = place.feed(ours, words, input);
-    assert_eq!(szc.status.code(), clang.status.code(), "{words:?}");
+fn same_drivers(place: &Place, ours: &std::ffi::OsStr, theirs: &str, args: &[&str], input: &str) {
+    let clang = place.feed(theirs, args, input);
+    let szc = place.feed(ours, args, input);
+    assert_eq!(szc.status.code(), clang.status.code(), "{args:?}");
     assert_eq!(
         String::from_utf8_lossy(&szc.stderr),
         String::from_utf8_lossy(&clang.stderr),
-        "{words:?}"
+        "{args:?}"
     );
-    assert!(szc.stdout == clang.stdout, "{words:?}: different output");
+    assert!(szc.stdout == clang.stdout, "{args:?}: different output");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn questions_are_answered_as_clang_answers_them() {
 }
 
 #[test]
-fn without_randomization_the_compiler_is_run_with_the_users_words_alone() {
+fn without_randomization_the_compiler_is_run_with_the_users_arguments_alone() {
     let place = Place::with("x.c", PROGRAM);
     let clang = place.feed("clang-22", &["-###", "-c", "x.c"], "");
     let szc = place.feed(szc(), &["-###", "-Rnone", "-c", "x.c"], "");
@@ -52,7 +52,7 @@ fn without_randomization_the_compiler_is_run_with_the_users_words_alone() {
 #[test]
 fn mistakes_on_the_command_line_are_reported_by_clang() {
     let place = Place::with("x.c", PROGRAM);
-    for words in [
+    for args in [
         &[][..],
         &["no-such-file.c"],
         &["x.c", "-o"],
@@ -64,37 +64,37 @@ fn mistakes_on_the_command_line_are_reported_by_clang() {
         &["x.c", "-fuse-ld=no-such-linker"],
         &["-x", "klingon", "x.c"],
     ] {
-        same(&place, words, "");
+        same(&place, args, "");
     }
 }
 
 #[test]
 fn a_compile_that_fails_has_the_diagnostics_of_clang() {
     let place = Place::with("bad.c", "int main(void) { return undeclared; }\n#warning careful\n");
-    for words in [
+    for args in [
         &["-c", "bad.c"][..],
         &["bad.c", "-o", "bad"],
         &["-Wall", "-Wextra", "bad.c"],
         &["-fsyntax-only", "-Werror", "bad.c"],
         &["-fdiagnostics-format=msvc", "-c", "bad.c"],
     ] {
-        same(&place, words, "");
+        same(&place, args, "");
     }
 }
 
 #[test]
 fn no_word_of_the_driver_causes_a_warning_of_clang() {
     let place = Place::with("x.c", PROGRAM);
-    for words in [
+    for args in [
         &["-Weverything", "-Werror", "x.c", "-o", "x"][..],
         &["-Weverything", "-Werror", "-Rall", "-c", "x.c"],
         &["-Wunused-command-line-argument", "-Werror", "-Rnone", "x.c"],
         &["-Weverything", "-Werror", "-shared", "-fPIC", "x.c", "-o", "x.so"],
         &["-Weverything", "-Werror", "-static", "x.c", "-o", "x"],
     ] {
-        let output = place.feed(szc(), words, "");
-        assert!(output.status.success(), "{words:?}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words:?}");
+        let output = place.feed(szc(), args, "");
+        assert!(output.status.success(), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
     }
 }
 
@@ -102,7 +102,7 @@ fn no_word_of_the_driver_causes_a_warning_of_clang() {
 fn preprocessing_dependencies_and_standard_input_are_those_of_clang() {
     let place = Place::with("x.c", PROGRAM);
     place.write("with blank.c", PROGRAM);
-    for words in [
+    for args in [
         &["-E", "-"][..],
         &["-E", "-dM", "-x", "c", "/dev/null"],
         &["-E", "-x", "c++", "-"],
@@ -112,15 +112,15 @@ fn preprocessing_dependencies_and_standard_input_are_those_of_clang() {
         &["-fsyntax-only", "-x", "c", "-"],
         &["-O2", "-Rpass=inline", "-Rpass-missed=inline", "-Rpass-analysis=loop", "-c", "x.c"],
     ] {
-        same(&place, words, PROGRAM);
+        same(&place, args, PROGRAM);
     }
 }
 
 #[test]
 fn szcxx_is_to_clangxx_as_szc_is_to_clang() {
     let place = Place::with("bad.cc", "#include <vector>\nint main() { return undeclared; }\n");
-    for words in [&["bad.cc"][..], &["--version"], &["-E", "bad.cc"], &["-c", "bad.cc"], &[]] {
-        same_drivers(&place, szcxx().as_os_str(), "clang++-22", words, "");
+    for args in [&["bad.cc"][..], &["--version"], &["-E", "bad.cc"], &["-c", "bad.cc"], &[]] {
+        same_drivers(&place, szcxx().as_os_str(), "clang++-22", args, "");
     }
 }
 
@@ -136,8 +136,8 @@ fn object_files_without_pads_and_records_are_those_of_clang() {
         &["-S", "-emit-llvm", "-O2"],
     ] {
         let object = |driver: &std::ffi::OsStr, own: &[&str]| {
-            let words = [own, flags, &["-c", "x.c", "-o", "x.o"]].concat();
-            place.run(driver, &words);
+            let args = [own, flags, &["-c", "x.c", "-o", "x.o"]].concat();
+            place.run(driver, &args);
             place.read("x.o")
         };
         let clang = object("clang-22".as_ref(), &[]);
@@ -150,13 +150,13 @@ fn object_files_without_pads_and_records_are_those_of_clang() {
 #[test]
 fn a_build_without_randomization_is_that_of_clang() {
     let place = Place::with("x.c", PROGRAM);
-    let words = ["-O2", "x.c", "-o", "x"];
-    place.run("clang-22", &words);
+    let args = ["-O2", "x.c", "-o", "x"];
+    place.run("clang-22", &args);
     let expected = place.read("x");
     place.run(szc(), &["-Rnone", "-O2", "x.c", "-o", "x"]);
     assert!(place.read("x") == expected, "-Rnone");
     let mut command = place.command(szc());
-    command.args(words).env("SZC_BUILD", "none");
+    command.args(args).env("SZC_BUILD", "none");
     szc_tests::tools::succeed(&mut command);
     assert!(place.read("x") == expected, "SZC_BUILD=none");
 }

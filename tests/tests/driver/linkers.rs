@@ -11,8 +11,8 @@ fn has_table(place: &Place, image: &str) -> bool {
     sections(&place.read(image)).iter().any(|name| name == TABLE_SECTION)
 }
 
-fn outcome(place: &Place, driver: impl AsRef<std::ffi::OsStr>, words: &[&str]) -> Output {
-    place.command(driver).args(words).output().expect("starts")
+fn outcome(place: &Place, driver: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Output {
+    place.command(driver).args(args).output().expect("starts")
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_library_is_linked_whose_script_names_what_is_not_there() {
     let place = Place::with("x.c", "int shown(void) { return 1; }\n");
     place.write("x.map", "V1 { global: shown; absent; local: *; };\n");
     for lto in [&[][..], &["-flto"]] {
-        let words = ["-shared", "-fPIC", "-Wl,--version-script=x.map", "x.c", "-o", "x.so"];
-        place.run(szc(), &[&words, lto].concat());
+        let args = ["-shared", "-fPIC", "-Wl,--version-script=x.map", "x.c", "-o", "x.so"];
+        place.run(szc(), &[&args, lto].concat());
         assert!(has_table(&place, "x.so"));
     }
 }
@@ -80,23 +80,23 @@ fn what_a_library_lacks_is_found_in_one_that_another_needs() {
     );
     let here = format!("-Wl,-rpath,{}", place.path.display());
     let shared = ["-shared", "-fPIC", &here];
-    for (words, needed) in [
+    for (args, needed) in [
         (["deep.c", "-o", "libdeep.so"], None),
         (["a.c", "-o", "liba.so"], None),
         (["b.c", "-o", "libb.so"], Some("./libdeep.so")),
     ] {
-        let words: Vec<&str> = shared.iter().chain(&words).chain(&needed).copied().collect();
-        place.run(szc(), &words);
+        let args: Vec<&str> = shared.iter().chain(&args).chain(&needed).copied().collect();
+        place.run(szc(), &args);
     }
     for lto in [&[][..], &["-flto"]] {
-        let words = ["m.c", "./liba.so", "./libb.so", &here, "-o", "m"];
-        place.run(szc(), &[&words, lto].concat());
+        let args = ["m.c", "./liba.so", "./libb.so", &here, "-o", "m"];
+        place.run(szc(), &[&args, lto].concat());
         assert_eq!(place.run("./m", &[""; 0]), "6 7\n");
     }
 }
 
 #[test]
-fn a_link_that_only_szcs_words_make_fail_is_done_with_fewer_of_them_and_says_so() {
+fn a_link_that_only_szcs_arguments_make_fail_is_done_with_fewer_of_them_and_says_so() {
     let place = Place::with("x.c", PROGRAM);
     for (refused, said, table, runtime) in [
         ("--emit-relocs", "code randomization is off", false, true),
@@ -124,14 +124,14 @@ fn a_link_that_clang_would_fail_runs_once() {
     let place = Place::with("x.c", "int missing(void); int main(void) { return missing(); }\n");
     place.write("y.c", "int main(void) { return 0; }\n");
     place.write_script("counting", "echo once >>count; exec clang-22 \"$@\"");
-    for words in [&["x.c"][..], &["y.c", "-lno_such_library"], &["y.c", "-Wl,--no-such-word"]] {
+    for args in [&["x.c"][..], &["y.c", "-lno_such_library"], &["y.c", "-Wl,--no-such-word"]] {
         place.write("count", "");
         let mut link = place.command(szc());
-        let link = link.args(words).args(["-o", "x"]).env("SZC_CLANG", "./counting");
+        let link = link.args(args).args(["-o", "x"]).env("SZC_CLANG", "./counting");
         let output = link.output().expect("starts");
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert_eq!(place.read("count"), b"once\n", "{words:?}");
-        let by_clang = outcome(&place, "clang-22", &[words, &["-o", "x"]].concat());
+        assert_eq!(place.read("count"), b"once\n", "{args:?}");
+        let by_clang = outcome(&place, "clang-22", &[args, &["-o", "x"]].concat());
         let lines = |output: &Output| output.stderr.iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(lines(&output), lines(&by_clang), "{output:?}");
     }
@@ -171,9 +171,9 @@ fn a_word_that_lld_does_not_know_costs_link_time_optimization_its_pads_and_no_mo
     let place = Place::with("x.c", PROGRAM);
     for word in ["--copy-dt-needed-entries", "-Ttext-segment=0x10000000", "--no-such-word"] {
         let word = format!("-Wl,{word}");
-        let words = ["-flto", "-O2", "x.c", &word, "-o", "x"];
-        let by_clang = outcome(&place, "clang-22", &words);
-        let by_szc = outcome(&place, szc(), &words);
+        let args = ["-flto", "-O2", "x.c", &word, "-o", "x"];
+        let by_clang = outcome(&place, "clang-22", &args);
+        let by_szc = outcome(&place, szc(), &args);
         assert_eq!(by_szc.status.code(), by_clang.status.code(), "{word}: {by_szc:?}");
         // Not every system has the plugin by which clang's linker does it.
         if by_szc.status.success() {
@@ -193,14 +193,13 @@ fn an_unwinder_inside_the_program_finds_frames_whoever_links_it() {
     let place = Place::with("x.cc", throws);
     for linker in ["bfd", "gold", "lld", "mold"] {
         let linker = format!("-fuse-ld={linker}");
-        for words in [&["-static"][..], &["-static-pie"], &["-static-libgcc", "-static-libstdc++"]]
-        {
-            if words == ["-static-pie"] && linker.contains("gold") {
+        for args in [&["-static"][..], &["-static-pie"], &["-static-libgcc", "-static-libstdc++"]] {
+            if args == ["-static-pie"] && linker.contains("gold") {
                 continue; // It knows none.
             }
-            place.run(szcxx(), &[words, &["-O2", &linker, "x.cc", "-o", "x"]].concat());
-            assert!(has_table(&place, "x"), "{linker} {words:?}");
-            assert_eq!(place.run("./x", &[""; 0]), "1\n", "{linker} {words:?}");
+            place.run(szcxx(), &[args, &["-O2", &linker, "x.cc", "-o", "x"]].concat());
+            assert!(has_table(&place, "x"), "{linker} {args:?}");
+            assert_eq!(place.run("./x", &[""; 0]), "1\n", "{linker} {args:?}");
         }
     }
 }
@@ -218,16 +217,16 @@ fn programs_link_against_variables_of_a_library() {
         let linker = format!("-fuse-ld={linker}");
         place.run(szc(), &["-O2", "-shared", "-fPIC", &linker, "lib.c", "-o", "lib.so"]);
         assert!(has_table(&place, "lib.so"), "{linker}");
-        for words in [
+        for args in [
             &["-fuse-ld=bfd"][..],
             &["-fuse-ld=bfd", "-no-pie", "-fno-pie"],
             &["-fuse-ld=gold"],
             &["-fuse-ld=lld"],
             &["-fuse-ld=mold"],
         ] {
-            let words = [words, &["-O2", "x.c", "./lib.so", "-o", "x"]].concat();
-            place.run("clang-22", &words);
-            assert_eq!(place.run("./x", &[""; 0]), "3\n", "{linker} {words:?}");
+            let args = [args, &["-O2", "x.c", "./lib.so", "-o", "x"]].concat();
+            place.run("clang-22", &args);
+            assert_eq!(place.run("./x", &[""; 0]), "3\n", "{linker} {args:?}");
         }
     }
 }

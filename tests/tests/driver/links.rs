@@ -5,10 +5,10 @@ use szc_tests::tools::{Place, sections, succeed, szc, szcxx};
 
 const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
 
-/// Builds with these words, runs `./prog`, and returns its sections.
-fn build_and_run(place: &Place, words: &[&str]) -> Vec<String> {
-    place.run(szc(), words);
-    assert_eq!(place.run("./prog", &[""; 0]), "hello\n", "{words:?}");
+/// Builds with these arguments, runs `./prog`, and returns its sections.
+fn build_and_run(place: &Place, args: &[&str]) -> Vec<String> {
+    place.run(szc(), args);
+    assert_eq!(place.run("./prog", &[""; 0]), "hello\n", "{args:?}");
     sections(&place.read("prog"))
 }
 
@@ -23,7 +23,7 @@ fn has_symbols(sections: &[String]) -> bool {
 #[test]
 fn programs_of_every_kind_get_a_table_and_run() {
     let place = Place::with("x.c", PROGRAM);
-    for words in [
+    for args in [
         &["-O2"][..],
         &["-no-pie"],
         &["-static"],
@@ -40,17 +40,17 @@ fn programs_of_every_kind_get_a_table_and_run() {
         &["-fuse-ld=lld", "-Wl,-O2"],
         &["-flto", "-fuse-ld=lld"],
     ] {
-        let sections = build_and_run(&place, &[words, &["x.c", "-o", "prog"]].concat());
-        assert!(has_table(&sections), "{words:?}");
-        assert!(has_symbols(&sections), "{words:?}");
-        assert!(!sections.iter().any(|name| name == ".rela.text"), "{words:?}");
+        let sections = build_and_run(&place, &[args, &["x.c", "-o", "prog"]].concat());
+        assert!(has_table(&sections), "{args:?}");
+        assert!(has_symbols(&sections), "{args:?}");
+        assert!(!sections.iter().any(|name| name == ".rela.text"), "{args:?}");
     }
 }
 
 #[test]
 fn a_strip_request_is_carried_out_and_the_table_stays() {
     let place = Place::with("x.c", PROGRAM);
-    for (words, symbols) in [
+    for (args, symbols) in [
         (&["-s"][..], false),
         (&["-Wl,-s"], false),
         (&["-Wl,-O1,--strip-all"], false),
@@ -58,21 +58,21 @@ fn a_strip_request_is_carried_out_and_the_table_stays() {
         (&["-Wl,-S"], true),
         (&["-Wl,--strip-debug"], true),
     ] {
-        let sections = build_and_run(&place, &[words, &["-g", "x.c", "-o", "prog"]].concat());
-        assert!(has_table(&sections), "{words:?}");
-        assert_eq!(has_symbols(&sections), symbols, "{words:?}");
-        assert!(!sections.iter().any(|name| name.starts_with(".debug")), "{words:?}");
+        let sections = build_and_run(&place, &[args, &["-g", "x.c", "-o", "prog"]].concat());
+        assert!(has_table(&sections), "{args:?}");
+        assert_eq!(has_symbols(&sections), symbols, "{args:?}");
+        assert!(!sections.iter().any(|name| name.starts_with(".debug")), "{args:?}");
     }
 }
 
 #[test]
 fn names_with_blanks_and_response_files_work() {
     let place = Place::with("the source.c", PROGRAM);
-    place.write("words", "-O2 'the source.c' -o \"the program\"");
-    place.run(szc(), &["@words"]);
+    place.write("args", "-O2 'the source.c' -o \"the program\"");
+    place.run(szc(), &["@args"]);
     assert_eq!(place.run("./the program", &[""; 0]), "hello\n");
-    place.write("own words", "-Rcode -s the\\ source.c -o prog");
-    assert!(has_table(&build_and_run(&place, &["@own words"])));
+    place.write("own args", "-Rcode -s the\\ source.c -o prog");
+    assert!(has_table(&build_and_run(&place, &["@own args"])));
     place.write("nothing", "-Rnone the\\ source.c -o prog");
     assert!(!has_table(&build_and_run(&place, &["@nothing"])));
 }
@@ -257,9 +257,9 @@ fn rustc_links_with_szc() {
 #[test]
 fn every_subcommand_explains_itself_and_refuses_a_call_without_arguments() {
     let place = Place::new();
-    let words =
+    let args =
         ["compare", "run", "sweep", "gate", "baseline", "history", "report", "export", "inspect"];
-    for word in words {
+    for word in args {
         let help = place.feed(szc(), &[word, "--help"], "");
         let shown = String::from_utf8_lossy(&help.stdout);
         assert_eq!(help.status.code(), Some(0), "{word}: {shown}");
@@ -331,9 +331,9 @@ fn a_link_that_is_interrupted_leaves_nothing_behind_and_ends_by_the_signal() {
 #[test]
 fn without_section_headers_code_stays() {
     let place = Place::with("x.c", "int main(void) { return 0; }");
-    for words in [&["-Wl,-z,nosectionheader"][..], &["-z", "nosectionheader"]] {
+    for args in [&["-Wl,-z,nosectionheader"][..], &["-z", "nosectionheader"]] {
         let mut link = place.command(szc());
-        let output = link.args(["x.c", "-o", "x"]).args(words).output().expect("szc starts");
+        let output = link.args(["x.c", "-o", "x"]).args(args).output().expect("szc starts");
         assert!(output.status.success(), "{output:?}");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("code randomization is off: -z nosectionheader"), "{said}");

@@ -1,5 +1,5 @@
 //! The table of options against the installed clang: does the driver agree with it about
-//! which words are values of options, and which are inputs?
+//! which arguments are values of options, and which are inputs?
 
 use std::ffi::OsString;
 use szc::drive::args::classify;
@@ -8,16 +8,16 @@ use szc_tests::tools::Place;
 /// Words behind an option, of which it takes the first few as its values.
 const BEHIND: usize = 3;
 
-fn words_behind(number: usize) -> [String; BEHIND] {
+fn args_behind(number: usize) -> [String; BEHIND] {
     std::array::from_fn(|index| format!("behind-{number}-{index}"))
 }
 
-/// What a command line has for clang to miss: the words it takes for input files.
+/// What a command line has for clang to miss: the arguments it takes for input files.
 fn inputs_of_clang(place: &Place, options: &[(usize, String)]) -> Vec<usize> {
     let mut command = place.command("clang-22");
     command.arg("-###").arg("-c");
     for (number, option) in options {
-        command.arg(option).args(words_behind(*number));
+        command.arg(option).args(args_behind(*number));
     }
     let output = command.output().expect("clang-22 starts");
     let missed = String::from_utf8_lossy(&output.stderr);
@@ -26,14 +26,14 @@ fn inputs_of_clang(place: &Place, options: &[(usize, String)]) -> Vec<usize> {
         .map(|(number, _)| {
             let is_missed =
                 |word: &String| missed.contains(&format!("no such file or directory: '{word}'"));
-            words_behind(*number).iter().filter(|word| is_missed(word)).count()
+            args_behind(*number).iter().filter(|word| is_missed(word)).count()
         })
         .collect()
 }
 
 fn inputs_of_szc((number, option): &(usize, String)) -> usize {
-    let words = std::iter::once(option.clone()).chain(words_behind(*number));
-    classify(words.map(OsString::from).collect()).facts.files.len()
+    let args = std::iter::once(option.clone()).chain(args_behind(*number));
+    classify(args.map(OsString::from).collect()).facts.files.len()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_driver_and_clang_agree_about_every_option_that_clang_offers() {
                 let alone = inputs_of_clang(&place, std::slice::from_ref(option))[0];
                 if alone != inputs_of_szc(option) {
                     disagreements.push(format!(
-                        "{}: of {BEHIND} words behind it clang takes {alone} for inputs, szc {}",
+                        "{}: of {BEHIND} args behind it clang takes {alone} for inputs, szc {}",
                         option.1,
                         inputs_of_szc(option)
                     ));

@@ -68,8 +68,8 @@ fn crowd(program: &str, count: usize) -> (Place, Vec<String>) {
         let name = format!("library{number}.so");
         if number < 5 {
             let define = format!("-DNUMBER={number}");
-            let words = ["-O2", "-shared", "-fPIC", &define, "numbered.c", "-o", &name];
-            place.run(szc(), &words);
+            let args = ["-O2", "-shared", "-fPIC", &define, "numbered.c", "-o", &name];
+            place.run(szc(), &args);
         } else {
             let built = place.path.join(format!("library{}.so", number % 5));
             std::fs::copy(built, place.path.join(&name)).expect("writable");
@@ -82,10 +82,10 @@ fn crowd(program: &str, count: usize) -> (Place, Vec<String>) {
 #[test]
 fn two_hundred_libraries_move_at_a_time() {
     let (place, paths) = crowd(CROWD, 200);
-    let words: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let args: Vec<&str> = paths.iter().map(String::as_str).collect();
     for seed in ["1", "2"] {
         let settings = [("SZC_INTERVAL_MS", "1"), ("SZC_SEED", seed)];
-        let outcome = run(&place.path.join("main"), &settings, &words);
+        let outcome = run(&place.path.join("main"), &settings, &args);
         let libraries = &outcome.log_of_success().libraries;
         assert_eq!(outcome.text(), "all\n");
         assert_eq!((libraries.moving, libraries.staying, libraries.passed_over), (200, 0, 0));
@@ -144,9 +144,9 @@ int main(int count, char **names) {
 #[test]
 fn a_library_without_a_slot_stays_as_it_is_until_it_is_opened_again() {
     let (place, paths) = crowd(OVERCROWD, 300);
-    let words: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let args: Vec<&str> = paths.iter().map(String::as_str).collect();
     let settings = [("SZC_INTERVAL_MS", "1"), ("SZC_SEED", "1")];
-    let outcome = run(&place.path.join("main"), &settings, &words);
+    let outcome = run(&place.path.join("main"), &settings, &args);
     let libraries = &outcome.log_of_success().libraries;
     // 255 slots, one of them for the copy that is opened and closed.
     assert_eq!(libraries.passed_over, 299 - 255, "{libraries:?}");

@@ -70,7 +70,7 @@ fn path(place: &Place, name: &str) -> String {
 fn what_was_kept_of_a_library_goes_after_it_was_closed() {
     let place = opener();
     let (first, second) = (path(&place, "first.so"), path(&place, "second.so"));
-    let words = ["120", first.as_str(), second.as_str()];
+    let args = ["120", first.as_str(), second.as_str()];
     // The program itself soon keeps its layout, so that only libraries could make it grow.
     let settings = [
         ("SZC_INTERVAL_MS", "1"),
@@ -78,7 +78,7 @@ fn what_was_kept_of_a_library_goes_after_it_was_closed() {
         ("SZC_CODE_BUDGET_MIB", "1"),
         ("SZC_CODE_RECLAIM", "0"),
     ];
-    let outcome = run(&place.path.join("main"), &settings, &words);
+    let outcome = run(&place.path.join("main"), &settings, &args);
     let log = outcome.log_of_success();
     assert_eq!(log.libraries.attached, 240, "{log:?}");
     assert!(log.exhausted && log.libraries.refused.is_none(), "{log:?}");
@@ -95,9 +95,9 @@ fn layout(place: &Place, seed: &str, libraries: &[&str]) -> Vec<Copy> {
     let shown = map.display().to_string();
     let settings = [("SZC_INTERVAL_MS", "0"), ("SZC_SEED", seed), ("SZC_MAP", shown.as_str())];
     let paths: Vec<String> = libraries.iter().map(|name| path(place, name)).collect();
-    let mut words = vec!["1"];
-    words.extend(paths.iter().map(String::as_str));
-    let outcome = run(&place.path.join("main"), &settings, &words);
+    let mut args = vec!["1"];
+    args.extend(paths.iter().map(String::as_str));
+    let outcome = run(&place.path.join("main"), &settings, &args);
     assert_eq!(outcome.ending, Ending::Code(0), "{}{}", outcome.text(), outcome.stderr);
     // "one" is shorter than an entry's jump and stays.
     let ours = ["two", "three", "in_library"];
@@ -165,15 +165,15 @@ fn a_program_with_an_unwinder_of_its_own_leaves_the_code_of_libraries_where_it_i
     let place = Place::with("library.cpp", THROWING);
     place.write("main.cpp", CATCHING);
     place.run(szcxx(), &["-O2", "-shared", "-fPIC", "library.cpp", "-o", "library.so"]);
-    for words in [&["-static-libgcc", "-static-libstdc++"][..], &[]] {
+    for args in [&["-static-libgcc", "-static-libstdc++"][..], &[]] {
         let mut all = vec!["-O2", "main.cpp", "-ldl", "-o", "main"];
-        all.extend(words);
+        all.extend(args);
         place.run(szcxx(), &all);
         let library = path(&place, "library.so");
         let outcome = run(&place.path.join("main"), &[("SZC_INTERVAL_MS", "1")], &[&library]);
         let log = outcome.log_of_success();
-        assert_eq!(log.libraries.refused.is_some(), !words.is_empty(), "{log:?}");
-        assert_eq!(log.libraries.moving, u64::from(words.is_empty()), "{log:?}");
+        assert_eq!(log.libraries.refused.is_some(), !args.is_empty(), "{log:?}");
+        assert_eq!(log.libraries.moving, u64::from(args.is_empty()), "{log:?}");
     }
 }
 
@@ -260,8 +260,8 @@ fn a_python_that_was_not_built_by_szc_loads_an_extension_that_was() {
     let question = "import sysconfig; print(sysconfig.get_paths()['include'])";
     let include = format!("-I{}", place.run("python3", &["-c", question]).trim());
     let build = |driver: &Path| {
-        let words = ["-O2", "-shared", "-fPIC", &include, "extension.c", "-o", "extension.so"];
-        place.run(driver, &words);
+        let args = ["-O2", "-shared", "-fPIC", &include, "extension.c", "-o", "extension.so"];
+        place.run(driver, &args);
         let mut command = Command::new("python3");
         command.current_dir(&place.path).arg("script.py").env("SZC_INTERVAL_MS", "1");
         succeed(&mut command)

@@ -89,9 +89,9 @@ NOINLINE int innermost(int x) { for (int i = 0; i < 8; i++) x = x * 3 + (x >> 5)
 int inner(int x) { for (int i = 0; i < 20000; i++) x += innermost(x); kept = x; return x; }
 ";
 
-fn place(words: &[&str]) -> Place {
+fn place(args: &[&str]) -> Place {
     let place = Place::with("x.c", SOURCE);
-    succeed(place.command(szc()).args(["-g", "-O2", "x.c", "-o", "x"]).args(words));
+    succeed(place.command(szc()).args(["-g", "-O2", "x.c", "-o", "x"]).args(args));
     place
 }
 
@@ -166,8 +166,8 @@ fn stacks_are_true_at_the_entries_of_a_library_that_stay() {
     place.write("x.c", &program);
     let library = ["-g", "-O2", "-fPIC", "-shared", "short.c", "-o", "libshort.so"];
     succeed(place.command(szc()).args(library));
-    let words = ["-g", "-O2", "x.c", "-L.", "-lshort", "-Wl,-rpath,$ORIGIN", "-o", "x"];
-    succeed(place.command(szc()).args(words));
+    let args = ["-g", "-O2", "x.c", "-L.", "-lshort", "-Wl,-rpath,$ORIGIN", "-o", "x"];
+    succeed(place.command(szc()).args(args));
     let settings = [("SZC_SYMBOLS", "elf"), ("SZC_INTERVAL_MS", "20")];
     // One sample in forty falls there. Twelve recordings have 3,000 or more: even if one in 300
     // did, there would be none in fewer than one in 10,000 tests.

@@ -19,7 +19,7 @@ pub(super) fn may_sample() -> bool {
     });
     let errors = String::from_utf8_lossy(&output.stderr);
     let forbidden = ["ermission", "not permitted", "perf_event_paranoid"];
-    if !output.status.success() && forbidden.iter().any(|words| errors.contains(words)) {
+    if !output.status.success() && forbidden.iter().any(|args| errors.contains(args)) {
         eprintln!("not checked: the kernel lets this user record no events: {errors}");
         return false;
     }

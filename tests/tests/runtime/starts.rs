@@ -94,16 +94,16 @@ fn a_table_of_which_any_byte_was_changed_is_refused() {
 fn a_stripped_program_moves_or_says_why_not() {
     let place = tempfile::tempdir().expect("a temporary directory");
     let (image, whole) = (place.path().join("worker"), std::fs::read(worker()).expect("readable"));
-    for (words, keeps) in [
+    for (args, keeps) in [
         ("strip", true),
         ("llvm-strip-22", true),
         ("llvm-strip-22 --strip-sections", false),
         ("llvm-objcopy-22 --strip-non-alloc", false),
     ] {
         std::fs::write(&image, &whole).expect("writable");
-        let mut words = words.split(' ');
-        let stripper = words.next().expect("a name");
-        let status = Command::new(stripper).args(words).arg(&image).status().expect("it starts");
+        let mut args = args.split(' ');
+        let stripper = args.next().expect("a name");
+        let status = Command::new(stripper).args(args).arg(&image).status().expect("it starts");
         assert!(status.success(), "{stripper}: {status}");
         let reason = refusal(place.path(), &std::fs::read(&image).expect("readable"));
         assert_eq!(reason.is_none(), keeps, "{stripper}: {reason:?}");

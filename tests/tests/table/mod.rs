@@ -32,15 +32,15 @@ fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(name)
 }
 
-fn words(sources: &[&str], words: &[&str]) -> Vec<String> {
+fn args(sources: &[&str], args: &[&str]) -> Vec<String> {
     let sources = sources.iter().map(|name| program(name).display().to_string());
-    sources.chain(words.iter().map(|word| (*word).to_owned())).collect()
+    sources.chain(args.iter().map(|word| (*word).to_owned())).collect()
 }
 
 /// Makes an image as the linker leaves it, with its relocations.
 fn link_in(place: &Place, sources: &[&str], options: &[&str]) {
     let fixed = ["-fuse-ld=lld", "-Wl,--emit-relocs", "-o", "image"];
-    place.run("clang-22", &words(sources, &[options, &fixed].concat()));
+    place.run("clang-22", &args(sources, &[options, &fixed].concat()));
 }
 
 /// Such an image.
@@ -53,7 +53,7 @@ fn linked(sources: &[&str], options: &[&str]) -> Vec<u8> {
 /// An image as szc finishes it.
 fn finished(sources: &[&str], options: &[&str]) -> Vec<u8> {
     let place = Place::new();
-    place.run(szc(), &words(sources, &[options, &["-o", "image"]].concat()));
+    place.run(szc(), &args(sources, &[options, &["-o", "image"]].concat()));
     place.read("image")
 }
 
@@ -106,7 +106,7 @@ fn a_function_stays_for_the_reason_that_it_gives_and_otherwise_moves() {
 #[test]
 fn the_runtime_and_the_c_library_stay() {
     let place = Place::new();
-    place.run(szc(), &words(&["switches/dense.c"], &["-O2", "-static", "-o", "image"]));
+    place.run(szc(), &args(&["switches/dense.c"], &["-O2", "-static", "-o", "image"]));
     let report = Report::of_file(&place.path.join("image")).expect("a table");
     let pinned = |name: &str| {
         let function = report.functions.iter().find(|function| function.name == name);
@@ -139,11 +139,11 @@ fn an_allocator_stays_and_so_does_whoever_asks_for_the_next_symbol() {
 
 #[test]
 fn relocations_say_the_same_in_their_compact_form() {
-    let table = |words: &[&str]| {
-        let data = linked(&["switches/dense.c"], &[&["-O2"], words].concat());
+    let table = |args: &[&str]| {
+        let data = linked(&["switches/dense.c"], &[&["-O2"], args].concat());
         let image = Image::parse(&data).expect("an image");
         let compact = image.retained_sections.iter().any(|name| name.starts_with(".crel"));
-        assert_eq!(compact, !words.is_empty());
+        assert_eq!(compact, !args.is_empty());
         let decision = decided(&image, &Policy::default());
         write::encode(&decision, image.link_base).expect("a small table")
     };

@@ -41,14 +41,14 @@ const ORIGINAL: usize = 0x40_2000;
 const START: usize = 0x71_0040;
 
 /// A table of one function with this stream.
-fn table_of(function: &Movable, stream: &[u32], rules: &[u8]) -> Vec<u8> {
+fn table_of(function: &Movable, stream: &[u32], fde: &[u8]) -> Vec<u8> {
     let mut fields = Vec::new();
     for &number in stream {
         let mut bytes = [0; MAX_VARINT_BYTES];
         let count = encode_varint(number, &mut bytes);
         fields.extend(&bytes[..count]);
     }
-    fields.extend(rules);
+    fields.extend(fde);
     let movable_offset = Header::BYTES as u32;
     let fields_offset = movable_offset + Movable::BYTES as u32;
     let header = Header {
@@ -216,15 +216,15 @@ fn an_fde_has_the_place_and_the_frame_of_its_body() {
     for (at, offset) in offsets.into_iter().zip([16, 300, 8]) {
         bytes[at as usize..at as usize + 3].copy_from_slice(&put_offset(offset));
     }
-    // No fields, no tables, no sites; common part at 0x80, handlers at 17 mean 0x900, offsets.
+    // No fields, no tables, no sites; CIE at 0x80, LSDA at 17 means 0x900, offsets.
     let mut stream = vec![0, 0, 0, 0x80, 17, 0x900, 3, offsets[0]];
     stream.extend(offsets.windows(2).map(|offsets| offsets[1] - offsets[0]));
     let flags = Movable::FLAG_FRAME;
-    let function = Movable { size: 40, rules_bytes: 40, flags, ..Movable::default() };
+    let function = Movable { size: 40, fde_bytes: 40, flags, ..Movable::default() };
     let table = table_of(&function, &stream, &bytes);
     let frame = frame_of(&Table::parse(&table).unwrap(), &function).unwrap();
     let (at, mut out) = (0x70_8008, Once::default());
-    write_fde(&frame.rules.unwrap(), (at, START), 512, |offset| Far.image(offset), &mut out);
+    write_fde(&frame.fde.unwrap(), (at, START), 512, |offset| Far.image(offset), &mut out);
     let mut expected = bytes.clone();
     put(&mut expected, 4, (at + 4 - 0x40_0080) as u32);
     put(&mut expected, 8, (START - (at + 8)) as u32);

@@ -1,9 +1,9 @@
 //! A model of entries, epochs and reclaiming, run by loom in every order that the memory model
 //! allows.
 //!
-//! The sequence of epochs is the real one ([`Epochs`]). A head, an entry's pointer and the poison
-//! of a place are words with the orderings of the real ones; a stack is a list of places; a thread
-//! that waits in the kernel is one that has put its stack where it can be seen.
+//! The sequence of epochs is the real one ([`Epochs`]). A patchable entry, its pointer and the
+//! poison of a place are words with the orderings of the real ones; a stack is a list of places; a
+//! thread that waits in the kernel is one that has put its stack where it can be seen.
 //!
 //! What is checked: a thread that comes to a place, is entered there or returns there, finds it as
 //! it was, and not filled with traps.
@@ -16,15 +16,15 @@ use loom::thread;
 
 const PLACES: usize = 3;
 
-/// Forms of a head; others are the place that it sends on to.
-const OPEN: usize = 10;
-const CLOSED: usize = 11;
+/// States of a patchable entry; others are the place that it is forwarded to.
+const RESOLVED: usize = 10;
+const UNRESOLVED: usize = 11;
 
 struct World {
     /// What the lock of the copies guards.
     epochs: Mutex<Epochs<&'static mut [Use]>>,
     pointer: AtomicUsize,
-    heads: [AtomicUsize; PLACES],
+    entries: [AtomicUsize; PLACES],
     /// Where the calls of a place's copy lead.
     calls: [AtomicUsize; PLACES],
     poisoned: [AtomicBool; PLACES],
@@ -35,11 +35,11 @@ struct World {
 impl World {
     fn new() -> Self {
         let places = vec![Use::Fresh; PLACES].leak();
-        let closed = || AtomicUsize::new(CLOSED);
+        let unresolved = || AtomicUsize::new(UNRESOLVED);
         Self {
             epochs: Mutex::new(Epochs::first(places, PLACES as u32)),
             pointer: AtomicUsize::new(0),
-            heads: [AtomicUsize::new(OPEN), closed(), closed()],
+            entries: [AtomicUsize::new(RESOLVED), unresolved(), unresolved()],
             calls: core::array::from_fn(AtomicUsize::new),
             poisoned: core::array::from_fn(|_| AtomicBool::new(false)),
             resting: Mutex::new(None),
@@ -65,9 +65,9 @@ impl World {
     fn enter(&self, mut place: usize, caller: Option<usize>) -> usize {
         loop {
             self.execute(place);
-            match self.heads[place].load(Ordering::Acquire) {
-                OPEN => return place,
-                CLOSED => place = self.resolve(place, caller),
+            match self.entries[place].load(Ordering::Acquire) {
+                RESOLVED => return place,
+                UNRESOLVED => place = self.resolve(place, caller),
                 newer => place = newer,
             }
         }
@@ -77,9 +77,9 @@ impl World {
         let epochs = self.epochs.lock().unwrap();
         assert!(epochs.is_in_use(from as u32), "a call came from a place that was freed");
         let current = epochs.place() as usize;
-        self.heads[current].store(OPEN, Ordering::Release);
+        self.entries[current].store(RESOLVED, Ordering::Release);
         if from != current {
-            self.heads[from].store(current, Ordering::Release);
+            self.entries[from].store(current, Ordering::Release);
             if let Some(caller) = caller {
                 self.calls[caller].store(current, Ordering::Release);
             }
@@ -93,45 +93,45 @@ impl World {
         *self.resting.lock().unwrap() = None;
     }
 
-    /// Begins an epoch, with a copy made ahead or not. `led_on`: callers are led into each new
+    /// Begins an epoch, with a copy made ahead or not. `follow`: callers are retargeted to each new
     /// layout.
-    fn publish(&self, ahead: bool, led_on: bool) {
+    fn publish(&self, ahead: bool, follow: bool) {
         let next = self.epochs.lock().unwrap().next();
         let Ok((_, place)) = next else { return };
         let new = place as usize;
         // Nobody knows the place yet: it is drawn and filled without the lock.
         self.poisoned[new].store(false, Ordering::Relaxed);
-        self.heads[new].store(if ahead { OPEN } else { CLOSED }, Ordering::Release);
+        self.entries[new].store(if ahead { RESOLVED } else { UNRESOLVED }, Ordering::Release);
         self.calls[new].store(new, Ordering::Relaxed);
         let mut epochs = self.epochs.lock().unwrap();
         let old = epochs.place() as usize;
         // Ways from older layouts to the one that was current.
         for other in (0..PLACES).filter(|&other| other != new && other != old) {
             if epochs.is_in_use(other as u32) {
-                self.heads[other].store(CLOSED, Ordering::Release);
+                self.entries[other].store(UNRESOLVED, Ordering::Release);
             }
         }
         self.pointer.store(new, Ordering::Release);
         epochs.advance(place);
-        for other in (0..PLACES).filter(|&other| led_on && epochs.is_in_use(other as u32)) {
+        for other in (0..PLACES).filter(|&other| follow && epochs.is_in_use(other as u32)) {
             if self.calls[other].load(Ordering::Relaxed) != other {
                 self.calls[other].store(new, Ordering::Release);
             }
         }
-        self.heads[old].store(CLOSED, Ordering::Release);
+        self.entries[old].store(UNRESOLVED, Ordering::Release);
     }
 
-    /// One cycle, with one look at the thread.
-    fn reclaim(&self, look: bool) {
+    /// One cycle, with one stack scan of the thread.
+    fn reclaim(&self, scan: bool) {
         self.epochs.lock().unwrap().begin_cycle();
         let seen = {
             let resting = self.resting.lock().unwrap();
             for &place in resting.iter().flatten() {
-                self.epochs.lock().unwrap().keep(place as u32);
+                self.epochs.lock().unwrap().mark(place as u32);
             }
             resting.is_some()
         };
-        if look && !seen {
+        if scan && !seen {
             return self.epochs.lock().unwrap().abandon_cycle();
         }
         self.epochs.lock().unwrap().end_cycle();
@@ -148,14 +148,14 @@ impl World {
 #[derive(Clone, Copy)]
 struct Maintenance {
     ahead: bool,
-    looks: bool,
-    leads_on: bool,
+    scans: bool,
+    follows: bool,
 }
 
-const ALL: Maintenance = Maintenance { ahead: true, looks: true, leads_on: true };
+const ALL: Maintenance = Maintenance { ahead: true, scans: true, follows: true };
 
 fn check(maintenance: Maintenance) {
-    let Maintenance { ahead, looks, leads_on } = maintenance;
+    let Maintenance { ahead, scans, follows } = maintenance;
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(move || {
@@ -163,9 +163,9 @@ fn check(maintenance: Maintenance) {
         let maintenance = {
             let world = world.clone();
             thread::spawn(move || {
-                world.publish(ahead, leads_on);
-                world.reclaim(looks);
-                world.publish(ahead, leads_on);
+                world.publish(ahead, follows);
+                world.reclaim(scans);
+                world.publish(ahead, follows);
             })
         };
         let outer = world.call();
@@ -179,15 +179,15 @@ fn check(maintenance: Maintenance) {
 }
 
 /// One thread, in whose copy the others change while it runs on.
-fn check_a_caller_that_runs_on(leads_on: bool) {
+fn check_a_caller_that_runs_on(follows: bool) {
     loom::model(move || {
         let world = World::new();
         let outer = world.call();
         for _ in 0..PLACES {
-            world.publish(false, leads_on);
+            world.publish(false, follows);
             world.execute(world.call_from(outer));
             *world.resting.lock().unwrap() = Some(vec![outer]);
-            world.publish(false, leads_on);
+            world.publish(false, follows);
             world.reclaim(true);
             *world.resting.lock().unwrap() = None;
             world.execute(world.call_from(outer));
@@ -204,12 +204,12 @@ fn no_thread_ever_comes_to_a_place_that_was_freed() {
 
 #[test]
 #[should_panic(expected = "freed")]
-fn the_model_finds_what_happens_if_threads_are_not_looked_at() {
-    check(Maintenance { looks: false, ..ALL });
+fn the_model_finds_what_happens_if_stacks_are_not_scanned() {
+    check(Maintenance { scans: false, ..ALL });
 }
 
 #[test]
 #[should_panic(expected = "freed")]
-fn the_model_finds_what_happens_if_callers_are_not_led_on() {
+fn the_model_finds_what_happens_if_callers_are_not_retargeted() {
     check_a_caller_that_runs_on(false);
 }

@@ -35,8 +35,8 @@ fn a_place_without_references_is_used_again_and_one_with_references_is_not() {
     assert!(epochs.wants_cycle());
     assert_eq!(epochs.begin_cycle(), 2);
     assert!(epochs.is_in_use(0) && epochs.is_in_use(1));
-    assert_eq!(epochs.next(), Err(Exhausted), "candidates are in use");
-    epochs.keep(0);
+    assert_eq!(epochs.next(), Err(Exhausted), "white places are in use");
+    epochs.mark(0);
     assert_eq!(epochs.end_cycle(), 1);
     assert!(epochs.is_in_use(0) && !epochs.is_in_use(1));
     assert_eq!(epochs.next(), Err(Exhausted), "not before it was filled with traps");
@@ -130,7 +130,7 @@ fn places_that_are_needed_again_and_again_are_kept() {
 #[test]
 fn where_few_places_are_preferred_the_others_stay_open() {
     let mut places = [Use::Fresh; 10];
-    let mut epochs = Epochs::first(&mut places[..], FEWEST_PLACES);
+    let mut epochs = Epochs::first(&mut places[..], MIN_PLACES);
     while epochs.opened() < 6 {
         step(&mut epochs);
     }

@@ -104,7 +104,7 @@ fn headers(sink: &mut Sink<'_>, parts: &Parts, (start, bytes): (u64, u64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use szc_abi::unwind::Frames;
+    use szc_abi::unwind::EhFrame;
     use szc_abi::{Header, Movable, PATCHABLE_ENTRY_BYTES};
     use szc_layout::slot;
 
@@ -162,7 +162,7 @@ mod tests {
         let start = (original - szc_sys::arch::image_base()) as u32;
         let table = table_of([(start, 40, "first"), (1, 16, "second")]);
         let table = szc_abi::Table::parse(&table).unwrap();
-        let (frames, unwind) = (slot::Frames::AsBuilt, Frames::parse(&file));
+        let (frames, unwind) = (slot::Frames::AsBuilt, EhFrame::parse(&file));
         let source = Source { table: &table, frames, unwind, for_debugger: true };
         let needs = Needs::of(&source);
         let mut object = vec![0; bytes(&needs)];

@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 use super::sink::Sink;
-use szc_abi::unwind::{Common, Frame, Frames};
+use szc_abi::unwind::{Cie, EhFrame, Fde};
 use szc_abi::{Movable, OFFSET_BYTES, PATCHABLE_ENTRY_BYTES, Table, put_offset};
 use szc_layout::arch::patch::{STUB_BYTES, STUB_CFA};
 use szc_layout::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
@@ -60,7 +60,7 @@ pub struct Source<'a> {
     /// What copies do to frames.
     pub frames: slot::Frames,
     /// FDEs in its file.
-    pub unwind: Option<Frames<'a>>,
+    pub unwind: Option<EhFrame<'a>>,
     /// Whether what is said is for a debugger, and not for a file.
     pub for_debugger: bool,
 }
@@ -105,12 +105,12 @@ impl Source<'_> {
         let Some(unwind) = &self.unwind else { return cies };
         for function in (0..self.table.movable_count()).filter_map(|i| self.table.movable(i)) {
             self.each_frame(unwind, &function, |frame| {
-                let address = self.distance(frame.common.address);
+                let address = self.distance(frame.cie.address);
                 if cies.offset(address).is_none()
                     && let Some(free) = cies.known.iter_mut().find(|(known, _)| *known == 0)
                 {
                     *free = (address, sink.at as u32);
-                    let Common { data_alignment, return_column, instructions, .. } = frame.common;
+                    let Cie { data_alignment, return_column, instructions, .. } = frame.cie;
                     self.cie(sink, data_alignment, return_column, instructions);
                 }
             });
@@ -123,7 +123,7 @@ impl Source<'_> {
         address.wrapping_sub(self.table.header().link_base()) as u32
     }
 
-    fn each_frame(&self, unwind: &Frames<'_>, function: &Movable, visit: impl FnMut(&Frame<'_>)) {
+    fn each_frame(&self, unwind: &EhFrame<'_>, function: &Movable, visit: impl FnMut(&Fde<'_>)) {
         let start = self.table.header().link_base() + u64::from(function.start);
         unwind.for_each(start, start + u64::from(function.size), visit);
     }
@@ -182,7 +182,7 @@ impl Source<'_> {
     ) {
         let Some(unwind) = &self.unwind else { return };
         self.each_frame(unwind, function, |frame| {
-            let Some(cie) = cies.offset(self.distance(frame.common.address)) else { return };
+            let Some(cie) = cies.offset(self.distance(frame.cie.address)) else { return };
             let inside = u64::from(self.distance(frame.start) - function.start);
             let bytes = frame.bytes.min(u64::from(function.size) - inside);
             let padded = pad.filter(|_| inside == 0);
@@ -204,17 +204,17 @@ impl Source<'_> {
     }
 
     /// The instructions of a frame that is larger by a pad.
-    fn padded(&self, sink: &mut Sink<'_>, function: &Movable, frame: &Frame<'_>, pad: u32) {
-        let rules = frame_of(self.table, function).ok().and_then(|frame| frame.rules);
-        let Some(rules) = rules else { return sink.bytes(frame.instructions) };
+    fn padded(&self, sink: &mut Sink<'_>, function: &Movable, frame: &Fde<'_>, pad: u32) {
+        let fde = frame_of(self.table, function).ok().and_then(|frame| frame.fde);
+        let Some(fde) = fde else { return sink.bytes(frame.instructions) };
         let mut done = frame.instructions_at();
-        for at in rules.offsets.clone() {
+        for at in fde.offsets.clone() {
             let at_byte = at as usize;
-            sink.bytes(rules.bytes.get(done..at_byte).unwrap_or(&[]));
-            sink.bytes(&put_offset(rules.offset(at).unwrap_or(0) + pad));
+            sink.bytes(fde.bytes.get(done..at_byte).unwrap_or(&[]));
+            sink.bytes(&put_offset(fde.offset(at).unwrap_or(0) + pad));
             done = at_byte + OFFSET_BYTES;
         }
-        sink.bytes(rules.bytes.get(done..).unwrap_or(&[]));
+        sink.bytes(fde.bytes.get(done..).unwrap_or(&[]));
     }
 
     fn cie(&self, sink: &mut Sink<'_>, data_alignment: i64, column: u8, instructions: &[u8]) {

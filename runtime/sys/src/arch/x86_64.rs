@@ -206,7 +206,7 @@ pub fn relax() {
 
 // A function that is entered by the kernel when a handler returns. libgcc's unwinder and debuggers
 // know a signal frame by exactly these bytes (x86_64_fallback_frame_state); others, such as LLVM's,
-// by rules (an `S` in their common part) that say where the kernel has put the registers. Like
+// by an FDE (with an `S` in its CIE) that says where the kernel has put the registers. Like
 // those of libc they begin one byte early: a return address belongs to the call in front of it.
 global_asm!(
     ".text",

@@ -68,7 +68,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             if prepared.stdin.is_some() {
                 say!("/bin/sh\n-c\n{}", prepared.line());
             } else {
-                prepared.words.iter().for_each(|word| say!("{word}"));
+                prepared.args.iter().for_each(|word| say!("{word}"));
             }
             Ok(ExitCode::SUCCESS)
         }

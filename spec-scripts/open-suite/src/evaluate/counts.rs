@@ -142,18 +142,18 @@ fn layout(setting: &Setting<'_>) -> Layout {
 
 fn counted(command: &Prepared, counts: &Path) -> Prepared {
     let file = format!("--cachegrind-out-file={}", counts.display());
-    let words = COUNTER.map(str::to_owned).into_iter().chain([file]);
-    Prepared { words: words.chain(command.words.clone()).collect(), stdin: command.stdin.clone() }
+    let args = COUNTER.map(str::to_owned).into_iter().chain([file]);
+    Prepared { args: args.chain(command.args.clone()).collect(), stdin: command.stdin.clone() }
 }
 
 /// The sums at the end of cachegrind's file, by their names.
 fn parsed(text: &str) -> Option<BTreeMap<String, u64>> {
-    let words = |start: &str| {
+    let args = |start: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(start))?;
         Some(line.split_whitespace())
     };
-    let numbers: Option<Vec<u64>> = words("summary:")?.map(|word| word.parse().ok()).collect();
-    let names: Vec<&str> = words("events:")?.collect();
+    let numbers: Option<Vec<u64>> = args("summary:")?.map(|word| word.parse().ok()).collect();
+    let names: Vec<&str> = args("events:")?.collect();
     let numbers = numbers.filter(|numbers| numbers.len() == names.len())?;
     Some(names.into_iter().map(str::to_owned).zip(numbers).collect())
 }
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn the_program_runs_behind_the_counter_with_its_own_input() {
         let command =
-            Prepared { words: vec!["/p".to_owned(), "x".to_owned()], stdin: Some("/in".into()) };
+            Prepared { args: vec!["/p".to_owned(), "x".to_owned()], stdin: Some("/in".into()) };
         let counted = counted(&command, Path::new("/c"));
-        assert_eq!(counted.words[0], "valgrind");
-        assert_eq!(counted.words[COUNTER.len()..], ["--cachegrind-out-file=/c", "/p", "x"]);
+        assert_eq!(counted.args[0], "valgrind");
+        assert_eq!(counted.args[COUNTER.len()..], ["--cachegrind-out-file=/c", "/p", "x"]);
         assert_eq!(counted.stdin, command.stdin);
     }
 }

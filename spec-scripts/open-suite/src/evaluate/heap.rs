@@ -26,7 +26,7 @@ pub struct HeapRandomness {
     pub machine: Machine,
     /// The version of the sources that evaluate.
     pub commit: Option<String>,
-    /// The words behind `heap-randomness`.
+    /// The arguments behind `heap-randomness`.
     pub options: Vec<String>,
     /// Its results.
     pub lines: Vec<Line>,

@@ -25,15 +25,15 @@ fn sources(folder: &Path) -> Vec<String> {
     ["main.o", "a.o", "b.o", "c.o"].map(str::to_owned).to_vec()
 }
 
-fn driver(folder: &Path, words: &[&str]) -> Output {
-    driver_around(COMPILER, folder, words)
+fn driver(folder: &Path, args: &[&str]) -> Output {
+    driver_around(COMPILER, folder, args)
 }
 
-fn driver_around(compiler: &str, folder: &Path, words: &[&str]) -> Output {
+fn driver_around(compiler: &str, folder: &Path, args: &[&str]) -> Output {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("link-orders.sh");
     Command::new(script)
         .args(["8", "orders", "prog", compiler])
-        .args(words)
+        .args(args)
         .current_dir(folder)
         .output()
         .unwrap()
@@ -76,9 +76,9 @@ fn what_says_the_language_of_sources_says_nothing_of_objects() {
     sources(folder);
     fs::copy(folder.join("a.c"), folder.join("a.text")).unwrap();
     assert!(driver(folder, &["-c", "c.c", "-o", "c.o"]).status.success());
-    let words =
+    let args =
         ["-x", "c", "main.c", "-I", ".", "-xc", "a.text", "-x", "none", "b.c", "c.o", "-o", "prog"];
-    let output = driver(folder, &words);
+    let output = driver(folder, &args);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(order(&folder.join("orders/0/prog")), "012");
 }
@@ -117,8 +117,8 @@ fn sources_in_fortran_are_compiled_by_a_driver_that_knows_other_warnings() {
     fs::write(folder.join("main.f90"), "program main\ncall a()\nend\n").unwrap();
     fs::write(folder.join("a.f"), "      subroutine a()\n      write(*,'(A)') 'a'\n      end\n")
         .unwrap();
-    let words = ["-O1", "main.f90", "a.f", "-o", "prog"];
-    let output = driver_around(FORTRAN_COMPILER, folder, &words);
+    let args = ["-O1", "main.f90", "a.f", "-o", "prog"];
+    let output = driver_around(FORTRAN_COMPILER, folder, &args);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(order(&folder.join("orders/8/prog")), "a\n");
 }

@@ -93,29 +93,29 @@ fn subcommand(step: Step) -> &'static str {
 
 fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<String> {
     let runs = subject.evaluation.runs;
-    let mut words = vec!["--quiet".to_owned(), "--timeout".to_owned(), PATIENCE_S.to_owned()];
+    let mut args = vec!["--quiet".to_owned(), "--timeout".to_owned(), PATIENCE_S.to_owned()];
     match step.method() {
-        Some(Method::Layouts) => words.extend(["--runs".to_owned(), runs.to_string()]),
+        Some(Method::Layouts) => args.extend(["--runs".to_owned(), runs.to_string()]),
         Some(Method::Builds) => {
             // What a build reads was read when the program was made ready.
-            words.extend(["--budget".to_owned(), format!("{BUILDING_S}s")]);
-            words.extend(["--warmup", "0"].map(str::to_owned));
+            args.extend(["--budget".to_owned(), format!("{BUILDING_S}s")]);
+            args.extend(["--warmup", "0"].map(str::to_owned));
         }
         // Two runs of each configuration in a block.
-        _ => words.extend(["--fixed".to_owned(), (runs / 2).to_string()]),
+        _ => args.extend(["--fixed".to_owned(), (runs / 2).to_string()]),
     }
-    words.extend([
+    args.extend([
         "--seed".to_owned(),
         seed(setting.options.seed, step, subject.program.name()).to_string(),
     ]);
     if let Some(cpu) = setting.options.cpu {
-        words.extend(["--cpu".to_owned(), cpu.to_string()]);
+        args.extend(["--cpu".to_owned(), cpu.to_string()]);
     }
     let names = subject.evaluation.configurations.iter().map(|one| &one.name);
     for (label, name) in ('A'..='Z').zip(names) {
-        words.extend(["--name".to_owned(), format!("{label}={name}")]);
+        args.extend(["--name".to_owned(), format!("{label}={name}")]);
     }
-    words
+    args
 }
 
 /// Another seed for each program and step, all of which follow from one; exact in readers that know

@@ -91,7 +91,7 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// How programs are built with the usual flags and these words of `SZC_BUILD`.
+    /// How programs are built with the usual flags and these arguments of `SZC_BUILD`.
     pub fn usual_recipe(&self, randomize: &str) -> Recipe {
         Recipe {
             toolchain: self.toolchain.clone(),

@@ -113,7 +113,7 @@ fn executables(
     built: &Built,
     prepared: &mut Prepared,
 ) -> Result<Vec<FileRecord>> {
-    let command = prepared.words.first_mut().context("an empty command")?;
+    let command = prepared.args.first_mut().context("an empty command")?;
     let name = file_name(Some(command));
     let ordered = |order: &str| built.out.join(build::ORDERS).join(order).join(&name);
     let paths: Vec<PathBuf> = match configuration.order {
@@ -138,8 +138,8 @@ fn line(configuration: &Configuration, prepared: &Prepared) -> String {
     for (name, value) in configuration.settings {
         line.push_str(&format!("export {name}={value}; "));
     }
-    let words: Vec<String> = prepared
-        .words
+    let args: Vec<String> = prepared
+        .args
         .iter()
         .map(|word| {
             let word = quoted(word);
@@ -148,7 +148,7 @@ fn line(configuration: &Configuration, prepared: &Prepared) -> String {
             word.replace(RANDOM, &format!("{mark}$((SZC_SEED % {LINK_ORDERS} + 1)){mark}"))
         })
         .collect();
-    line.push_str(&format!("exec {}", words.join(" ")));
+    line.push_str(&format!("exec {}", args.join(" ")));
     if let Some(file) = &prepared.stdin {
         line.push_str(&format!(" < {}", quoted(&file.display().to_string())));
     }
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn settings_and_the_order_of_a_run_are_part_of_its_line() {
         let configurations = Step::Overhead.configurations();
-        let with = |words: &[&str], stdin: Option<&str>| Prepared {
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        let with = |args: &[&str], stdin: Option<&str>| Prepared {
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
             stdin: stdin.map(PathBuf::from),
         };
         assert_eq!(

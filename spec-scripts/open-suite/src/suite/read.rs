@@ -118,12 +118,12 @@ fn problems_of_workload(program: &Program, workload: &Workload) -> Vec<Found> {
     let mut problems = Vec::new();
     let mut say =
         |span: Range<usize>, text: String| problems.push((span, format!("{name}: {text}")));
-    let words = workload.run.get_ref();
-    if !words.first().is_some_and(|word| word.starts_with("{out}/")) {
+    let args = workload.run.get_ref();
+    if !args.first().is_some_and(|word| word.starts_with("{out}/")) {
         say(workload.run.span(), "the first word must be a program in {out}".to_owned());
     }
     let stdin = workload.stdin.iter().map(|word| (word.get_ref(), word.span()));
-    for (word, span) in words.iter().map(|word| (word, workload.run.span())).chain(stdin) {
+    for (word, span) in args.iter().map(|word| (word, workload.run.span())).chain(stdin) {
         if word.starts_with("/dev/std") && word != "/dev/stdin" {
             // As root, a program that removes its output first would remove the link for everyone.
             say(

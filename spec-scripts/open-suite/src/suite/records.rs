@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What stands in braces in a workload's words: the folder of the build, the program's own files in
-/// the repository, the folder of the input, and the number of the size.
+/// What stands in braces in a workload's arguments: the folder of the build, the program's own
+/// files in the repository, the folder of the input, and the number of the size.
 pub const PLACEHOLDERS: [&str; 4] = ["out", "files", "inputs", "size"];
 
 /// A suite.
@@ -162,7 +162,7 @@ pub struct Workload {
     /// What tells it from the program's main workload; that one has none.
     #[serde(default)]
     pub name: String,
-    /// The words of the command.
+    /// The arguments of the command.
     pub run: Spanned<Vec<String>>,
     /// File for standard input.
     pub stdin: Option<Spanned<String>>,

@@ -73,7 +73,7 @@ fn a_comparison_is_no_baseline() {
 fn a_baseline_is_saved_used_listed_and_removed() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().to_str().unwrap();
-    let baseline = |words: &[&str]| exit_code::<Options>(&[words, &["--store", store]].concat());
+    let baseline = |args: &[&str]| exit_code::<Options>(&[args, &["--store", store]].concat());
     let save = |command_: &str| {
         exit_code::<Options>(&[
             "--store", store, "save", "main", "-q", "--runs", "12", "--metric", "wall", "--",

@@ -115,9 +115,9 @@ impl Repository {
         // A worktree whose folder is gone would be in the way.
         git(&self.folder, ["worktree", "prune"])?;
         let target = target.as_os_str();
-        let words = ["-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force"];
-        let words = words.into_iter().chain(["--detach"]).map(OsStr::new);
-        git(&self.folder, words.chain([target, OsStr::new(&revision.commit)]))
+        let args = ["-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force"];
+        let args = args.into_iter().chain(["--detach"]).map(OsStr::new);
+        git(&self.folder, args.chain([target, OsStr::new(&revision.commit)]))
             .with_context(|| format!("cannot check out {}", revision.title()))?;
         Ok(())
     }
@@ -146,9 +146,9 @@ pub(super) fn command(folder: &Path) -> Command {
 }
 
 /// What git prints, without the line end.
-fn git<S: AsRef<OsStr>>(folder: &Path, words: impl IntoIterator<Item = S>) -> Result<String> {
+fn git<S: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = S>) -> Result<String> {
     let output = command(folder)
-        .args(words)
+        .args(args)
         .output()
         .context("git cannot be run: install it, or leave --rev out")?;
     if !output.status.success() {
@@ -176,8 +176,8 @@ pub(super) mod tests {
         run(folder, &["commit", "-q", "-m", message]);
     }
 
-    pub(in crate::lab::build) fn run(folder: &Path, words: &[&str]) {
-        git(folder, words).unwrap();
+    pub(in crate::lab::build) fn run(folder: &Path, args: &[&str]) {
+        git(folder, args).unwrap();
     }
 
     #[test]

@@ -10,12 +10,12 @@ use crate::lab::exit::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_USAGE, EXIT_VERDICT};
 use crate::lab::subcommand::exit_code;
 use crate::samples::{EndedRecord, Metric, io};
 
-fn parsed(words: &[&str]) -> Result<Options, clap::Error> {
-    Options::try_parse_from(words)
+fn parsed(args: &[&str]) -> Result<Options, clap::Error> {
+    Options::try_parse_from(args)
 }
 
-fn programs(words: &[&str]) -> Result<Vec<Program>> {
-    let options = parsed(words).unwrap();
+fn programs(args: &[&str]) -> Result<Vec<Program>> {
+    let options = parsed(args).unwrap();
     programs_of(&options.commands, &options.comparison.names)
 }
 
@@ -32,12 +32,12 @@ fn defaults_are_those_of_the_help() {
 
 #[test]
 fn names_may_follow_one_option_or_two() {
-    for words in [
+    for args in [
         ["--name", "A=old", "B=new", "--", "a", "b"].as_slice(),
         ["--name", "A=old", "--name", "B=new", "--", "a", "b"].as_slice(),
         ["--name=B=new", "--name=A=old", "a", "b"].as_slice(),
     ] {
-        let programs = programs(words).unwrap();
+        let programs = programs(args).unwrap();
         assert_eq!(programs[0].title(), "A (old)");
         assert_eq!(programs[1].title(), "B (new)");
     }
@@ -56,7 +56,7 @@ fn the_last_word_on_output_checking_wins() {
 
 #[test]
 fn senseless_command_lines_are_usage_errors() {
-    for words in [
+    for args in [
         ["true"].as_slice(),
         &["--budget", "5", "--", "true", "true"],
         &["--fixed", "20", "--budget", "5m", "--", "true", "true"],
@@ -74,7 +74,7 @@ fn senseless_command_lines_are_usage_errors() {
         &["--", "true", ""],
         &["--", "true", "echo 'open"],
     ] {
-        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(args), ExitCode::from(EXIT_USAGE), "{args:?}");
     }
 }
 
@@ -96,11 +96,11 @@ fn help_shows_examples_and_is_no_error() {
 fn compare_commands(options: &[&str], command_a: &str, command_b: &str) -> (ExitCode, SamplesFile) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
-    let mut words =
+    let mut args =
         vec!["--quiet", "--blocks", "6", "--seed", "7", "--json", path.to_str().unwrap()];
-    words.extend(options);
-    words.extend(["--", command_a, command_b]);
-    let code = exit_code::<Options>(&words);
+    args.extend(options);
+    args.extend(["--", command_a, command_b]);
+    let code = exit_code::<Options>(&args);
     (code, io::read(&path).unwrap())
 }
 
@@ -158,8 +158,8 @@ fn a_samples_file_that_cannot_be_written_stops_before_the_first_run() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("ran");
     let touch = format!("touch {}", trace.display());
-    let words = ["--json", "/nonexistent/x.json", "--", &touch, &touch];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_INTERNAL));
+    let args = ["--json", "/nonexistent/x.json", "--", &touch, &touch];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_INTERNAL));
     assert!(!trace.exists());
 }
 
@@ -167,12 +167,12 @@ fn a_samples_file_that_cannot_be_written_stops_before_the_first_run() {
 fn sequential(options: &[&str], commands: &[&str]) -> (ExitCode, SamplesFile) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
-    let mut words = vec!["--quiet", "--metric", "wall", "--seed", "7", "--json"];
-    words.push(path.to_str().unwrap());
-    words.extend(options);
-    words.push("--");
-    words.extend(commands);
-    (exit_code::<Options>(&words), io::read(&path).unwrap())
+    let mut args = vec!["--quiet", "--metric", "wall", "--seed", "7", "--json"];
+    args.push(path.to_str().unwrap());
+    args.extend(options);
+    args.push("--");
+    args.extend(commands);
+    (exit_code::<Options>(&args), io::read(&path).unwrap())
 }
 
 #[test]
@@ -212,15 +212,15 @@ fn saved_samples_are_read_again_with_other_questions() {
     let (path, again) = (path.to_str().unwrap(), again.to_str().unwrap());
     let measure = ["-q", "--fixed", "6", "--metric", "wall", "--json", path, "--", "true", "true"];
     assert_eq!(exit_code::<Options>(&measure), ExitCode::from(EXIT_VERDICT));
-    let words = ["-q", path, "--metric", "rss", "--delta", "50%", "--name", "B=b", "--json", again];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", path, "--metric", "rss", "--delta", "50%", "--name", "B=b", "--json", again];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     let (one, other) = (io::read(Path::new(path)).unwrap(), io::read(Path::new(again)).unwrap());
     assert_eq!(one.runs, other.runs);
     assert_eq!(other.design.metric, Metric::Rss);
     assert_eq!(other.results[0].verdict.word(), "equivalent");
     assert_eq!(other.programs[1].title(), "B (b)");
-    for words in [&[path, "--metric", "instructions"][..], &[path, "true"], &[path, path]] {
-        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+    for args in [&[path, "--metric", "instructions"][..], &[path, "true"], &[path, path]] {
+        assert_eq!(exit_code::<Options>(args), ExitCode::from(EXIT_USAGE), "{args:?}");
     }
 }
 
@@ -239,8 +239,8 @@ fn an_experiment_goes_on_where_it_was_begun_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
     let text = path.to_str().unwrap();
-    let words = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", "true", "true"];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", "true", "true"];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     let mut cut = io::read(&path).unwrap();
     cut.design.complete_blocks = 3;
     cut.ended = EndedRecord::Interrupted { signal: 1 };
@@ -255,11 +255,11 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
     let text = path.to_str().unwrap();
-    let words = [
+    let args = [
         "-q", "--fixed", "8", "--metric", "wall", "--seed", "5", "--json", text, "--", "true",
         "true",
     ];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     let whole = io::read(&path).unwrap();
     let mut cut = whole.clone();
     cut.design.complete_blocks = 3;
@@ -276,8 +276,8 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
     };
     assert_eq!(plan(&resumed), plan(&whole));
     // A fixed number of blocks stays fixed, and a run is no comparison.
-    let words = ["--resume", text, "--budget", "100"];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    let args = ["--resume", text, "--budget", "100"];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
 }
 
 #[test]
@@ -287,8 +287,8 @@ fn a_program_that_has_changed_is_not_resumed() {
     std::fs::copy("/bin/true", &program).unwrap();
     let path = folder.path().join("samples.json");
     let (command, text) = (program.to_str().unwrap(), path.to_str().unwrap());
-    let words = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", command, "true"];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", "--fixed", "6", "--metric", "wall", "--json", text, "--", command, "true"];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     std::fs::copy("/bin/false", &program).unwrap();
     assert_eq!(exit_code::<Options>(&["--resume", text]), ExitCode::from(EXIT_USAGE));
 }

@@ -161,11 +161,11 @@ impl Place {
         Self(folder)
     }
 
-    fn parse(&self, subject: Subject, words: &[&str]) -> Result<Everything, String> {
+    fn parse(&self, subject: Subject, args: &[&str]) -> Result<Everything, String> {
         let file = self.0.path().join("szc.toml").display().to_string();
-        let words: Vec<OsString> =
-            ["--config", &file].iter().chain(words).map(OsString::from).collect();
-        parse(subject, &words).map_err(|error| error.to_string())
+        let args: Vec<OsString> =
+            ["--config", &file].iter().chain(args).map(OsString::from).collect();
+        parse(subject, &args).map_err(|error| error.to_string())
     }
 }
 
@@ -207,11 +207,11 @@ fn what_was_measured_before_does_not_change_with_the_file() {
     let samples = place.0.path().join("samples.json").display().to_string();
     fs::write(&samples, "{}").unwrap();
     let own = (String::from("1%"), 100, "cpu".to_owned());
-    for words in [&[samples.as_str()][..], &[&samples, &samples], &["--resume", &samples]] {
-        let all = place.parse(Subject::Versions, words).unwrap();
-        assert_eq!((all.delta, all.budget, all.metric), own, "{words:?}");
+    for args in [&[samples.as_str()][..], &[&samples, &samples], &["--resume", &samples]] {
+        let all = place.parse(Subject::Versions, args).unwrap();
+        assert_eq!((all.delta, all.budget, all.metric), own, "{args:?}");
         assert!(!all.build.is_used());
-        assert_eq!(all.resume.is_some(), words.len() == 2 && words[0] == "--resume");
+        assert_eq!(all.resume.is_some(), args.len() == 2 && args[0] == "--resume");
     }
     // The candidate is measured now.
     let all = place.parse(Subject::Versions, &[&samples, "./candidate"]).unwrap();
@@ -235,8 +235,8 @@ fn a_command_that_measures_one_program_wants_to_know_which() {
 fn a_file_that_is_wrong_or_missing_is_a_usage_error() {
     let error = Place::with("x = 1").parse(Subject::Suite, &["--", "a"]).unwrap_err();
     assert!(error.contains("szc.toml:1:1: unknown key `x`"), "{error}");
-    let words = ["--config=/no/such/file", "--", "a"].map(OsString::from);
-    let error = parse::<Everything>(Subject::Suite, &words).unwrap_err();
+    let args = ["--config=/no/such/file", "--", "a"].map(OsString::from);
+    let error = parse::<Everything>(Subject::Suite, &args).unwrap_err();
     assert!(error.use_stderr());
     assert!(error.to_string().contains("cannot read /no/such/file"), "{error}");
 }

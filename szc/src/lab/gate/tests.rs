@@ -12,17 +12,17 @@ use crate::samples::Metric;
 fn gate(options: &[&str], baseline: &str, candidate: &str) -> (ExitCode, SamplesFile) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gate.json");
-    let mut words = vec!["-q", "--metric", "wall", "--seed", "3", "--json", path.to_str().unwrap()];
-    words.extend(options);
-    words.extend(["--", baseline, candidate]);
-    let code = exit_code::<Options>(&words);
+    let mut args = vec!["-q", "--metric", "wall", "--seed", "3", "--json", path.to_str().unwrap()];
+    args.extend(options);
+    args.extend(["--", baseline, candidate]);
+    let code = exit_code::<Options>(&args);
     (code, io::read(&path).unwrap())
 }
 
 fn measured(folder: &Path, name: &str, command: &str) -> String {
     let path = folder.join(name).to_str().unwrap().to_owned();
-    let words = ["-q", "--runs", "12", "--metric", "wall", "--json", &path, "--", command];
-    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", "--runs", "12", "--metric", "wall", "--json", &path, "--", command];
+    assert_eq!(exit_code::<run::Options>(&args), ExitCode::from(EXIT_VERDICT));
     path
 }
 
@@ -56,7 +56,7 @@ fn a_candidate_that_fails_is_four_and_nonsense_is_two() {
     let (code, file) = gate(&[], "true", "false");
     assert_eq!(code, ExitCode::from(EXIT_PROGRAM));
     assert!(file.results.is_empty());
-    for words in [
+    for args in [
         &["--", "true"][..],
         &["--", "true", "true", "true"],
         &["--max-slowdown", "none", "--", "true", "true"],
@@ -64,7 +64,7 @@ fn a_candidate_that_fails_is_four_and_nonsense_is_two() {
         &["--baseline", "../x", "--", "true"],
         &["--baseline", "x", "--", "true", "true"],
     ] {
-        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(args), ExitCode::from(EXIT_USAGE), "{args:?}");
     }
 }
 
@@ -86,7 +86,7 @@ fn a_candidate_is_measured_against_a_saved_baseline() {
     let baseline = measured(folder.path(), "base.json", "sleep 0.005");
     let path = folder.path().join("gate.json");
     let out = path.to_str().unwrap();
-    let words = [
+    let args = [
         "-q",
         "--metric",
         "wall",
@@ -97,7 +97,7 @@ fn a_candidate_is_measured_against_a_saved_baseline() {
         &baseline,
         "sleep 0.08",
     ];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_FAIL));
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_FAIL));
     let file = io::read(&path).unwrap();
     assert_eq!((file.programs.len(), file.results[0].paired), (2, false));
     assert!(file.results[0].sentence.contains("unpaired"), "{:?}", file.results[0]);
@@ -114,11 +114,11 @@ fn samples_of_another_machine_are_refused_unless_the_user_insists() {
     let mut file = io::read(Path::new(&other)).unwrap();
     file.machine.cpu = Some("a faster one".to_owned());
     io::write(Path::new(&other), &file).unwrap();
-    let words = ["-q", "--metric", "wall", "--max-slowdown", "100%", &one, &other];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    let args = ["-q", "--metric", "wall", "--max-slowdown", "100%", &one, &other];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
     let out = folder.path().join("gate.json");
     let insisting = ["--across-machines", "--json", out.to_str().unwrap()];
-    assert_eq!(exit_code::<Options>(&[&words[..], &insisting].concat()), ExitCode::from(EXIT_FAIL));
+    assert_eq!(exit_code::<Options>(&[&args[..], &insisting].concat()), ExitCode::from(EXIT_FAIL));
     let joined = io::read(&out).unwrap();
     assert_eq!((joined.version, joined.machines.len()), (3, 2));
     assert_eq!(joined.machine_of(1).cpu.as_deref(), Some("a faster one"));
@@ -133,9 +133,9 @@ fn printing(text: &str, seconds: &str) -> String {
 fn a_candidate_that_prints_something_else_is_refused_whatever_it_takes() {
     let folder = tempfile::tempdir().unwrap();
     let baseline = measured(folder.path(), "base.json", &printing("one", "0.03"));
-    let words = ["-q", "--metric", "wall", "--max-slowdown", "100%"];
+    let args = ["-q", "--metric", "wall", "--max-slowdown", "100%"];
     let against = |more: &[&str], candidate: &str| {
-        exit_code::<Options>(&[&words[..], more, &[&baseline, candidate]].concat())
+        exit_code::<Options>(&[&args[..], more, &[&baseline, candidate]].concat())
     };
     let other = printing("other", "0.005");
     assert_eq!(against(&[], &other), ExitCode::from(EXIT_PROGRAM));
@@ -155,8 +155,8 @@ fn a_refused_measurement_passes_no_gate() {
     file.ended = EndedRecord::Refused { reason: "A failed".to_owned() };
     io::write(Path::new(&fast), &file).unwrap();
     for pair in [[&slow, &fast], [&fast, &slow]] {
-        let words = ["-q", "--max-slowdown", "100%", pair[0], pair[1]];
-        assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+        let args = ["-q", "--max-slowdown", "100%", pair[0], pair[1]];
+        assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
     }
     assert_eq!(exit_code::<run::Options>(&["-q", &fast]), ExitCode::from(EXIT_PROGRAM));
 }
@@ -172,10 +172,10 @@ fn files_of_different_metrics_are_compared_only_by_what_both_have_alike() {
         file.design.metric_option = option.map(str::to_owned);
         io::write(Path::new(&other), &file).unwrap();
     };
-    let words = ["-q", "--max-slowdown", "100%", &one, &other];
-    let by_wall = [&words[..], &["--metric", "wall"]].concat();
+    let args = ["-q", "--max-slowdown", "100%", &one, &other];
+    let by_wall = [&args[..], &["--metric", "wall"]].concat();
     of_metric(Metric::Rss, None);
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
     assert_ne!(exit_code::<Options>(&by_wall), ExitCode::from(EXIT_USAGE));
     // Under valgrind everything takes longer.
     of_metric(Metric::Figure("instructions".to_owned()), None);
@@ -187,8 +187,8 @@ fn counting(folder: &Path, name: &str, count: &str) -> String {
     let path = folder.join(name).to_str().unwrap().to_owned();
     let metric = "user:count ([0-9]+)";
     let command = format!("echo count {count} of {count}0");
-    let words = ["-q", "--runs", "6", "--metric", metric, "--json", &path, "--", &command];
-    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", "--runs", "6", "--metric", metric, "--json", &path, "--", &command];
+    assert_eq!(exit_code::<run::Options>(&args), ExitCode::from(EXIT_VERDICT));
     path
 }
 
@@ -214,8 +214,8 @@ fn figures_that_never_vary_are_certain_also_between_groups() {
     let result = &io::read(&path).unwrap().results[0];
     assert!(result.sentence.contains(sentence), "{}", result.sentence);
     // What the program prints elsewhere was not measured.
-    let words = ["-q", "--metric", "user:of ([0-9]+)", &less, &more];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    let args = ["-q", "--metric", "user:of ([0-9]+)", &less, &more];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn a_saved_gate_answers_by_its_verdict_and_its_own_tolerance() {
         let strict = ["-q", "--max-slowdown", "1%", path];
         assert_eq!(exit_code::<Options>(&strict), ExitCode::from(EXIT_FAIL));
         for option in [["--max-slowdown", "50%"], ["--warmup", "3"], ["--env-size", "fixed"]] {
-            let words = [&["-q", "--resume", path][..], &option].concat();
-            assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE), "{option:?}");
+            let args = [&["-q", "--resume", path][..], &option].concat();
+            assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE), "{option:?}");
         }
     }
 }
@@ -243,11 +243,11 @@ fn a_budget_of_blocks_bounds_a_candidate_measured_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("base.json");
     let path = path.to_str().unwrap();
-    let words = ["-q", "--runs", "30", "--metric", "wall", "--json", path, "--", "sleep 0.002"];
-    assert_eq!(exit_code::<run::Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["-q", "--runs", "30", "--metric", "wall", "--json", path, "--", "sleep 0.002"];
+    assert_eq!(exit_code::<run::Options>(&args), ExitCode::from(EXIT_VERDICT));
     let out = folder.path().join("gate.json");
-    let words = ["-q", "--metric", "wall", "--budget", "10", "--json", out.to_str().unwrap(), path];
-    exit_code::<Options>(&[&words[..], &["sleep 0.002"]].concat());
+    let args = ["-q", "--metric", "wall", "--budget", "10", "--json", out.to_str().unwrap(), path];
+    exit_code::<Options>(&[&args[..], &["sleep 0.002"]].concat());
     let file = io::read(&out).unwrap();
     let blocks = |program| {
         file.runs.iter().filter(|run| run.program == program).map(|run| run.block).max().unwrap()

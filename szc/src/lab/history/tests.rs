@@ -20,8 +20,8 @@ fn write(folder: &Path, times: &[u64]) {
     }
 }
 
-fn run(words: &[&str]) -> ExitCode {
-    exit_code::<Options>(words)
+fn run(args: &[&str]) -> ExitCode {
+    exit_code::<Options>(args)
 }
 
 fn read(folder: &Path) -> Vec<Series> {
@@ -90,8 +90,8 @@ fn names_of_files_may_be_any_bytes() {
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.json");
     io::write(&folder.path().join(name), &comparison(1000, 1000)).unwrap();
     let out = folder.path().join("out.txt");
-    let words = ["--quiet", "--json", out.to_str().unwrap(), folder.path().to_str().unwrap()];
-    assert_eq!(run(&words), EXIT_VERDICT.into());
+    let args = ["--quiet", "--json", out.to_str().unwrap(), folder.path().to_str().unwrap()];
+    assert_eq!(run(&args), EXIT_VERDICT.into());
     assert!(std::fs::read_to_string(out).unwrap().contains("caf\u{fffd}.json"));
 }
 
@@ -132,8 +132,8 @@ fn files_that_are_no_samples_are_left_out_of_folders_and_refused_by_name() {
 
 #[test]
 fn options_out_of_range_are_usage_errors() {
-    for words in [&["--least=1", "x"][..], &["--significance=1", "x"], &["--metric=no", "x"]] {
-        assert_eq!(run(words), EXIT_USAGE.into(), "{words:?}");
+    for args in [&["--least=1", "x"][..], &["--significance=1", "x"], &["--metric=no", "x"]] {
+        assert_eq!(run(args), EXIT_USAGE.into(), "{args:?}");
     }
     assert_eq!(run(&["--help"]), EXIT_VERDICT.into());
 }

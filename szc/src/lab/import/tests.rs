@@ -174,8 +174,8 @@ fn the_command_tells_and_saves() {
     let folder = tempfile::tempdir().unwrap();
     let table = measured(folder.path(), FIXTURES[0].1);
     let json = folder.path().join("suite.json");
-    let words = ["-q".into(), table.into_os_string(), "--json".into(), json.clone().into()];
-    assert_eq!(exit_code::<Options>(&words), EXIT_VERDICT.into());
+    let args = ["-q".into(), table.into_os_string(), "--json".into(), json.clone().into()];
+    assert_eq!(exit_code::<Options>(&args), EXIT_VERDICT.into());
     assert!(io::read(&json).unwrap().suite.is_some());
     assert_eq!(exit_code::<Options>(&["nothing.tsv"]), EXIT_USAGE.into());
     assert_eq!(exit_code::<Options>(&[""; 0]), EXIT_USAGE.into());

@@ -124,14 +124,14 @@ fn the_command_writes_one_file_that_says_what_it_was_made_of() {
     for (name, program, host) in [("1", "a", "one"), ("2", "b", "one"), ("3", "a", "two")] {
         io::write(Path::new(&path(name)), &part(program, host, None)).unwrap();
     }
-    let words = ["-q".into(), path("1"), path("2"), path("3"), "--json".into(), path("whole")];
-    assert_eq!(exit_code::<Options>(&words), EXIT_VERDICT.into());
+    let args = ["-q".into(), path("1"), path("2"), path("3"), "--json".into(), path("whole")];
+    assert_eq!(exit_code::<Options>(&args), EXIT_VERDICT.into());
     let whole = io::read(Path::new(&path("whole"))).unwrap();
     assert!(!whole.was_measured() && whole.suite.is_some());
     assert_eq!(whole.over_machines.len(), 1);
     // Sweeps are gone on with by their own files.
-    let words = ["-q".into(), "--resume".into(), path("whole")];
-    assert_eq!(exit_code::<crate::lab::sweep::Options>(&words), EXIT_USAGE.into());
+    let args = ["-q".into(), "--resume".into(), path("whole")];
+    assert_eq!(exit_code::<crate::lab::sweep::Options>(&args), EXIT_USAGE.into());
     assert_eq!(exit_code::<Options>(&[path("1"), path("1")]), EXIT_USAGE.into());
     assert_eq!(exit_code::<Options>(&[""; 0]), EXIT_USAGE.into());
     assert_eq!(exit_code::<Options>(&[path("nothing")]), EXIT_USAGE.into());

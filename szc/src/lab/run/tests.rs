@@ -12,16 +12,16 @@ const WORK: &str = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done";
 fn measured_file(options: &[&str], command: &str) -> (ExitCode, SamplesFile) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let mut words = vec!["--quiet", "--seed", "7", "--json", path.to_str().unwrap()];
-    words.extend(options);
-    words.extend(["--", command]);
-    let code = exit_code::<Options>(&words);
+    let mut args = vec!["--quiet", "--seed", "7", "--json", path.to_str().unwrap()];
+    args.extend(options);
+    args.extend(["--", command]);
+    let code = exit_code::<Options>(&args);
     (code, io::read(&path).unwrap())
 }
 
 #[test]
 fn senseless_command_lines_are_usage_errors() {
-    for words in [
+    for args in [
         &["true", "true"][..],
         &[],
         &["--runs", "1", "--", "true"],
@@ -32,7 +32,7 @@ fn senseless_command_lines_are_usage_errors() {
         &["--cpu", "100000", "--", "true"],
         &["--resume", "/nonexistent.json"],
     ] {
-        assert_eq!(exit_code::<Options>(words), ExitCode::from(EXIT_USAGE), "{words:?}");
+        assert_eq!(exit_code::<Options>(args), ExitCode::from(EXIT_USAGE), "{args:?}");
     }
 }
 
@@ -74,15 +74,15 @@ fn a_saved_run_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     let path = path.to_str().unwrap();
-    let words = ["--quiet", "--runs", "3", "--metric", "wall", "--json", path, "--", "true"];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["--quiet", "--runs", "3", "--metric", "wall", "--json", path, "--", "true"];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     assert_eq!(exit_code::<Options>(&["--quiet", path]), ExitCode::from(EXIT_VERDICT));
     let again = folder.path().join("again.json");
-    let words = ["--quiet", path, "--metric", "rss", "--json", again.to_str().unwrap()];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_VERDICT));
+    let args = ["--quiet", path, "--metric", "rss", "--json", again.to_str().unwrap()];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
     assert_eq!(io::read(&again).unwrap().design.metric, Metric::Rss);
-    let words = ["--quiet", path, "--metric", "instructions"];
-    assert_eq!(exit_code::<Options>(&words), ExitCode::from(EXIT_USAGE));
+    let args = ["--quiet", path, "--metric", "instructions"];
+    assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE));
     std::fs::write(path, "{").unwrap();
     assert_eq!(exit_code::<Options>(&["--quiet", path]), ExitCode::from(EXIT_USAGE));
 }

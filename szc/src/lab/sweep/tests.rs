@@ -10,14 +10,14 @@ use crate::samples::{Command, EndedRecord, io};
 /// Counts to {n}.
 const LOOP: &str = "i=0; while [ $i -lt {n} ]; do i=$((i+1)); done";
 
-fn sweep_of(words: &[&str]) -> (ExitCode, Option<SamplesFile>) {
+fn sweep_of(args: &[&str]) -> (ExitCode, Option<SamplesFile>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
     let json = format!("--json={}", path.display());
     let cache = format!("--cache={}", folder.path().join("cache").display());
-    let words: Vec<OsString> =
-        ["--quiet", &json, &cache].iter().chain(words).map(OsString::from).collect();
-    (exit_code::<Options>(&words), io::read(&path).ok())
+    let args: Vec<OsString> =
+        ["--quiet", &json, &cache].iter().chain(args).map(OsString::from).collect();
+    (exit_code::<Options>(&args), io::read(&path).ok())
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_level_that_is_there_twice_is_refused_before_anything_runs() {
 
 #[test]
 fn the_reference_is_the_level_that_the_user_names() {
-    let words =
+    let args =
         ["--fixed=6", "--warmup=0", "--param=n=100,200,20000", "--reference=20000", "--", LOOP];
-    let (code, file) = sweep_of(&words);
+    let (code, file) = sweep_of(&args);
     assert_eq!(code, EXIT_VERDICT.into());
     let file = file.unwrap();
     let levels: Vec<&str> = file.programs.iter().filter_map(|one| one.level.as_deref()).collect();
@@ -90,7 +90,7 @@ fn a_program_that_fails_ends_the_sweep_and_keeps_what_was_measured() {
 
 #[test]
 fn usage_errors_come_before_anything_runs() {
-    for words in [
+    for args in [
         &["--param=n=1,2"][..],
         &["--", "true"],
         &["--param=n=1", "--", "echo {n}"],
@@ -103,8 +103,8 @@ fn usage_errors_come_before_anything_runs() {
         &["--param=n=1,2", "--", "'"],
         &["--rev=main", "--rev=HEAD", "--", "true"],
     ] {
-        let (code, file) = sweep_of(words);
-        assert_eq!(code, EXIT_USAGE.into(), "{words:?}");
+        let (code, file) = sweep_of(args);
+        assert_eq!(code, EXIT_USAGE.into(), "{args:?}");
         assert_eq!(file, None);
     }
     assert_eq!(exit_code::<Options>(&["--help"]), EXIT_VERDICT.into());
@@ -112,8 +112,8 @@ fn usage_errors_come_before_anything_runs() {
 
 #[test]
 fn a_broken_build_is_a_failure_of_the_program() {
-    let words = ["--build=exit {n}", "--param=n=0,1", "--", "./bench"];
-    assert_eq!(sweep_of(&words).0, EXIT_PROGRAM.into());
+    let args = ["--build=exit {n}", "--param=n=0,1", "--", "./bench"];
+    assert_eq!(sweep_of(&args).0, EXIT_PROGRAM.into());
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn plan(file: &SamplesFile) -> Vec<(usize, u32, u32, u64)> {
 
 #[test]
 fn a_sweep_that_was_cut_off_names_all_programs_and_is_gone_on_with() {
-    let words =
+    let args =
         ["--fixed=6", "--seed=3", "--warmup=0", "--param=n=1,200", "--name=one", "--name=two"];
-    let (code, whole) = sweep_of(&[&words[..], &["--", LOOP, &format!("{LOOP}; true")]].concat());
+    let (code, whole) = sweep_of(&[&args[..], &["--", LOOP, &format!("{LOOP}; true")]].concat());
     assert_eq!(code, EXIT_VERDICT.into());
     let whole = whole.unwrap();
 
@@ -161,8 +161,8 @@ fn a_sweep_that_was_cut_off_names_all_programs_and_is_gone_on_with() {
 
 #[test]
 fn a_file_that_no_sweep_wrote_is_not_gone_on_with() {
-    let words = ["--fixed=6", "--warmup=0", "--param=n=1,2", "--", LOOP];
-    let good = sweep_of(&words).1.unwrap();
+    let args = ["--fixed=6", "--warmup=0", "--param=n=1,2", "--", LOOP];
+    let good = sweep_of(&args).1.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.json");
     let spoilers: [fn(&mut SamplesFile); 4] = [
@@ -175,18 +175,18 @@ fn a_file_that_no_sweep_wrote_is_not_gone_on_with() {
         let mut bad = good.clone();
         spoil(&mut bad);
         io::write(&path, &bad).unwrap();
-        let words = ["-q".as_ref(), "--resume".as_ref(), path.as_os_str()];
-        assert_eq!(exit_code::<Options>(&words), EXIT_USAGE.into(), "{place}");
+        let args = ["-q".as_ref(), "--resume".as_ref(), path.as_os_str()];
+        assert_eq!(exit_code::<Options>(&args), EXIT_USAGE.into(), "{place}");
     }
-    let words = ["--resume=x.json", "--fixed=7"].map(OsString::from);
-    assert_eq!(exit_code::<Options>(&words), EXIT_USAGE.into());
+    let args = ["--resume=x.json", "--fixed=7"].map(OsString::from);
+    assert_eq!(exit_code::<Options>(&args), EXIT_USAGE.into());
 }
 
 #[test]
 fn shards_have_the_layouts_of_the_whole_sweep() {
-    let words = ["--fixed=6", "--seed=3", "--warmup=0", "--param=n=1,200"];
+    let args = ["--fixed=6", "--seed=3", "--warmup=0", "--param=n=1,200"];
     let programs = ["--", LOOP, &format!("{LOOP}; true"), &format!("{LOOP}; true; true")];
-    let of = |shard: &[&str]| sweep_of(&[&words[..], shard, &programs[..]].concat());
+    let of = |shard: &[&str]| sweep_of(&[&args[..], shard, &programs[..]].concat());
     let whole = of(&[]).1.unwrap();
     let seeds = |file: &SamplesFile, name: &str| -> Vec<(usize, u32, u64)> {
         let first = file.programs.iter().position(|one| one.workload.as_deref() == Some(name));

@@ -18,10 +18,10 @@ pub fn reproduction(file: &SamplesFile) -> String {
     if has_seed || !file.was_measured() {
         return command_line(file);
     }
-    let mut words: Vec<String> = file.command_line.iter().map(|word| quoted(word)).collect();
-    let place = words.len().min(2);
-    words.insert(place, format!("--seed {}", file.design.plan.seed));
-    words.join(" ")
+    let mut args: Vec<String> = file.command_line.iter().map(|word| quoted(word)).collect();
+    let place = args.len().min(2);
+    args.insert(place, format!("--seed {}", file.design.plan.seed));
+    args.join(" ")
 }
 
 /// `word` in the form that POSIX shells read as this one word.

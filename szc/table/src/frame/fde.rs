@@ -7,7 +7,7 @@
 use super::flow::StackFlow;
 use super::resizable::FdeTemplate;
 use szc_abi::cursor::Cursor;
-use szc_abi::unwind::{Frame, Frames, Handlers};
+use szc_abi::unwind::{EhFrame, Fde, Lsda};
 use szc_abi::{FixedFrame, MAX_OFFSET, put_offset};
 
 /// Numbers of registers in FDEs (System V ABI, figure 3.36).
@@ -32,7 +32,7 @@ struct Row {
 
 /// The FDE of one function, taken over instruction by instruction.
 pub struct FdeRewrite<'a> {
-    frame: &'a Frame<'a>,
+    frame: &'a Fde<'a>,
     flow: &'a StackFlow,
     row: Row,
     rows: Vec<Row>,
@@ -48,8 +48,8 @@ impl<'a> FdeRewrite<'a> {
     pub fn only_frame(
         start: u64,
         bytes: u64,
-        unwind: &Frames<'a>,
-    ) -> Result<Option<Frame<'a>>, FixedFrame> {
+        unwind: &EhFrame<'a>,
+    ) -> Result<Option<Fde<'a>>, FixedFrame> {
         let mut found = Vec::new();
         unwind.for_each(start, start + bytes, |frame| found.push(*frame));
         if found.len() != unwind.count(start, start + bytes) {
@@ -62,21 +62,21 @@ impl<'a> FdeRewrite<'a> {
         }
     }
 
-    fn new(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
-        if !frame.is_relative_4() || frame.handlers == Handlers::Unknown {
+    fn new(frame: &'a Fde<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
+        if !frame.is_relative_4() || frame.lsda == Lsda::Unknown {
             return Err(FixedFrame::Unwinding);
         }
         let mut out = frame.entry[..frame.instructions_at()].to_vec();
         out.reserve(frame.instructions.len() + 16);
         let mut row = Row { from: frame.start, register: 0, offset: 0, grows: false };
         // What holds at the entry: the stack pointer, and the return address below the CFA.
-        let mut common = Cursor::new(frame.common.instructions);
-        if common.u8() != Some(0x0c) {
+        let mut cie = Cursor::new(frame.cie.instructions);
+        if cie.u8() != Some(0x0c) {
             return Err(FixedFrame::Unwinding);
         }
-        row.register = common.unsigned().ok_or(FixedFrame::Unwinding)?;
-        row.offset = common.unsigned().ok_or(FixedFrame::Unwinding)?;
-        let rest = common.rest();
+        row.register = cie.unsigned().ok_or(FixedFrame::Unwinding)?;
+        row.offset = cie.unsigned().ok_or(FixedFrame::Unwinding)?;
+        let rest = cie.rest();
         let is_usual = rest.starts_with(&[0x90, 1]) && rest[2..].iter().all(|&byte| byte == 0);
         if row.register != STACK_POINTER || row.offset != 8 || !is_usual {
             return Err(FixedFrame::Unwinding);
@@ -94,7 +94,7 @@ impl<'a> FdeRewrite<'a> {
     }
 
     /// The whole FDE, which must say what the instructions do.
-    pub fn of(frame: &'a Frame<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
+    pub fn of(frame: &'a Fde<'a>, flow: &'a StackFlow) -> Result<Self, FixedFrame> {
         let mut rewrite = Self::new(frame, flow)?;
         rewrite.run()?;
         rewrite.check_calls()?;
@@ -243,14 +243,14 @@ impl<'a> FdeRewrite<'a> {
         self.out.resize(self.out.len().next_multiple_of(8), 0);
         let length = u32::try_from(self.out.len() - 4).map_err(|_| FixedFrame::Unwinding)?;
         self.out[..4].copy_from_slice(&length.to_le_bytes());
-        let lsda = match self.frame.handlers {
-            Handlers::Relative { at, address } => {
+        let lsda = match self.frame.lsda {
+            Lsda::Relative { at, address } => {
                 Some((u32::try_from(at).map_err(|_| FixedFrame::Unwinding)?, address))
             }
-            Handlers::Anywhere | Handlers::Unknown => None,
+            Lsda::Anywhere | Lsda::Unknown => None,
         };
         Ok(FdeTemplate {
-            cie: self.frame.common.address,
+            cie: self.frame.cie.address,
             lsda,
             offsets: self.offsets,
             bytes: self.out,

@@ -16,7 +16,7 @@ use iced_x86::{FlowControl, Mnemonic, Register};
 use smallvec::{SmallVec, smallvec};
 use szc_abi::FixedFrame;
 use szc_abi::stack::{FunctionRecord, Growth};
-use szc_abi::unwind::Frames;
+use szc_abi::unwind::EhFrame;
 
 /// What one change puts in place: a constant, an offset in an FDE, or an instruction. There
 /// are several of them for each frame, so that a place of their own in memory for each would cost
@@ -48,7 +48,7 @@ pub struct Fitted {
 pub fn fit<'data>(
     image: &Image<'data>,
     references: &References<'data>,
-    unwind: Option<&Frames<'_>>,
+    unwind: Option<&EhFrame<'_>>,
 ) -> Fitted {
     let mut fitted = Fitted::default();
     let without_pads = references.covered.is_some();
@@ -121,7 +121,7 @@ struct Code<'a> {
 fn of_function(
     code: Code<'_>,
     self_contained: &SelfContained<'_, '_>,
-    unwind: Option<&Frames<'_>>,
+    unwind: Option<&EhFrame<'_>>,
 ) -> Result<Fit, FixedFrame> {
     let flow = StackFlow::of(code.start, code.bytes)?;
     self_contained.check(code.start, &flow)?;
@@ -132,7 +132,7 @@ fn of_function(
 fn of_self_contained(
     code: Code<'_>,
     flow: StackFlow,
-    unwind: Option<&Frames<'_>>,
+    unwind: Option<&EhFrame<'_>>,
 ) -> Result<Fit, FixedFrame> {
     let Code { start, bytes: code, compiled_bytes, addressed } = code;
     // Linkers take jumps out between the parts of a function, which then run on into each other.

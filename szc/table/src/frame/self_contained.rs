@@ -14,7 +14,7 @@ use crate::read::Image;
 use crate::references::References;
 use std::collections::{HashMap, HashSet};
 use szc_abi::FixedFrame;
-use szc_abi::unwind::Frames;
+use szc_abi::unwind::EhFrame;
 
 /// The ways into functions and out of them.
 pub(super) struct SelfContained<'a, 'data> {
@@ -32,7 +32,7 @@ impl<'a, 'data> SelfContained<'a, 'data> {
     pub(super) fn new(
         image: &Image<'data>,
         references: &'a References<'data>,
-        unwind: Option<&Frames<'_>>,
+        unwind: Option<&EhFrame<'_>>,
     ) -> Self {
         let mut this = Self {
             references,

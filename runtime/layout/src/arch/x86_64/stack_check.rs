@@ -113,13 +113,13 @@ mod tests {
 
     #[test]
     fn the_last_jump_of_a_full_check_changes_in_one_word() {
-        let (at, body, stub, spare) = (0x8000, 0x1020, 0x5000, 0x9000);
-        let [first, last] = [stub, spare].map(|plain| full_check(at, body, plain, -40));
+        let (at, body, stub, unpadded) = (0x8000, 0x1020, 0x5000, 0x9000);
+        let [first, last] = [stub, unpadded].map(|plain| full_check(at, body, plain, -40));
         assert_eq!(first[..FULL_CHECK_BYTES - 4], last[..FULL_CHECK_BYTES - 4]);
         let word = |check: [u8; FULL_CHECK_BYTES]| {
             Word::from_le_bytes(*check[FULL_CHECK_JUMP_AT..].first_chunk().unwrap())
         };
-        assert_eq!(full_check_jump(at + FULL_CHECK_BYTES, spare, word(first)), word(last));
+        assert_eq!(full_check_jump(at + FULL_CHECK_BYTES, unpadded, word(first)), word(last));
         assert_eq!([first[21], first[22], first[27]], [0x0f, 0x82, 0xe9]);
         let branch = i32::from_le_bytes(*first[23..].first_chunk().unwrap());
         assert_eq!((at + 27).wrapping_add_signed(branch as isize), body);
