@@ -3,8 +3,8 @@
 //!
 //! It registers one module pass behind all others, where what it sees is what will be emitted. The
 //! pass first makes functions ask for the originals of return addresses (`callers`). It then
-//! decides about every function (`plan`), inserts stack pads (`pads`) or the reserve that copies
-//! take theirs from (`reserve`), and leaves function records (`records`). Calls that ask the loader
+//! decides about every function (`plan`), inserts stack pads (`pads`) or the slack that copies take
+//! theirs from (`slack`), and leaves function records (`records`). Calls that ask the loader
 //! about their caller stay calls. It does nothing else to a module.
 //!
 //! It is written on inkwell. The entry point has to be Rust's: a `cdylib` exports no symbol of the
@@ -19,7 +19,7 @@ mod mode;
 mod pads;
 mod plan;
 mod records;
-mod reserve;
+mod slack;
 mod variables;
 
 use inkwell::module::Module;
@@ -42,7 +42,7 @@ pub(crate) fn run(module: &Module<'_>) -> llvm::Result<bool> {
         }
         match &function.pad {
             Ok(sites) if function.resizable => {
-                reserve::insert(module, function.function, function.addressed, sites)?;
+                slack::insert(module, function.function, function.addressed, sites)?;
             }
             Ok(sites) => pads.insert(function.function, sites)?,
             Err(_) => {}

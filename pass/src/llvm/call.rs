@@ -1,16 +1,12 @@
 //! Calls: what is called, how, and with which arguments.
 
 use super::attributes::kind;
+use super::call_instruction::Call;
 use super::{block, raw};
 use inkwell::attributes::AttributeLoc;
 use inkwell::values::{
-    BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue,
-    LLVMTailCallKind, PointerValue,
+    BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, LLVMTailCallKind, PointerValue,
 };
-
-/// A `call`, `invoke` or `callbr`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Call<'ctx>(InstructionValue<'ctx>);
 
 /// What a call calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,20 +34,9 @@ pub(crate) enum Width {
 }
 
 impl<'ctx> Call<'ctx> {
-    /// The call that an instruction is.
-    pub(crate) fn of(instruction: InstructionValue<'ctx>) -> Option<Self> {
-        use InstructionOpcode::{Call, CallBr, Invoke};
-        matches!(instruction.get_opcode(), Call | Invoke | CallBr).then_some(Self(instruction))
-    }
-
-    /// The instruction that the call is.
-    pub(crate) fn instruction(self) -> InstructionValue<'ctx> {
-        self.0
-    }
-
     /// The function that makes the call.
     pub(crate) fn caller(self) -> FunctionValue<'ctx> {
-        block(self.0).get_parent().expect("the pass keeps blocks in their functions")
+        block(self.instruction()).get_parent().expect("the pass keeps blocks in their functions")
     }
 
     /// What the call returns, if that is a pointer.
@@ -89,23 +74,23 @@ impl<'ctx> Call<'ctx> {
 
     /// Whether it is inline assembly that may jump (`callbr`).
     pub(crate) fn may_jump(self) -> bool {
-        self.0.get_opcode() == InstructionOpcode::CallBr
+        self.instruction().get_opcode() == InstructionOpcode::CallBr
     }
 
     /// Whether it may become a jump.
     pub(crate) fn is_tail(self) -> bool {
-        self.0.get_tail_call_kind() == Ok(LLVMTailCallKind::LLVMTailCallKindTail)
+        self.instruction().get_tail_call_kind() == Ok(LLVMTailCallKind::LLVMTailCallKindTail)
     }
 
     /// Whether it has to become a jump.
     pub(crate) fn is_musttail(self) -> bool {
-        self.0.get_tail_call_kind() == Ok(LLVMTailCallKind::LLVMTailCallKindMustTail)
+        self.instruction().get_tail_call_kind() == Ok(LLVMTailCallKind::LLVMTailCallKindMustTail)
     }
 
     /// Keeps code generation from making a jump of a call, unless the program must have one. An
     /// `invoke` or `callbr` never becomes one.
     pub(crate) fn forbid_tail_call(self) {
-        if self.0.get_opcode() == InstructionOpcode::Call && !self.is_musttail() {
+        if self.instruction().get_opcode() == InstructionOpcode::Call && !self.is_musttail() {
             self.site().set_tail_call_kind(LLVMTailCallKind::LLVMTailCallKindNoTail);
         }
     }
@@ -117,7 +102,7 @@ impl<'ctx> Call<'ctx> {
 
     /// An argument; none if there is no such argument, or inkwell has no type for it.
     pub(crate) fn argument(self, index: u32) -> Option<BasicValueEnum<'ctx>> {
-        (index < self.arguments()).then(|| raw::operand(&self.0, index)).flatten()
+        (index < self.arguments()).then(|| raw::operand(&self.instruction(), index)).flatten()
     }
 
     /// Whether an argument is passed in this way (`byval`, `sret`, …).

@@ -1,6 +1,6 @@
 //! Where the pass meets LLVM: the plugin's entry point, what inkwell lacks, and what the pass asks
-//! of inkwell's types beyond their own methods. All `unsafe` of the plugin is here, in `plugin` and
-//! `raw`.
+//! of inkwell's types beyond their own methods. All `unsafe` of the plugin is here, in `plugin`,
+//! `loaded` and `raw`.
 //!
 //! inkwell's values are handles. A handle is good as long as the pass runs over the module that it
 //! came from: the pass deletes nothing that it has a handle of, and LLVM does nothing meanwhile.
@@ -9,6 +9,9 @@
 mod attributes;
 mod builder;
 mod call;
+mod call_instruction;
+#[allow(unsafe_code)]
+mod loaded;
 #[allow(unsafe_code)]
 mod plugin;
 #[allow(unsafe_code)]
@@ -16,8 +19,9 @@ pub(crate) mod raw;
 
 pub(crate) use attributes::Attributes;
 pub(crate) use builder::BuilderExt;
-pub(crate) use call::{Call, Callee, Width, constant, pointer};
-pub(crate) use plugin::plugin_path;
+pub(crate) use call::{Callee, Width, constant, pointer};
+pub(crate) use call_instruction::Call;
+pub(crate) use loaded::plugin_path;
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::{Linkage, Module};

@@ -2,7 +2,7 @@
 
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::module::Module;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_char;
 use std::mem::ManuallyDrop;
 
 /// `LLVM_PLUGIN_API_VERSION` of LLVM 22; a program with another one refuses the plugin.
@@ -58,23 +58,4 @@ extern "C" fn szc_pass_run(module: LLVMModuleRef) -> bool {
     // it, so inkwell must not dispose of it.
     let module = unsafe { ManuallyDrop::new(Module::new(module)) };
     crate::run(&module).expect("the pass builds only what inkwell accepts")
-}
-
-/// The file that this plugin was loaded from, as the program that loaded it named it.
-pub(crate) fn plugin_path() -> Option<String> {
-    let mut info = libc::Dl_info {
-        dli_fname: std::ptr::null(),
-        dli_fbase: std::ptr::null_mut(),
-        dli_sname: std::ptr::null(),
-        dli_saddr: std::ptr::null_mut(),
-    };
-    let own = llvmGetPassPluginInfo as *const c_void;
-    // SAFETY: any address may be asked about, and `info` is there to be written.
-    let found = unsafe { libc::dladdr(own, &raw mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: dladdr(3) gives a string that lives as long as the file is loaded.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) };
-    path.to_str().ok().map(str::to_owned)
 }

@@ -107,13 +107,13 @@ const _: () = assert!(
 );
 
 /// Bytes that the pass adds to a resizable frame, so that the constants that move the stack pointer
-/// take 4 bytes and not one. Nothing uses them but prefetches, or stores of [`ROOM_MARK`], whose
+/// take 4 bytes and not one. Nothing uses them but prefetches, or stores of [`SLACK_MARK`], whose
 /// operand says where they lie, so the link step takes both out again.
 pub const RESIZABLE_BYTES: u32 = 144;
 
 /// What is stored in the bytes added to a frame with a frame pointer, to say where they lie. (A
 /// program that stores the same number in a variable on the stack has frames that keep their size.)
-pub const ROOM_MARK: u32 = 0x7a63_9e37;
+pub const SLACK_MARK: u32 = 0x7a63_9e37;
 
 /// How much of the stack a frame may take, if it gets no pad, of what it takes without szc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

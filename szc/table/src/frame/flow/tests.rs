@@ -1,7 +1,7 @@
 //! Functions as compilers write them, with and without what the compiler pass adds.
 
 use super::*;
-use szc_abi::stack::ROOM_MARK;
+use szc_abi::stack::SLACK_MARK;
 
 const START: u64 = 0x1000;
 
@@ -88,7 +88,7 @@ fn what_is_kept_behind_the_room_comes_nearer_to_the_frame_pointer() {
     let by = |opcode: &[u8], distance: i32| [opcode, &distance.to_le_bytes()].concat();
     let spill = |distance| by(&[0x48, 0x89, 0x85], distance); // mov %rax, d(%rbp)
     let lea = |distance| by(&[0x48, 0x8d, 0x85], distance);
-    let mark = |distance| [by(&[0xc7, 0x85], distance), ROOM_MARK.to_le_bytes().to_vec()].concat();
+    let mark = |distance| [by(&[0xc7, 0x85], distance), SLACK_MARK.to_le_bytes().to_vec()].concat();
     let frame = |body: &[&[u8]]| {
         let (take, give_back) = (take(176), give_back(176));
         let ends = [&give_back[..], POP_RBP, RETURN];

@@ -1,5 +1,5 @@
-//! Makes frames resizable: adds a pad reserve, bytes that nothing uses, so that the constants which
-//! move the stack pointer take 4 bytes and a copy's frame can have another size.
+//! Makes frames resizable: adds slack, bytes that nothing uses, so that the constants which move
+//! the stack pointer take 4 bytes and a copy's frame can have another size.
 
 use crate::llvm::{Attributes, BuilderExt, Result};
 use crate::pads::{insertion_point, instruction, keep_unguarded};
@@ -9,16 +9,16 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::builder::Builder;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
-use szc_abi::stack::{RESIZABLE_BYTES, ROOM_MARK};
+use szc_abi::stack::{RESIZABLE_BYTES, SLACK_MARK};
 
-/// Alignment of the reserve in a frame, in bytes: with less, variables would have other places than
+/// Alignment of the slack in a frame, in bytes: with less, variables would have other places than
 /// without it.
-const RESERVE_ALIGNMENT: u32 = 8;
+const SLACK_ALIGNMENT: u32 = 8;
 
-/// How `llvm.prefetch` names the reserve: for reading, into the second level, of data.
+/// How `llvm.prefetch` names the slack: for reading, into the second level, of data.
 const PREFETCH_HOW: [u64; 3] = [0, 2, 1];
 
-/// Where code generation is to put the reserve in a frame: beside the end from which nothing else
+/// Where code generation is to put the slack in a frame: beside the end from which nothing else
 /// is addressed, so that it can be taken out again without changing the place of anything that a
 /// debugger has an address of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum Position {
     Lowest,
 }
 
-/// Adds a reserve to a frame, and uses it wherever a pad would be due. Where variables are
+/// Adds slack to a frame, and uses it wherever a pad would be due. Where variables are
 /// `addressed` the frame gets a frame pointer: copies take their pads at the end that is away from
 /// it, so such a variable lies at one distance from the caller's frame in all of them.
 pub(crate) fn insert<'ctx>(
@@ -51,10 +51,10 @@ pub(crate) fn insert<'ctx>(
     let builder = context.create_builder();
     let position =
         if function.keeps_frame_pointer() { Position::Lowest } else { Position::Highest };
-    let reserve = add(module, &builder, function, position)?;
+    let slack = add(module, &builder, function, position)?;
     for &site in sites {
         builder.position_before(&insertion_point(site));
-        hold(module, &builder, reserve, position)?;
+        hold(module, &builder, slack, position)?;
     }
     Ok(())
 }
@@ -77,7 +77,7 @@ fn add<'ctx>(
         Position::Lowest => behind_variables.or(first),
     };
     builder.position_before(&at.expect("a block has an instruction"));
-    let reserve = match position {
+    let slack = match position {
         Position::Highest => {
             builder.build_alloca(context.i8_type().array_type(RESIZABLE_BYTES), "")?
         }
@@ -86,17 +86,17 @@ fn add<'ctx>(
             builder.build_alloca(context.struct_type(&words, false), "")?
         }
     };
-    instruction(&reserve).set_alignment(RESERVE_ALIGNMENT)?;
-    Ok(reserve)
+    instruction(&slack).set_alignment(SLACK_ALIGNMENT)?;
+    Ok(slack)
 }
 
-/// Makes the function need the reserve, and says where it lies, by an instruction that changes
+/// Makes the function need the slack, and says where it lies, by an instruction that changes
 /// nothing: a prefetch (into all levels but the first), or a store of a mark that nothing reads.
 /// Assembly would do without one, but not every compiler can read assembly: flang cannot.
 fn hold<'ctx>(
     module: &Module<'ctx>,
     builder: &Builder<'ctx>,
-    reserve: PointerValue<'ctx>,
+    slack: PointerValue<'ctx>,
     position: Position,
 ) -> Result<()> {
     let context = module.get_context();
@@ -105,11 +105,11 @@ fn hold<'ctx>(
         Position::Highest => {
             let [access, locality, cache] = PREFETCH_HOW.map(|how| number(how).into());
             let kind = context.ptr_type(AddressSpace::default()).into();
-            let arguments = [reserve.into(), access, locality, cache];
+            let arguments = [slack.into(), access, locality, cache];
             builder.call_intrinsic(module, "llvm.prefetch", kind, &arguments)?;
         }
         Position::Lowest => {
-            builder.build_store(reserve, number(ROOM_MARK.into()))?.set_volatile(true)?;
+            builder.build_store(slack, number(SLACK_MARK.into()))?.set_volatile(true)?;
         }
     }
     Ok(())
