@@ -18,6 +18,7 @@ pub mod elf;
 mod field;
 mod frame;
 pub mod library;
+mod malformed;
 mod reason;
 mod record;
 mod runtime_names;
@@ -27,10 +28,12 @@ pub mod text;
 mod units;
 pub mod unwind;
 mod varint;
+mod version;
 
 pub use field::{Field, FieldKind, FieldReader, JumpTable, TableTarget, TargetReader};
 pub use frame::{CopyFde, FrameReader, MAX_OFFSET, NumberReader, OFFSET_BYTES, put_offset};
 pub use library::digest;
+pub use malformed::Malformed;
 pub use reason::{FixedFrame, Reason};
 pub use record::{Header, Movable, Pinned};
 pub use runtime_names::{
@@ -41,6 +44,7 @@ pub use runtime_names::{
 };
 pub use table_offsets::TableOffsets;
 pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
+pub use version::{ABI_VERSION, MAGIC};
 
 /// Name of the section that holds the table.
 ///
@@ -48,12 +52,6 @@ pub use varint::{MAX_VARINT_BYTES, encode_varint, read_varint};
 /// (`.gnu.warning.SYMBOL`) to whoever uses a symbol: llvm-strip and eu-strip, too, which drop other
 /// sections. Nothing can use a symbol of this name.
 pub const TABLE_SECTION: &str = ".gnu.warning.szc.table";
-
-/// First bytes of every table.
-pub const MAGIC: [u8; 8] = *b"SZCTABLE";
-
-/// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 6;
 
 /// Bytes overwritten at the original entry of a movable function: `jmp *disp32(%rip)`.
 pub const ENTRY_JUMP_BYTES: usize = 6;
@@ -65,37 +63,6 @@ pub const PATCHABLE_ENTRY_BYTES: u32 = 8;
 
 /// Grain of placement of a copy's body, in bytes.
 pub const PLACEMENT_GRAIN_BYTES: u32 = 16;
-
-/// Why a table cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
-    /// The bytes do not begin with [`MAGIC`].
-    NotATable,
-    /// The table has another version than [`ABI_VERSION`]; the version found is given.
-    Version(u32),
-    /// A length or an index points outside the table.
-    OutOfBounds,
-    /// A varint has more than [`MAX_VARINT_BYTES`] bytes, or a tag has no meaning.
-    BadEncoding,
-    /// The links of functions that are copied together do not lead back to where they began.
-    OpenUnit,
-}
-
-impl core::fmt::Display for Malformed {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::NotATable => f.write_str("the bytes are not a relocation table"),
-            Self::Version(found) => {
-                write!(f, "the table has version {found}; this szc reads version {ABI_VERSION}")
-            }
-            Self::OutOfBounds => f.write_str("the table points outside itself"),
-            Self::BadEncoding => f.write_str("the table has a field that has no meaning"),
-            Self::OpenUnit => f.write_str("the table has a unit of functions that does not close"),
-        }
-    }
-}
-
-impl core::error::Error for Malformed {}
 
 /// A table whose outline was checked: every record and the start of every field stream is inside.
 #[derive(Clone, Copy, Debug)]
@@ -301,10 +268,4 @@ impl<'a> Table<'a> {
             Err(Malformed::OutOfBounds)
         }
     }
-}
-
-/// Reads a little-endian `u32` at `at`.
-pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let word = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }

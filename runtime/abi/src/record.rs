@@ -1,6 +1,6 @@
 //! The fixed-size records of a table: header, movable functions, pinned functions.
 
-use crate::{ABI_VERSION, FixedFrame, MAGIC, Malformed, u32_at};
+use crate::{ABI_VERSION, FixedFrame, MAGIC, Malformed};
 
 /// Outline of a table. Offsets are in bytes from the table's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -304,6 +304,12 @@ impl Pinned {
             reason: u32_at(bytes, 12)?,
         })
     }
+}
+
+/// Reads a little-endian `u32` at `at`.
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }
 
 #[cfg(test)]
