@@ -1,6 +1,6 @@
 //! Files by descriptors that close themselves.
 
-use super::{EINTR, Errno, check};
+use super::errno::{EINTR, Errno, check};
 use crate::arch::{nr, syscall};
 use core::ffi::CStr;
 
@@ -69,7 +69,7 @@ impl File {
     /// lower.
     pub fn set_size(&self, bytes: usize) -> Result<(), Errno> {
         if bytes > super::limit(super::LIMIT_FILE_BYTES) {
-            return Err(super::EFBIG);
+            return Err(super::errno::EFBIG);
         }
         // SAFETY: no memory is involved.
         check(unsafe { syscall(nr::FTRUNCATE, [self.0 as usize, bytes, 0, 0, 0, 0]) }).map(drop)

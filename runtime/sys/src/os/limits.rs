@@ -2,8 +2,9 @@
 //!
 //! Sources: `prlimit(2)`, `madvise(2)`, `mincore(2)`; Linux `mm/mmap.c`, `acct_stack_growth`.
 
-use super::process_id;
-use super::{Errno, PAGE_BYTES, check};
+use super::errno::{Errno, check};
+use super::memory::PAGE_BYTES;
+use super::process::process_id;
 use crate::arch::{nr, syscall};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

@@ -35,7 +35,7 @@ pub fn futex_wait_until(word: &AtomicU32, expected: u32, deadline_ns: u64) -> bo
         TIMED_OUT => true,
         _ => {
             // A kernel that does not know this form: nobody wakes, but time passes.
-            super::sleep_until(deadline_ns);
+            super::clock::sleep_until(deadline_ns);
             true
         }
     }

@@ -1,7 +1,8 @@
 //! Mappings of memory: `mmap(2)` and its relatives.
 
-use super::{EINVAL, Errno, File, check};
+use super::errno::{EINVAL, Errno, check};
 use crate::arch::{nr, syscall};
+use core::ptr::null_mut;
 
 /// The pages may not be touched.
 pub const PROT_NONE: usize = 0;
@@ -46,31 +47,6 @@ pub unsafe fn map(
     check(result).map(|address| address as *mut u8)
 }
 
-/// Maps a part of a file, readable and private, where nothing is.
-///
-/// Profilers are told of every mapping of a file, and take the lowest one for the place where it
-/// was loaded as an image (perf 6.1). So it is moved to where they are not told of, and they see
-/// other memory take the place that they know.
-pub fn map_file(file: &File, bytes: usize, offset: usize) -> Result<*mut u8, Errno> {
-    // SAFETY: without MAP_FIXED nothing existing is touched.
-    let told = unsafe { map(0, bytes, PROT_READ, MAP_PRIVATE, file.descriptor(), offset)? };
-    let at_once = UNUSED | MAP_FIXED_NOREPLACE;
-    let Ok(place) = map_inaccessible(bytes) else { return Ok(told) };
-    // SAFETY: both are mappings of a moment ago.
-    let Ok(moved) = (unsafe { remap_to(told, bytes, bytes, place as usize) }) else {
-        // SAFETY: as above; nobody uses it.
-        unsafe { unmap(place, bytes) };
-        return Ok(told);
-    };
-    // SAFETY: MAP_FIXED_NOREPLACE touches nothing that exists, and what was mapped is nobody's.
-    unsafe {
-        if let Ok(over) = map(told as usize, bytes, PROT_NONE, at_once, -1, 0) {
-            unmap(over, bytes);
-        }
-    }
-    Ok(moved)
-}
-
 /// Private zeroed memory that takes space only where it is touched.
 pub fn map_anonymous(bytes: usize) -> Result<*mut u8, Errno> {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -87,7 +63,7 @@ pub fn map_accounted(bytes: usize) -> Result<*mut u8, Errno> {
 }
 
 /// Addresses that are to be used by nobody else.
-const UNUSED: usize = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+pub(super) const UNUSED: usize = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 /// Keeps addresses where nothing is from being used, without memory.
 pub fn map_inaccessible(bytes: usize) -> Result<*mut u8, Errno> {
@@ -243,4 +219,15 @@ pub fn map_wiped_on_fork(bytes: usize) -> Result<*mut u8, Errno> {
 pub fn map_shared(bytes: usize) -> Result<*mut u8, Errno> {
     // SAFETY: without MAP_FIXED nothing existing is touched.
     unsafe { map(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) }
+}
+
+/// End of the heap that `brk(2)` manages.
+pub fn heap_end() -> usize {
+    // SAFETY: 0 changes nothing.
+    unsafe { syscall(nr::BRK, [0; 6]).cast_unsigned() }
+}
+
+/// A null pointer of any type.
+pub const fn null<T>() -> *mut T {
+    null_mut()
 }

@@ -1,6 +1,7 @@
 //! Signal actions and masks, as the kernel has them.
 
-use super::{Errno, check};
+use super::errno::{Errno, check};
+use super::process::{exit_group, raise};
 use crate::arch::{nr, syscall};
 
 /// A signal action as the kernel has it.
@@ -79,8 +80,8 @@ pub fn abort() -> ! {
     // SAFETY: the default action has no handler.
     let _ = unsafe { signal_action(SIGABRT, Some(&SignalAction::DEFAULT)) };
     let _ = signal_mask(UNBLOCK, Some(1 << (SIGABRT - 1)));
-    super::raise(SIGABRT);
-    super::exit_group(128 + SIGABRT)
+    raise(SIGABRT);
+    exit_group(128 + SIGABRT)
 }
 
 /// Does something for which the kernel may send this thread `signal`; if it says that it was
