@@ -4,7 +4,7 @@
 //! libc, no allocation, no thread-local storage; all signals are blocked while a handler runs.
 
 use crate::arch;
-use crate::exports::fatal;
+use crate::exports::entries::fatal_handler;
 use crate::facts;
 use crate::os::{self, LAST_SIGNAL, LIBC_SIGNALS, SIG_DFL, SignalAction};
 use crate::report;
@@ -48,7 +48,7 @@ fn ends_by_default(signal: i32) -> bool {
 
 fn log_action() -> SignalAction {
     SignalAction {
-        handler: fatal::fatal_handler(),
+        handler: fatal_handler(),
         flags: os::SA_SIGINFO | os::SA_RESTORER | os::SA_RESETHAND,
         restorer: arch::restorer(),
         mask: u64::MAX,
@@ -71,7 +71,7 @@ pub fn action_for(signal: i32, wanted: SignalAction) -> SignalAction {
 
 /// Whether a handler is the one that writes the log, which the program does not know of.
 pub fn is_log_handler(handler: usize) -> bool {
-    handler == fatal::fatal_handler()
+    handler == fatal_handler()
 }
 
 /// The action that the program believes to be installed.
@@ -88,7 +88,7 @@ pub fn visible_action(signal: i32, installed: SignalAction) -> SignalAction {
 /// Handler of signals that end the program: writes the log and lets the signal happen again.
 ///
 /// # Safety
-/// Called by the kernel only, by way of [`fatal::fatal_handler`].
+/// Called by the kernel only, by way of [`fatal_handler`].
 pub unsafe extern "C" fn fatal(signal: i32, info: *mut c_void, _context: *mut c_void) {
     report::write_log();
     // SA_RESETHAND made the action the default. A fault happens again by itself when the handler

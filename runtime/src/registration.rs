@@ -1,7 +1,7 @@
 //! Begins and ends code randomization of an image, and registers it with unwinders, debuggers and
 //! profilers.
 
-use crate::exports::resolver::{resolver, stub_pattern};
+use crate::exports::entries::{resolver, stub_pattern};
 use crate::reclaim::blocked::{self, Blocked};
 use crate::{symbols, unwind};
 use core::ffi::CStr;

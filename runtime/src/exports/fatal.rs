@@ -28,13 +28,3 @@ global_asm!(
     ".size szc_rt_fatal, . - szc_rt_fatal",
     fatal = sym crate::handlers::fatal,
 );
-
-unsafe extern "C" {
-    fn szc_rt_fatal();
-}
-
-/// Address of the handler.
-#[must_use]
-pub fn fatal_handler() -> usize {
-    szc_rt_fatal as *const () as usize
-}

@@ -5,16 +5,18 @@
 mod children;
 mod credentials;
 pub mod debugger;
-pub mod fatal;
+pub mod entries;
+mod fatal;
 pub mod heap;
 mod libraries;
-pub mod resolver;
+pub mod own;
+mod resolver;
 mod signals;
 mod stacks;
 mod start;
 mod threads;
 pub mod unwinding;
-pub mod variadic;
+mod variadic;
 
 use core::ffi::c_int;
 use szc_sys::errno;

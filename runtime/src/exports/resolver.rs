@@ -119,23 +119,6 @@ global_asm!(
     stack = const RESOLVER_STACK_BYTES,
 );
 
-unsafe extern "C" {
-    fn szc_rt_stub();
-    fn szc_rt_resolve();
-}
-
-/// Address of the stubs' pattern, whose unwind information holds for all of them.
-#[must_use]
-pub fn stub_pattern() -> usize {
-    szc_rt_stub as *const () as usize
-}
-
-/// What the pointer of an image's stubs holds.
-#[must_use]
-pub fn resolver() -> usize {
-    szc_rt_resolve as *const () as usize
-}
-
 /// What the resolver's entry calls.
 ///
 /// # Safety
@@ -148,7 +131,7 @@ unsafe extern "C" fn szc_rt_resolve_call(address: usize, goes_on_at: *mut usize)
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::exports::entries::stub_pattern;
     use szc_layout::arch::patch::{STUB_BYTES, stub};
 
     #[test]

@@ -6,7 +6,8 @@
 use super::budget_share;
 use super::found::{self, Found};
 use super::record::{Library, tables_of};
-use super::{Wanted, seeds};
+use super::seeds;
+use super::wanted::Wanted;
 use crate::arch;
 use crate::arch::pads::{pad_state, thread_pointer};
 use crate::images::Images;

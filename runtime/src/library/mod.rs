@@ -13,31 +13,18 @@ mod budget_share;
 mod found;
 pub mod record;
 mod seeds;
+mod wanted;
 
 use crate::os;
 pub use crate::state::CHANGES;
 use crate::state::{self, CODE};
 use crate::{fork, maintenance, unwind};
 use szc_abi::library::LibraryImage;
-use szc_code::budget::Budget;
 use szc_code::code::Code;
 use szc_code::refused::Refused;
-use szc_layout::slot::{CopyShape, Order};
+use szc_layout::slot::Order;
 use szc_sys::once::Once;
-
-/// What is to be done with libraries.
-pub struct Wanted {
-    /// Seed of all layouts.
-    pub seed: u64,
-    /// Their code is copied.
-    pub code: bool,
-    /// What copies are to be like.
-    pub shape: CopyShape,
-    /// Their frames get pads.
-    pub stack: bool,
-    /// Memory for copies of the program's code.
-    pub budget: Budget,
-}
+pub use wanted::Wanted;
 
 static WANTED: Once<Wanted> = Once::new();
 

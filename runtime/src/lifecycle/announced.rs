@@ -7,7 +7,8 @@
 //! Sources: clone(2), syscall(2); glibc manual, "Creating a Process".
 
 use super::fork::{announce, go_on_in_child, go_on_in_parent, mark};
-use crate::exports::variadic::{self, clone_child};
+use crate::exports::entries::clone_child;
+use crate::exports::own;
 use crate::next;
 use crate::os::tasks;
 use crate::reclaim::blocked::{self, Blocked};
@@ -57,7 +58,7 @@ pub extern "C" fn announced_syscall(
     fourth: usize,
     fifth: usize,
 ) -> isize {
-    let next = next::SYSCALL.get().unwrap_or(variadic::own_syscall());
+    let next = next::SYSCALL.get().unwrap_or(own::own_syscall());
     // SAFETY: the program's call; those that make children take at most five arguments.
     announced(|| unsafe { next(number, first, second, third, fourth, fifth) })
 }
@@ -91,8 +92,8 @@ pub fn is_separate(start: usize, stack_end: usize, flags: usize) -> bool {
 }
 
 /// libc's clone(2), or one like it.
-pub fn next_clone() -> variadic::Clone {
-    next::CLONE.get().unwrap_or_else(variadic::own_clone)
+pub fn next_clone() -> own::Clone {
+    next::CLONE.get().unwrap_or_else(own::own_clone)
 }
 
 /// clone(2) of a child with memory of its own.

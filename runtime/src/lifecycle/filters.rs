@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::{announced, maintenance};
-use crate::exports::variadic;
+use crate::exports::own;
 use crate::images::Images;
 use crate::library;
 use crate::next;
@@ -27,7 +27,7 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Where syscall(2) goes on.
 pub fn next_syscall() -> usize {
-    next::SYSCALL.address().unwrap_or(variadic::own_syscall() as usize)
+    next::SYSCALL.address().unwrap_or(own::own_syscall() as usize)
 }
 
 /// Before syscall(2). Where to go on.
@@ -53,7 +53,7 @@ pub extern "C" fn before_prctl(operation: u32) -> usize {
     if operation == PR_SET_SECCOMP {
         freeze();
     }
-    next::PRCTL.address().unwrap_or_else(variadic::own_prctl)
+    next::PRCTL.address().unwrap_or_else(own::own_prctl)
 }
 
 /// Freezes code: it stays as it is, for good.

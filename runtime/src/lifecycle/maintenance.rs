@@ -4,7 +4,7 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
-use super::round::Round;
+use super::round::{LOOK_NS, Round};
 pub use super::suspension::leave_for_good;
 use super::{children, suspension};
 use crate::arch;
@@ -18,9 +18,6 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use szc_abi::text::parse_decimal;
 
 const STACK_BYTES: usize = 128 << 10;
-
-/// Time between looks at whether the program is still there, and before a silent child is doubted.
-pub(super) const LOOK_NS: u64 = 250_000_000;
 
 /// Flags of clone(2).
 const CLONE_VM: usize = 0x100;

@@ -6,11 +6,13 @@
 //! waited for without that lock.
 
 use super::children;
-use super::maintenance::LOOK_NS;
 use crate::os;
 use crate::state::{self, CHANGES, CODE};
 use crate::symbols;
 use szc_code::plan::Prepared;
+
+/// Time between looks at whether the program is still there, and before a silent child is doubted.
+pub(super) const LOOK_NS: u64 = 250_000_000;
 
 /// Time between looks whether a child has its own copies, at first. Later it grows with the time
 /// that was waited.
