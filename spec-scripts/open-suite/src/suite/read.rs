@@ -47,21 +47,15 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Program>> {
         if !names.insert(program.name()) {
             problems.add(program.name.span(), format!("a second program {:?}", program.name()));
         }
-        for (span, problem) in problems_of(program) {
-            problems.add(span, problem);
-        }
+        check(program, &mut problems);
     }
     let lines: Vec<String> = problems.in_order().iter().map(Problem::to_string).collect();
     if lines.is_empty() { Ok(programs) } else { bail!("{}", lines.join("\n")) }
 }
 
-type Found = (Range<usize>, String);
-
-fn problems_of(program: &Program) -> Vec<Found> {
-    let mut problems = Vec::new();
+fn check(program: &Program, problems: &mut Problems<'_>) {
     let name = program.name();
-    let mut say =
-        |span: Range<usize>, text: String| problems.push((span, format!("{name}: {text}")));
+    let mut say = |span: Range<usize>, text: String| problems.add(span, format!("{name}: {text}"));
     let valid = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
     if name.is_empty()
         || !name.chars().all(|character| valid(character) || "+.".contains(character))
@@ -108,16 +102,13 @@ fn problems_of(program: &Program) -> Vec<Found> {
         Some(_) => {}
     }
     for workload in workloads {
-        problems.extend(problems_of_workload(program, workload));
+        check_workload(program, workload, problems);
     }
-    problems
 }
 
-fn problems_of_workload(program: &Program, workload: &Workload) -> Vec<Found> {
+fn check_workload(program: &Program, workload: &Workload, problems: &mut Problems<'_>) {
     let name = program.workload_name(workload);
-    let mut problems = Vec::new();
-    let mut say =
-        |span: Range<usize>, text: String| problems.push((span, format!("{name}: {text}")));
+    let mut say = |span: Range<usize>, text: String| problems.add(span, format!("{name}: {text}"));
     let args = workload.run.get_ref();
     if !args.first().is_some_and(|word| word.starts_with("{out}/")) {
         say(workload.run.span(), "the first word must be a program in {out}".to_owned());
@@ -148,7 +139,6 @@ fn problems_of_workload(program: &Program, workload: &Workload) -> Vec<Found> {
             say(workload.stdout.span(), format!("`stdout` needs the SHA-256 for {}", size.name()));
         }
     }
-    problems
 }
 
 /// Words in braces that are not known.
