@@ -3,6 +3,7 @@
 mod debugger;
 mod heap;
 mod heap_randomness;
+mod idle_and_forked;
 mod libraries;
 mod library_attaching;
 mod profilers;

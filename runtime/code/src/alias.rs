@@ -187,3 +187,60 @@ unsafe fn replace_without_file(
     os::leave_out_of_dumps(first, bytes);
     Ok(rw)
 }
+
+/// Replaces a part of both aliases, which is accessible afterwards, by fresh memory that `fill`
+/// writes first. Threads may run in the RX alias meanwhile if it is filled with what they execute.
+///
+/// # Safety
+/// Both ranges must be the caller's, and nobody else may write to them meanwhile.
+pub(crate) unsafe fn renew(
+    (rx, rw): (usize, usize),
+    bytes: usize,
+    fill: impl Fn(*mut u8),
+) -> Result<(), Errno> {
+    if !arch::is_simulated() {
+        // No thread of the program sees a descriptor.
+        // SAFETY: the caller's promise.
+        let renewed = unsafe { renew_without_file((rx, rw), bytes, &fill) };
+        if renewed.is_ok() {
+            return Ok(());
+        }
+    }
+    let file = File::memory(c"szc code", bytes)?;
+    let readable = os::PROT_READ | os::PROT_WRITE;
+    let executable = os::PROT_READ | os::PROT_EXEC;
+    let (shared, fixed) = (os::MAP_SHARED | os::MAP_NORESERVE, os::MAP_FIXED);
+    // SAFETY: fresh memory; then the caller's promise.
+    unsafe {
+        let written = os::map(0, bytes, readable, shared, file.descriptor(), 0)?;
+        let written = Mapping::from_raw(written, bytes);
+        fill(written.start());
+        os::leave_out_of_dumps(written.start(), bytes);
+        os::map(rx, bytes, executable, shared | fixed, file.descriptor(), 0)?;
+        os::remap_to(written.into_raw().0, bytes, bytes, rw).map(drop)
+    }
+}
+
+/// As [`renew`]. What is refused changes nothing, but for the last step, which takes no more than
+/// the one before.
+///
+/// # Safety
+/// As [`renew`].
+unsafe fn renew_without_file(
+    (rx, rw): (usize, usize),
+    bytes: usize,
+    fill: impl Fn(*mut u8),
+) -> Result<(), Errno> {
+    let readable = os::PROT_READ | os::PROT_WRITE;
+    let written = map_without_file(bytes, readable)?;
+    let start = written.start();
+    fill(start);
+    // SAFETY: fresh memory; then the caller's promise. It becomes executable elsewhere.
+    unsafe {
+        os::protect(start, bytes, os::PROT_READ | os::PROT_EXEC)?;
+        os::double_mapping(start, bytes, rx)?;
+        os::protect(start, bytes, readable)?;
+        os::leave_out_of_dumps(start, bytes);
+        os::remap_to(written.into_raw().0, bytes, bytes, rw).map(drop)
+    }
+}

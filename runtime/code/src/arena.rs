@@ -4,15 +4,19 @@
 //! The RX alias lies within reach of the image's 32-bit fields. It is divided into places of equal
 //! size; epoch k takes place k, so that its addresses depend on nothing but k.
 
+mod own_pages;
 mod reach;
+mod stamps;
 #[cfg(test)]
 mod tests;
+mod unshare;
 
 use crate::alias::{self, Form};
 use crate::image_file::{Around, FileRoom};
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use reach::reserve_within_reach;
+use stamps::OwnPages;
 use szc_layout::arch::TRAP;
 use szc_layout::arch::patch::{WORD_BYTES, Word, with_bytes};
 use szc_sys::arch;
@@ -33,6 +37,8 @@ pub struct Arena {
     side_bytes: usize,
     /// What both aliases have beside the places.
     around: Around,
+    /// What forked children do not share.
+    own_pages: OwnPages,
 }
 
 // SAFETY: addresses of memory that all threads share. What is written there is written by the
@@ -94,6 +100,7 @@ impl Arena {
             .ok_or(Unavailable::Addresses)?;
         let private = reserved.start();
         let rx = private.wrapping_add(private_bytes);
+        let own_pages = OwnPages::new(places, place_bytes, form).map_err(Unavailable::Memory)?;
         // SAFETY: replaces a part of the reservation, which is ours and unused.
         let rw = unsafe { alias::map(rx as usize, all_bytes, form) };
         let (rw, _) = rw.map_err(Unavailable::Memory)?.into_raw();
@@ -106,6 +113,7 @@ impl Arena {
             form,
             side_bytes,
             around,
+            own_pages,
         };
         arena.open_behind().map_err(Unavailable::Memory)?;
         // SAFETY: the part of the reservation that has the side memory; nobody has used it.
@@ -143,29 +151,51 @@ impl Arena {
             .then(|| ((distance / self.place_bytes) as u32, (distance % self.place_bytes) as u32))
     }
 
+    /// The distance of an address from the first of the places.
+    #[inline]
+    fn inside(&self, address: usize) -> usize {
+        let inside = address.wrapping_sub(self.rx as usize);
+        assert!(inside < self.bytes, "an address of the arena");
+        inside
+    }
+
     /// An address of the places in the RW alias.
     #[inline]
     fn rw(&self, address: usize) -> *mut u8 {
-        let inside = address.wrapping_sub(self.rx as usize);
-        assert!(inside < self.bytes, "an address of the arena");
         // Relaxed: changes only while there is one thread.
-        self.rw.load(Ordering::Relaxed).wrapping_add(inside)
+        self.rw.load(Ordering::Relaxed).wrapping_add(self.inside(address))
     }
 
     /// The aligned word at an address of the places, in the RW alias.
     #[inline]
-    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
+    fn word(&self, at: usize) -> &AtomicU64 {
         // SAFETY: `rw` makes sure that its first byte lies in the alias, which stays mapped as long
         // as the arena is there, and begins on a page, as places do: so does all of an aligned
         // word.
         unsafe { AtomicU64::from_ptr(self.rw(at & !(WORD_BYTES - 1)).cast()) }
     }
 
+    /// The word at an address.
+    #[inline]
+    pub(crate) fn load(&self, at: usize) -> Word {
+        self.word(at).load(Ordering::Relaxed)
+    }
+
+    /// Writes the word at an address. Other processes do not see it.
+    #[inline]
+    pub(crate) fn store(&self, at: usize, word: Word, ordering: Ordering) {
+        let page = self.inside(at) / PAGE_BYTES;
+        if !self.own_pages.is_own(page) {
+            self.take_page(page);
+        }
+        self.word(at).store(word, ordering);
+    }
+
     /// Replaces a word of a patchable entry or a body by one store.
     pub(crate) fn set_word(&self, at: usize, word: Word) {
         // Release: pairs with the fetch of the word by any thread, which finds what was written
         // before it where the word leads.
-        self.word(at).store(word, Ordering::Release);
+        self.store(at, word, Ordering::Release);
         if self.is_breakable() {
             // SAFETY: the word that was just written.
             unsafe { self.mirror(at, WORD_BYTES) };
@@ -176,7 +206,7 @@ impl Arena {
     pub(crate) fn change_word(&self, at: usize, other: Word, mask: Word) {
         // The rest of the word is written by the holder of the lock alone, so it does not change
         // between the load and the store.
-        let word = self.word(at).load(Ordering::Relaxed);
+        let word = self.load(at);
         self.set_word(at, with_bytes(word, other, mask));
     }
 
@@ -227,11 +257,18 @@ impl Arena {
     }
 
     /// Makes a place and those before it accessible, and fills the first `bytes` of it with traps,
-    /// so that nothing but what is copied there runs.
+    /// so that nothing but what is copied there runs; unless it has them (`trapped`).
     ///
     /// # Safety
     /// No thread may be able to reach the place.
-    pub(crate) unsafe fn open(&self, place: u32, bytes: usize) -> Result<(), Errno> {
+    pub(crate) unsafe fn open(
+        &self,
+        (place, trapped): (u32, bool),
+        bytes: usize,
+    ) -> Result<(), Errno> {
+        self.note_prepared(place);
+        // SAFETY: the caller's promise.
+        let trapped = !unsafe { self.renew(place) }? && trapped;
         self.open_places(place + 1)?;
         if self.is_breakable() {
             // What a debugger wrote to an earlier layout goes with it.
@@ -247,14 +284,29 @@ impl Arena {
                 return Err(os::ENOSPC);
             }
         }
+        let bytes = if trapped { 0 } else { bytes.min(self.place_bytes) };
         // SAFETY: the caller's promise; the place is open.
-        unsafe { self.fill(self.address(place, 0), bytes.min(self.place_bytes)) };
+        unsafe { self.fill(self.address(place, 0), bytes) };
         Ok(())
+    }
+
+    /// Makes it possible to fill a place with traps that nobody can reach: other processes may have
+    /// its memory.
+    ///
+    /// # Safety
+    /// No thread may be able to reach the place.
+    pub(crate) unsafe fn leave(&self, place: u32) -> Result<(), Errno> {
+        // SAFETY: the caller's promise.
+        unsafe { self.renew(place) }.map(drop)
     }
 
     /// Gives the memory of the last places that are open back. Whoever could still reach them,
     /// dies.
     pub(crate) fn close(&self, places: &Range<u32>) -> Result<(), Errno> {
+        for place in places.clone() {
+            // SAFETY: nobody can reach what is in the places. What others may have stays theirs.
+            unsafe { self.renew(place) }?;
+        }
         let start = places.start as usize * self.place_bytes;
         let bytes = places.len() * self.place_bytes;
         let rx = self.rx.wrapping_add(start);
@@ -273,6 +325,7 @@ impl Arena {
     /// They must lie in a place that is open, and nobody may be able to reach them any more or yet.
     pub(crate) unsafe fn fill(&self, address: usize, bytes: usize) {
         if bytes > 0 {
+            self.note_filled(self.inside(address), bytes);
             // SAFETY: the caller's promise.
             unsafe { arch::fill_bytes(self.rw(address), TRAP, bytes) };
         }
@@ -321,48 +374,6 @@ impl Arena {
             os::protect(self.rx.add(self.bytes), bytes, os::PROT_READ)
         }
     }
-
-    /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
-    /// the first `places` are accessible. `parts` calls what it gets with the offset in the arena
-    /// and the bytes of each part of them that has meaning. Addresses stay the same. A file is a
-    /// new one, in which nothing is said of layouts yet.
-    ///
-    /// # Safety
-    /// No other thread may run in this process, and the parent must not change the memory
-    /// meanwhile.
-    pub(crate) unsafe fn unshare(
-        &self,
-        places: u32,
-        parts: impl Fn(&mut dyn FnMut(usize, usize)),
-    ) -> Result<(), Errno> {
-        let old = self.rw.load(Ordering::Relaxed);
-        if let Some((start, bytes)) = self.file_range() {
-            let front_bytes = self.around.front_bytes;
-            // SAFETY: replaces our own mapping; the code that runs here is the image's, not the
-            // arena's. The parts lie in both files, and both are accessible there for writing.
-            unsafe {
-                let (rw, _) = alias::map(start, bytes, Form::File)?.into_raw();
-                let rw = rw.add(front_bytes);
-                self.rw.store(rw, Ordering::Relaxed);
-                self.open_places(places)?;
-                self.open_behind()?;
-                copy_parts(parts, old, rw);
-                os::unmap(old.sub(front_bytes), bytes);
-            }
-            return Ok(());
-        }
-        let open_bytes = places as usize * self.place_bytes;
-        // SAFETY: the parts lie in both aliases, and both are accessible there.
-        let fill = |new| unsafe { copy_parts(&parts, old, new) };
-        // SAFETY: replaces our own mapping by one with equal content; the code that runs here is
-        // the image's, not the arena's.
-        unsafe {
-            let rw = alias::replace(self.rx as usize, self.bytes, open_bytes, self.form, fill)?;
-            self.rw.store(rw.into_raw().0, Ordering::Relaxed);
-            os::unmap(old, self.bytes);
-        }
-        Ok(())
-    }
 }
 
 impl Drop for Arena {
@@ -371,13 +382,4 @@ impl Drop for Arena {
         // SAFETY: the mapping of `new` or `unshare`; who owns the arena has no use for it any more.
         unsafe { os::unmap(self.rw.get_mut().sub(front_bytes), self.bytes + self.around.bytes()) };
     }
-}
-
-/// Copies the parts that `parts` calls what it gets with, by their offset and bytes.
-///
-/// # Safety
-/// Each part lies in both aliases, and is accessible there.
-unsafe fn copy_parts(parts: impl Fn(&mut dyn FnMut(usize, usize)), from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise.
-    parts(&mut |start, bytes| unsafe { arch::copy_bytes(to.add(start), from.add(start), bytes) });
 }

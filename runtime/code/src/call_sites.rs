@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::layout_ref::LayoutRef;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use szc_abi::{FieldKind, Malformed};
 use szc_layout::arch::patch::{STUB_MARK_AT, STUB_UNMARKED, WORD_BYTES, Word, first_bytes};
 use szc_layout::body::{Targets, displacement};
@@ -30,21 +30,28 @@ pub(crate) fn retarget(from: LayoutRef<'_>, function: u32, to: LayoutRef<'_>) {
 
 /// Whether calls of a function's copy may lead elsewhere than into its layout.
 pub(crate) fn are_retargeted(layout: LayoutRef<'_>, function: u32) -> bool {
-    let (word, shift) = mark(layout, function);
-    (word.load(Ordering::Relaxed) >> shift) as u8 != STUB_UNMARKED
+    let (at, shift) = mark(layout, function);
+    (layout.arena.load(at) >> shift) as u8 != STUB_UNMARKED
+}
+
+/// Whether what [`retarget`] changes is seen by this process alone.
+pub(crate) fn are_own(layout: LayoutRef<'_>, function: u32) -> bool {
+    let bytes = layout.image.function(function).size as usize;
+    layout.arena.take_bytes(layout.body(function), bytes)
+        && layout.arena.take_bytes(mark(layout, function).0, WORD_BYTES)
 }
 
 /// The word that holds the mark of that, a byte of the function's stub, and where in it.
-fn mark<'a>(layout: LayoutRef<'a>, function: u32) -> (&'a AtomicU64, u32) {
+fn mark(layout: LayoutRef<'_>, function: u32) -> (usize, u32) {
     let at = layout.stub(function) + STUB_MARK_AT;
-    (layout.arena.word(at), 8 * (at % WORD_BYTES) as u32)
+    (at - at % WORD_BYTES, 8 * (at % WORD_BYTES) as u32)
 }
 
 fn set_mark(layout: LayoutRef<'_>, function: u32, mark_byte: u8) {
-    let (word, shift) = mark(layout, function);
+    let (at, shift) = mark(layout, function);
     // The holder of the lock alone writes to stubs.
-    let rest = word.load(Ordering::Relaxed) & !(0xff << shift);
-    word.store(rest | Word::from(mark_byte) << shift, Ordering::Release);
+    let rest = layout.arena.load(at) & !(0xff << shift);
+    layout.arena.store(at, rest | Word::from(mark_byte) << shift, Ordering::Release);
 }
 
 fn retarget_all(from: LayoutRef<'_>, function: u32, to: LayoutRef<'_>) -> Result<(), Malformed> {

@@ -11,7 +11,7 @@
 //! Who is retargeted is kept twice: in a list, and as a mark in memory that is shared with a forked
 //! child, whose copy of the list may be older than its copies of functions.
 
-use crate::call_sites::{are_retargeted, retarget};
+use crate::call_sites::{are_own, are_retargeted, retarget};
 use crate::space::{CodeSpace, Places};
 use szc_sys::os::{Array, Errno};
 
@@ -67,7 +67,10 @@ impl Callers {
         }
         let layout = space.layout(place);
         let Some(function) = layout.slot_at(offset) else { return };
-        if layout.drawn.is_copied(function) && !are_retargeted(layout, function) {
+        if layout.drawn.is_copied(function)
+            && !are_retargeted(layout, function)
+            && are_own(layout, function)
+        {
             self.push(Caller { epoch: layout.drawn.epoch(), place, function });
             retarget(layout, function, space.layout(current));
         }
@@ -93,6 +96,11 @@ impl Callers {
                 self.push(caller);
             }
         }
+    }
+
+    /// Whether some of them are in the layout of an epoch.
+    pub fn are_in(&self, epoch: u64) -> bool {
+        self.list[..self.count].iter().any(|caller| caller.epoch == epoch)
     }
 
     /// In a forked child that has its own copies: finds out who is retargeted in them.

@@ -112,11 +112,15 @@ impl Code {
     /// A thread that fetched an older entry goes where that one led: to a copy that stays.
     pub fn publish(&mut self, prepared: &Prepared) {
         let old = self.epochs.place();
+        if self.take_what_changes().is_err() {
+            return self.stop();
+        }
         for layout in self.layouts() {
             layout.drawn.take_forwarded(|function| {
                 PatchableEntry::of(layout, function).unresolve();
             });
         }
+        self.space.arena.note_published(prepared.place);
         self.install(prepared.place);
         self.epochs.advance(prepared.place);
         self.callers.retarget_all(&self.space, &self.epochs);
@@ -125,6 +129,22 @@ impl Code {
         self.counts.relocations += u64::from(self.current().drawn.copied_count());
         self.counts.retained_bytes += self.counts.live_bytes;
         self.counts.live_bytes = prepared.bytes;
+    }
+
+    /// Makes all memory this process's alone that a new epoch changes: that of the current layout,
+    /// and of older ones that lead there.
+    fn take_what_changes(&self) -> Result<(), Errno> {
+        let current = self.epochs.place();
+        for layout in self.layouts() {
+            let drawn = layout.drawn;
+            let changes = drawn.place() == current
+                || drawn.has_forwarded()
+                || self.callers.are_in(drawn.epoch());
+            if changes {
+                self.space.arena.take_place(drawn.place())?;
+            }
+        }
+        Ok(())
     }
 
     fn unresolve_copies(&self, place: u32) {
@@ -136,7 +156,10 @@ impl Code {
 
     /// Makes calls of all copied functions of the current layout ask the resolver.
     pub fn unresolve_current(&self) {
-        self.unresolve_copies(self.epochs.place());
+        // Otherwise nobody is stopped.
+        if self.space.arena.take_place(self.epochs.place()).is_ok() {
+            self.unresolve_copies(self.epochs.place());
+        }
     }
 
     /// Undoes that.
@@ -281,69 +304,5 @@ impl Code {
     /// Whether places are needed at once.
     pub fn is_hurried(&self) -> bool {
         self.counts.exhausted || self.epochs.is_hurried()
-    }
-
-    /// In a forked child: makes whole what another thread of the parent may have been in the middle
-    /// of, and counts anew. A copy that it had begun is none, and will be written again.
-    pub fn become_child(&mut self) {
-        self.epochs.become_child();
-        let current = self.current();
-        while let Some(last) = current.drawn.copied_count().checked_sub(1)
-            && !current.drawn.is_copied(current.drawn.copied(last))
-        {
-            current.drawn.pop();
-        }
-        let bytes = |function| {
-            let slot = current.image.slot(function);
-            let clone = if current.drawn.has(function, HAS_CLONE) { slot.clone_bytes() } else { 0 };
-            u64::from(slot.bytes + slot.fde_bytes() + clone)
-        };
-        let copied = (0..current.drawn.copied_count()).map(|index| current.drawn.copied(index));
-        let live_bytes = copied.map(bytes).sum();
-        current.drawn.recount_bytes(live_bytes);
-        let all = self.layouts().map(|layout| layout.drawn.copied_bytes()).sum::<u64>();
-        let retained_bytes = all - live_bytes;
-        self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };
-    }
-
-    /// In a forked child: gives it its own copies, and makes every function ask the resolver again.
-    ///
-    /// The parent may have been copying, or have changed entries, while the memory was copied.
-    /// Bodies of what was copied before stay as they are: the child may be inside them.
-    ///
-    /// # Safety
-    /// No other thread may run in this process, and the parent must not change the memory
-    /// meanwhile.
-    pub unsafe fn unshare(&mut self) -> Result<(), Errno> {
-        let Self { space, epochs, .. } = self;
-        let (opened, place_bytes) = (epochs.opened(), space.arena.place_bytes());
-        let parts = |part: &mut dyn FnMut(usize, usize)| {
-            for place in (0..opened).filter(|&place| epochs.is_in_use(place)) {
-                let from = place as usize * place_bytes;
-                space.written(place, |start, bytes| part(from + start, bytes));
-            }
-        };
-        // SAFETY: the caller's promise.
-        unsafe { space.arena.unshare(opened, parts)? };
-        self.layouts().for_each(ask_again);
-        self.callers.find(&self.space, &self.epochs);
-        Ok(())
-    }
-}
-
-/// In a forked child, which has memory of its own with what was written: unresolves all slots, also
-/// those without a copy, because an old one may lead to the current layout. A thread of the parent
-/// may have forwarded an entry of which nothing is known here; checks may so lead to an unpadded
-/// clone that was not copied, and lead to the stub again.
-fn ask_again(layout: LayoutRef<'_>) {
-    let drawn = layout.drawn;
-    drawn.forget_forwarded();
-    for function in 0..layout.image.count() {
-        let entry = PatchableEntry::of(layout, function);
-        entry.unresolve();
-        let has_checks = drawn.is_copied(function) && layout.image.slot(function).padded.is_some();
-        if has_checks && !drawn.has(function, HAS_CLONE) {
-            entry.retarget_checks_to_stub();
-        }
     }
 }

@@ -129,7 +129,7 @@ impl Out for Words<'_> {
     #[inline]
     fn put(&mut self, at: usize, word: Word) {
         // Relaxed: whoever resolves the entries, or makes a check lead here, does so by a release.
-        self.arena.word(self.start + at).store(word, Ordering::Relaxed);
+        self.arena.store(self.start + at, word, Ordering::Relaxed);
     }
 }
 
@@ -143,7 +143,7 @@ fn write_body(
     entry_bytes: u32,
 ) {
     let record = layout.image.function(function);
-    let entry = layout.arena.word(start).load(Ordering::Relaxed);
+    let entry = layout.arena.load(start);
     let body = Body {
         function: record,
         index: function,
@@ -196,7 +196,7 @@ fn put_code(arena: &Arena, start: usize, code: &[u8], without: u32) {
     let (mut out, mut kept) = (Words { arena, start }, first_bytes(without));
     for (index, word) in code.as_chunks().0.iter().enumerate() {
         let at = index * WORD_BYTES;
-        let before = arena.word(start + at).load(Ordering::Relaxed);
+        let before = arena.load(start + at);
         out.put(at, with_bytes(Word::from_le_bytes(*word), before, kept));
         kept = 0;
     }

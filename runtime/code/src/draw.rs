@@ -44,15 +44,14 @@ pub(crate) unsafe fn draw<'a>(
     unsafe { layout.drawn.draw((place, image.count()), (seed, epoch), order) }.ok()?;
     // Clones have traps around them only where a place is used again: memory that nobody needs
     // stays untouched.
-    let trap_bytes = if trapped { 0 } else { slots_bytes };
     // SAFETY: the caller's promise.
-    unsafe { arena.open(place, trap_bytes as usize) }.ok()?;
+    unsafe { arena.open((place, trapped), slots_bytes as usize) }.ok()?;
     for function in 0..image.count() {
         let at = layout.stub(function);
         let stub: [u8; STUB_BYTES] = patch::stub(at, image.resolver_pointer())?;
         for (index, word) in stub.as_chunks().0.iter().enumerate() {
             let word = Word::from_le_bytes(*word);
-            arena.word(at + index * WORD_BYTES).store(word, Ordering::Relaxed);
+            arena.store(at + index * WORD_BYTES, word, Ordering::Relaxed);
         }
         PatchableEntry::of(layout, function).unresolve();
     }

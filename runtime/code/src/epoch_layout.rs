@@ -241,6 +241,11 @@ impl EpochLayout {
         }
     }
 
+    /// Whether entries may be forwarded.
+    pub(crate) fn has_forwarded(&self) -> bool {
+        self.forwarded.load(Ordering::Relaxed) != 0
+    }
+
     /// Calls `visit` with each function whose entries are forwarded, and forgets that they are.
     pub(crate) fn take_forwarded(&self, mut visit: impl FnMut(u32)) {
         let mut left = self.forwarded.swap(0, Ordering::Relaxed);

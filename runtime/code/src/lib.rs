@@ -19,6 +19,7 @@ pub mod counts;
 mod draw;
 pub mod entry_jumps;
 pub mod epoch_layout;
+mod forked;
 pub mod image;
 pub mod image_file;
 pub mod layout_ref;
@@ -32,10 +33,12 @@ pub mod refused;
 pub mod resolver;
 mod self_test;
 pub mod setup;
+pub mod sharing;
 pub mod side_memory;
 pub mod space;
 pub mod table;
 pub mod unpadded_clones;
+mod wanted;
 
 pub use pc_cache::MAX_IMAGES;
 

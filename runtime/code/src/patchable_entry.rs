@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 use crate::layout_ref::LayoutRef;
-use core::sync::atomic::Ordering;
 use szc_abi::Movable;
 use szc_layout::arch::patch::{self, RESOLVED_ENTRY, Word};
 use szc_layout::arch::stack_check::{
@@ -81,9 +80,16 @@ impl<'a> PatchableEntry<'a> {
         self.forward(self.layout.stub(self.function));
     }
 
+    /// Whether what changes here is seen by this process alone. Memory of its own may be refused.
+    pub fn is_own(self) -> bool {
+        let points = self.points().map(|point| point.at);
+        let mut all = core::iter::once(self.word_in_front()).chain(points);
+        all.all(|at| self.layout.arena.take_bytes(at, 1))
+    }
+
     /// Whether calls ask the resolver.
     pub fn is_unresolved(self) -> bool {
-        let word_at = |at| self.layout.arena.word(at).load(Ordering::Relaxed);
+        let word_at = |at| self.layout.arena.load(at);
         let is_patched =
             |point: HotPatchPoint| (word_at(point.at) ^ point.patched()) & point.mask() == 0;
         word_at(self.word_in_front()) == self.way_on(self.layout.stub(self.function))
@@ -142,7 +148,7 @@ impl<'a> PatchableEntry<'a> {
     /// Whether such checks go on in the unpadded clone.
     pub fn has_checks_to_clone(self) -> bool {
         let (at, word) = self.checks_led_to(self.layout.unpadded(self.function));
-        self.layout.arena.word(at).load(Ordering::Relaxed) == word
+        self.layout.arena.load(at) == word
     }
 
     /// The word with the last jump of the full check, and what it is if it leads to an address.
@@ -150,7 +156,7 @@ impl<'a> PatchableEntry<'a> {
         let full_check = self.layout.full_check(self.function);
         let at = full_check + FULL_CHECK_JUMP_AT;
         // Only the holder of the lock changes it, so it is the same until it is stored.
-        let word = self.layout.arena.word(at).load(Ordering::Relaxed);
+        let word = self.layout.arena.load(at);
         (at, stack_check::full_check_jump(full_check + FULL_CHECK_BYTES, target, word))
     }
 }

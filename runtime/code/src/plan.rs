@@ -1,9 +1,11 @@
 //! The next epoch's layout, prepared by the maintenance task while the program runs on in the
 //! current one; and a place that is given back, which is filled with traps meanwhile.
 
-use crate::copy::{complete_for_debugger, copy_unit, resolve_copies};
+use crate::copy::{complete_for_debugger, copy_unit, resolve_copies, write_missing_clone};
 use crate::draw::draw;
+use crate::epoch_layout::HAS_CLONE;
 use crate::layout_ref::LayoutRef;
+use crate::patchable_entry::PatchableEntry;
 use crate::space::CodeSpace;
 use szc_layout::rng::Stream;
 use szc_sys::os::{self, Shared};
@@ -58,9 +60,21 @@ impl Plan {
                 bytes += copy_unit(layout, current.copied(index)).bytes;
             }
         }
+        for (function, is_clone) in self.space.wanted.functions() {
+            bytes += copy_unit(layout, function).bytes;
+            if is_clone {
+                bytes += write_missing_clone(layout, function);
+            }
+        }
         bytes += complete_for_debugger(layout);
         os::synchronize_cores();
         resolve_copies(layout, 0);
+        for (function, is_clone) in self.space.wanted.functions() {
+            if is_clone && layout.drawn.has(function, HAS_CLONE) {
+                PatchableEntry::of(layout, function).retarget_checks_to_clone();
+            }
+        }
+        self.space.wanted.age(self.epoch);
         Some(Prepared { place: self.place, bytes })
     }
 }
@@ -83,6 +97,11 @@ impl Unreachable {
     pub fn poison(&self) -> usize {
         let arena = &self.space.arena;
         let start = arena.address(self.place, 0);
+        // SAFETY: the epoch machine says that nobody can reach the place.
+        if unsafe { arena.leave(self.place) }.is_err() {
+            // Who takes the place tries again.
+            return arena.place_bytes();
+        }
         self.space.written(self.place, |inside, bytes| {
             // SAFETY: parts of a place that is open, which the epoch machine says nobody can reach.
             unsafe { arena.fill(start + inside, bytes) };

@@ -50,6 +50,9 @@ impl Resolver<'_> {
         let current = self.space.layout(self.epochs.place());
         let from = current.drawn.copied_count();
         self.counts.add(copy_unit(current, function));
+        if from != current.drawn.copied_count() {
+            self.space.wanted.note(function, false);
+        }
         // In a forked child copies may wait to be entered again.
         let current_entry = PatchableEntry::of(current, function);
         if current_entry.is_unresolved() {
@@ -58,7 +61,8 @@ impl Resolver<'_> {
             current_entry.resolve();
         }
         let target = current.entry(function);
-        if !is_current {
+        // Otherwise every such call asks.
+        if !is_current && entry.is_own() {
             layout.drawn.note_forwarded(function);
             entry.forward(target);
             if let Some(return_address) = caller.return_address() {
@@ -80,7 +84,11 @@ impl Resolver<'_> {
         if caller.has_pad_reserve() {
             return None;
         }
-        self.counts.live_bytes += write_missing_clone(current, function);
+        let written = write_missing_clone(current, function);
+        if written != 0 {
+            self.space.wanted.note(function, true);
+        }
+        self.counts.live_bytes += written;
         // In a forked child it may be there, and nobody be led there yet.
         let entry = PatchableEntry::of(current, function);
         if !entry.has_checks_to_clone() {

@@ -43,7 +43,7 @@ pub(crate) unsafe fn obstacle(arena: &Arena) -> Option<Refused> {
 /// As [`obstacle`].
 unsafe fn test(arena: &Arena) -> Result<bool, Refused> {
     // SAFETY: the caller's promise.
-    unsafe { arena.open(0, WORD_BYTES) }.map_err(|_| Refused::Memory)?;
+    unsafe { arena.open((0, false), WORD_BYTES) }.map_err(|_| Refused::Memory)?;
     let at = arena.address(0, 0);
     let store = |number| {
         // By the same kind of store as patchable entries, and without a system call: those of an

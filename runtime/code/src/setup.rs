@@ -19,6 +19,7 @@ use crate::side_memory::SideMemory;
 use crate::space::CodeSpace;
 use crate::table::MappedTable;
 use crate::unpadded_clones;
+use crate::wanted::Wanted;
 use core::ffi::CStr;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::patch;
@@ -130,7 +131,8 @@ pub unsafe fn prepare(
     // SAFETY: a use of a place is a byte, and 0 is one that nobody has used.
     let uses = unsafe { Array::zeroed(arena.places() as usize) }.map_err(|_| Refused::Memory)?;
     let callers = Callers::new().map_err(|_| Refused::Memory)?;
-    let space = CodeSpace { image, arena, layouts, stub_pattern };
+    let wanted = Wanted::of(image.count());
+    let space = CodeSpace { image, arena, layouts, stub_pattern, wanted };
     let space = Shared::new(space).map_err(|_| Refused::Memory)?;
     // SAFETY: nobody knows the arena yet.
     let first = unsafe { draw(&space, (0, false), (seed, 0)) }.ok_or(Refused::Memory)?;
@@ -147,6 +149,7 @@ pub unsafe fn prepare(
         counts: Counts { relocations, live_bytes, ..Counts::default() },
     };
     code.install(0);
+    code.space.arena.note_published(0);
     // The stubs and entries of the first epoch were written through the other alias of the memory.
     os::synchronize_cores();
     Ok(code)

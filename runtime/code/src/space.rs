@@ -5,6 +5,7 @@ use crate::arena::Arena;
 use crate::epoch_layout::{EpochLayouts, HAS_CLONE};
 use crate::image::Image;
 use crate::layout_ref::LayoutRef;
+use crate::wanted::Wanted;
 use szc_layout::arch::patch::STUB_BYTES;
 use szc_layout::epoch::{Epochs, Use};
 use szc_sys::os::Array;
@@ -22,6 +23,8 @@ pub struct CodeSpace {
     pub layouts: EpochLayouts,
     /// The pattern of stubs, whose unwind information holds for all of them.
     pub stub_pattern: usize,
+    /// Functions that forked children were the first to call.
+    pub(crate) wanted: Wanted,
 }
 
 impl CodeSpace {

@@ -255,7 +255,7 @@ fn an_old_layout_forwards_to_the_current_one_until_that_changes() {
         next(&mut code);
         let old = old.layout(first);
         assert_eq!(code.resolve(old.stub(0), &NoStack), Some(code.current().entry(0)));
-        let jump = old.arena.word(old.entry(0)).load(Ordering::Relaxed);
+        let jump = old.arena.load(old.entry(0));
         // jmp rel32 from the no-op to the current entry.
         assert_eq!(jump & 0xff, 0xe9);
         let distance = (jump >> 8) as u32;

@@ -7,6 +7,7 @@
 use crate::os;
 use crate::state::CODE;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use szc_code::sharing;
 
 /// The word: generation above, number of children below.
 static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
@@ -18,29 +19,10 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 const NUMBER_BITS: u32 = 16;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
 
-/// Forks that have been announced, and whose calls have not returned in this process.
-static FORKS: AtomicU32 = AtomicU32::new(0);
-
 /// A fork is announced, under the lock of the copies: no epoch begins until its child has its own.
 pub fn expect_fork() {
-    FORKS.fetch_add(1, Ordering::Relaxed);
+    sharing::announce_fork();
     expect_child();
-}
-
-/// The call of a fork that was announced has returned.
-pub fn fork_returned() {
-    // Release: pairs with the acquire in `is_fork_under_way`; the child is there.
-    FORKS.fetch_sub(1, Ordering::Release);
-}
-
-/// Whether a fork that was announced may still make its child.
-fn is_fork_under_way() -> bool {
-    FORKS.load(Ordering::Acquire) != 0
-}
-
-/// In a child, which has announced none.
-pub fn forget_forks() {
-    FORKS.store(0, Ordering::Relaxed);
 }
 
 /// Counts from now on.
@@ -63,9 +45,15 @@ fn word() -> Option<&'static AtomicU32> {
 }
 
 /// Number of children that are expected to say that they have their own copies.
-pub fn pending() -> u32 {
+fn pending() -> u32 {
     // Acquire: pairs with the release in `child_is_separate`; the child has read all it needs.
     word().map_or(0, |word| word.load(Ordering::Acquire) & NUMBER_MASK)
+}
+
+/// Whether nobody else may rely on copies as they are: no child that has not said that it is
+/// separate, and no fork under way, behind which memory is another's as well.
+pub fn all_are_separate() -> bool {
+    pending() == 0 && !sharing::is_fork_under_way()
 }
 
 fn expect_child() {
@@ -97,7 +85,7 @@ pub fn doubt() {
     // Under the lock no fork is announced.
     CODE.with(|_| {
         if let Some(word) = word()
-            && !is_fork_under_way()
+            && !sharing::is_fork_under_way()
             && os::has_no_child()
         {
             let next = (GENERATION.load(Ordering::Relaxed) + 1) & NUMBER_MASK;

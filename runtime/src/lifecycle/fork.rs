@@ -1,7 +1,10 @@
 //! `fork`: the child gets copies of code of its own, and a maintenance task of its own.
 //!
-//! Copies lie in shared memory, because they are mapped twice; a child that went on sharing them
-//! would see its parent's epochs. The handlers registered here run closest to the fork itself: libc
+//! Copies lie in shared memory, because they are mapped twice. From the announcement of a fork on
+//! neither process writes to what both have ([`szc_code::sharing`]), so the child goes on with it.
+//! What follows is for the case that a thread of the parent has written nevertheless, while the
+//! fork was under way, and for arenas that children do not share: then the child makes copies of
+//! its own before anything else. The handlers registered here run closest to the fork itself: libc
 //! runs `prepare` handlers last registered first, the others first registered first, and these are
 //! registered before any of the program's. In between all signals are blocked.
 //!
@@ -47,6 +50,8 @@ use crate::state::{self, CHANGES, CODE};
 use crate::symbols;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use szc_code::code::Code;
+use szc_code::sharing;
 
 unsafe extern "C" {
     fn __register_atfork(
@@ -88,8 +93,11 @@ fn set_mark() {
 /// into one of them.
 pub fn take_over_unannounced_child() {
     let unknown = mark().is_some_and(|mark| mark.load(Ordering::Relaxed) == 0);
-    if unknown && become_separate() {
-        maintenance::restart();
+    if unknown {
+        sharing::note_unannounced();
+        if become_separate() {
+            maintenance::restart();
+        }
     }
 }
 
@@ -120,7 +128,10 @@ extern "C" fn child() {
 pub(super) fn announce() -> u64 {
     let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
     // Under the lock: whoever is beginning an epoch has done so, and others look whether they may.
-    CODE.with(|_| {
+    CODE.with(|images| {
+        if !images.are_frozen() {
+            images.all_mut().for_each(Code::expect_child);
+        }
         children::expect_fork();
     });
     before
@@ -130,7 +141,7 @@ pub(super) fn go_on_in_parent(before: u64, has_child: bool) {
     if !has_child {
         children::expect_one_less();
     }
-    children::fork_returned();
+    CODE.with(|_| sharing::fork_returned());
     let _ = os::signal_mask(2, Some(before));
 }
 
@@ -151,7 +162,7 @@ pub(super) fn go_on_in_child(before: u64) {
 /// knows of the child.
 fn become_separate() -> bool {
     set_mark();
-    children::forget_forks();
+    sharing::become_child();
     CODE.lock().reset();
     CODE.with(Images::become_child);
     symbols::become_child();
@@ -161,5 +172,7 @@ fn become_separate() -> bool {
     stack::become_child();
     // What nobody writes any more can be shared. A program whose code stays shares nothing with its
     // child. SAFETY: the child has one thread, and the parent begins no epoch until it is told.
-    state::is_frozen() || CODE.with(|images| unsafe { images.unshare() }).is_ok()
+    let separate = state::is_frozen() || CODE.with(|images| unsafe { images.unshare() }).is_ok();
+    sharing::forget_written();
+    separate
 }

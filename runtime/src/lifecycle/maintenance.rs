@@ -4,6 +4,7 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
+use super::pace::Pace;
 use super::round::{LOOK_NS, Round};
 pub use super::suspension::leave_for_good;
 use super::{children, suspension};
@@ -131,16 +132,12 @@ extern "C" fn run() -> ! {
     let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
-    let mut deadline = os::monotonic_ns();
-    let mut next_look = deadline + LOOK_NS;
+    let mut pace = Pace::new(interval_ns);
+    let mut next_look = os::monotonic_ns() + LOOK_NS;
     let mut epochs = Round::new();
     loop {
-        let next = if let Some(retry) = epochs.next_try() {
-            retry
-        } else {
-            deadline = (deadline + interval_ns).max(os::monotonic_ns());
-            deadline
-        };
+        let retry = epochs.next_try();
+        let next = retry.unwrap_or_else(|| pace.next());
         let suspended = suspension::sleeps_until(next);
         if suspended || state::is_frozen() {
             drop(reclaimer);
@@ -152,8 +149,12 @@ extern "C" fn run() -> ! {
                 os::exit_task(code);
             }
         }
-        if !epochs.begin() {
+        let begins = retry.is_some() || pace.begins();
+        if begins && !epochs.begin() {
             continue;
+        }
+        if begins {
+            pace.round_over();
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.
@@ -162,13 +163,13 @@ extern "C" fn run() -> ! {
             may_reclaim = reclaimer.is_some();
         }
         if let Some(reclaimer) = &mut reclaimer {
-            reclaimer.step(|| children::pending() == 0);
+            reclaimer.step(children::all_are_separate);
         }
         if !pads && CHANGES.with(is_quiescent) {
             drop(reclaimer);
             os::exit_task(0);
         }
-        if pads {
+        if pads && begins {
             stack::refill(refill_libraries);
         }
     }

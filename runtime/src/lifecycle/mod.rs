@@ -5,7 +5,7 @@
 //! ```text
 //! children      forked children that share copies with this process
 //! suspension    the task goes for calls during which the process must have no other
-//! maintenance   the task; round: one epoch of each image
+//! maintenance   the task; round: one epoch of each image; pace: when it begins
 //! fork          what a child becomes; announced: children that libc's `fork` does not make
 //! filters       code freezes before a filter
 //! ```
@@ -15,5 +15,6 @@ mod children;
 pub mod filters;
 pub mod fork;
 pub mod maintenance;
+mod pace;
 mod round;
 mod suspension;

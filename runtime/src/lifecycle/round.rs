@@ -51,7 +51,7 @@ impl Round {
     pub fn begin(&mut self) -> bool {
         while self.slot < CODE.with(|images| images.slots()) {
             // An image does not go away meanwhile.
-            let begun = children::pending() == 0 && CHANGES.with(|| begin_epoch(self.slot));
+            let begun = children::all_are_separate() && CHANGES.with(|| begin_epoch(self.slot));
             if !begun {
                 self.waits_since_ns.get_or_insert_with(os::monotonic_ns);
                 return false;
@@ -92,7 +92,7 @@ fn begin_epoch(slot: usize) -> bool {
 /// Begins an epoch if no child shares copies. Whether it has begun.
 fn publish(slot: usize, prepared: &Prepared) -> bool {
     CODE.with(|images| {
-        let free = children::pending() == 0;
+        let free = children::all_are_separate();
         if free {
             images.publish(slot, prepared);
         }

@@ -1,12 +1,15 @@
 //#Variants: -O2 | -static | -O2 -no-pie
 //#Flags: -pthread
-//#Epochs: 100
-/* A program that waits in the kernel sees nothing of the epochs that begin meanwhile. */
+//#Epochs: 20
+/* A thread that waits in the kernel sees nothing of the epochs that begin meanwhile, because
+   another one works. */
 #define _GNU_SOURCE
 #include "../rounds.h"
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +18,18 @@ NOINLINE static uint64_t work(uint64_t x)
 {
     __asm__ volatile("" : "+r"(x));
     return x * 3 + 1;
+}
+
+static atomic_int done;
+
+static void *worker(void *arg)
+{
+    while (!atomic_load(&done)) {
+        for (int i = 0; i < 1000; i++) {
+            work((uint64_t)i);
+        }
+    }
+    return arg;
 }
 
 /* Another process writes a byte after a while. */
@@ -37,6 +52,8 @@ int main(void)
     struct timespec rest = {0, 0}, sleep = {0, 180000000};
     char byte = 0;
     SAME_EVERY_ROUND(work(1));
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, worker, NULL) == 0);
     CHECK(nanosleep(&sleep, &rest) == 0 && rest.tv_nsec == 0);
     CHECK(poll(NULL, 0, 30) == 0);
     CHECK(usleep(20000) == 0);
@@ -60,6 +77,8 @@ int main(void)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT);
+    atomic_store(&done, 1);
+    CHECK(pthread_join(thread, NULL) == 0);
     SAME_EVERY_ROUND(work(1) + 0);
     puts("not interrupted");
     return 0;

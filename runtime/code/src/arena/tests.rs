@@ -17,7 +17,7 @@ fn own(place_bytes: usize) -> (usize, Arena, *mut u8) {
 /// Opens a place that no thread reaches.
 fn open(arena: &Arena, place: u32, bytes: usize) {
     // SAFETY: nobody runs in these arenas.
-    unsafe { arena.open(place, bytes) }.unwrap();
+    unsafe { arena.open((place, false), bytes) }.unwrap();
 }
 
 #[test]

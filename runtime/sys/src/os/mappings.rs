@@ -62,7 +62,10 @@ fn mapping(line: &[u8]) -> Option<CodeMapping<'_>> {
     let device = half()? << 32 | half()?;
     let inode = parse_decimal(words.next()?)?;
     let path = words.next()?.trim_ascii_start();
-    let is_file = path.starts_with(b"/") && !path.starts_with(b"/memfd:");
+    // Shared memory without a file has a name, too: where copies of code are that a process has
+    // taken since a fork.
+    let is_file =
+        path.starts_with(b"/") && !path.starts_with(b"/memfd:") && path != b"/dev/zero (deleted)";
     (permissions.get(2) == Some(&b'x') && is_file).then_some(CodeMapping {
         range,
         file: [offset, device, inode],
@@ -91,6 +94,8 @@ mod tests {
         );
         assert_eq!(mapping(b"7ffd1000-7ffd3000 r-xp 00000000 00:00 0    [vdso]"), None);
         assert_eq!(mapping(b"7ffd1000-7ffd3000 r-xs 00000000 00:01 9    /memfd:x (deleted)"), None);
+        let shared = b"7ffd1000-7ffd3000 r-xs 00000000 00:01 9    /dev/zero (deleted)";
+        assert_eq!(mapping(shared), None);
         assert_eq!(mapping(b"7ffd1000-7ffd3000 rwxp 00000000 00:00 0 "), None);
     }
 

@@ -1,0 +1,64 @@
+/* Calls 2,048 functions for as many milliseconds as it is told, and then says what is asked for:
+ * "fork": page faults of a child that calls one of them and ends.
+ * "sleep": processor time of a second of sleep, in microseconds. */
+#include "../rounds.h"
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ONE(n)                                                                                     \
+    NOINLINE static uint64_t f##n(uint64_t x)                                                      \
+    {                                                                                              \
+        volatile uint64_t array[4] = {x, x + 1, x * 3, x ^ n};                                     \
+        for (int i = 0; i < 4; i++) array[i] += array[(i + 1) & 3] * (2 * n + 1);                  \
+        return array[x & 3];                                                                       \
+    }
+/* A macro is not expanded within itself: one for each digit, all octal. */
+#define LAST(m, n) m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
+#define NEXT(m, n) m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
+#define FIRST(m, n) m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
+#define EIGHT(n) LAST(ONE, n)
+#define SIXTY_FOUR(n) NEXT(EIGHT, n)
+#define NAME(n) f##n,
+#define EIGHT_NAMES(n) LAST(NAME, n)
+#define SIXTY_FOUR_NAMES(n) NEXT(EIGHT_NAMES, n)
+
+FIRST(SIXTY_FOUR, 01)
+FIRST(SIXTY_FOUR, 02)
+FIRST(SIXTY_FOUR, 03)
+FIRST(SIXTY_FOUR, 04)
+static uint64_t (*const functions[])(uint64_t) = {
+    FIRST(SIXTY_FOUR_NAMES, 01) FIRST(SIXTY_FOUR_NAMES, 02) FIRST(SIXTY_FOUR_NAMES, 03)
+        FIRST(SIXTY_FOUR_NAMES, 04)};
+
+static uint64_t call_all(void)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) sum += functions[i](i);
+    return sum;
+}
+
+int main(int count, char **arguments)
+{
+    int ms = count > 2 ? atoi(arguments[1]) : 30;
+    FOR_MS(ms) SAME_EVERY_ROUND(call_all());
+    if (count > 2 && strcmp(arguments[2], "fork") == 0) {
+        fflush(stdout);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) _exit(f01000(1) == 0);
+        struct rusage usage;
+        CHECK(wait4(child, NULL, 0, &usage) == child);
+        printf("%ld\n", usage.ru_minflt);
+    } else if (count > 2) {
+        struct timespec before, after, second = {1, 0};
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+        CHECK(nanosleep(&second, NULL) == 0);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+        printf("%ld\n", (long)(after.tv_sec - before.tv_sec) * 1000000
+                            + (after.tv_nsec - before.tv_nsec) / 1000);
+    }
+    return 0;
+}

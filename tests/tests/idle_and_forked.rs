@@ -1,0 +1,39 @@
+//! What a program costs that does not run, and one that forks: nothing of the copies of its code.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use szc_tests::build::moving;
+use szc_tests::run::run;
+
+/// The number that the program prints, and its epochs. Copies that are kept are many.
+fn ask(question: &str) -> (u64, u64) {
+    static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, image) = BUILT.get_or_init(|| {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let source = "programs/runtime/many_functions.c";
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+        let image = moving(&source, &["-O2"], place.path());
+        (place, image)
+    });
+    let settings = [("SZC_INTERVAL_MS", "1"), ("SZC_CODE_RECLAIM", "0")];
+    let outcome = run(image, &settings, &["100", question]);
+    let printed = String::from_utf8_lossy(&outcome.stdout);
+    let number = printed.lines().last().and_then(|line| line.parse().ok());
+    let number = number.unwrap_or_else(|| panic!("no number: {outcome:?}"));
+    (number, outcome.log_of_success().epochs)
+}
+
+#[test]
+fn a_forked_child_copies_none_of_the_layouts_that_its_parent_keeps() {
+    let (faults, epochs) = ask("fork");
+    // A layout has more than a hundred pages.
+    assert!(faults < 100 * epochs.min(4), "{faults} page faults after {epochs} epochs");
+    assert!(epochs > 0);
+}
+
+#[test]
+fn a_program_that_sleeps_takes_no_time_for_layouts_that_nobody_uses() {
+    let (cpu_us, epochs) = ask("sleep");
+    // At every interval it would be 1,000 layouts, each of which takes 100 microseconds and more.
+    assert!(cpu_us < 50_000, "{cpu_us} us in a second of sleep, {epochs} epochs");
+}
