@@ -6,7 +6,7 @@ use crate::epoch_layout::{COPIED, HAS_CLONE};
 use crate::layout_ref::LayoutRef;
 use crate::patchable_entry::PatchableEntry;
 use core::sync::atomic::{AtomicBool, Ordering};
-use szc_abi::Movable;
+use szc_abi::{Movable, NumberReader};
 use szc_layout::arch::patch::{WORD_BYTES, Word, first_bytes, with_bytes};
 use szc_layout::arch::stack_check::{self, CHECK_HOT_PATCH_POINT_END, FULL_CHECK_BYTES};
 use szc_layout::body::{self, Body, Out};
@@ -109,9 +109,9 @@ fn write_slot(layout: LayoutRef<'_>, function: u32) {
     let (origin, slot) = (layout.origin(function), layout.image.slot(function));
     let start = origin + slot.body as usize;
     let pad = slot.padded.map(|_| layout.drawn.pad(function));
-    write_body(layout, function, (start, pad), slot.hot_patch_bytes());
-    if let Some(pad) = pad {
-        write_fde(layout, function, (start, pad));
+    let sites = pad.and_then(|pad| write_fde(layout, function, (start, pad)));
+    write_body(layout, function, (start, pad.zip(sites)), slot.hot_patch_bytes());
+    if pad.is_some() {
         write_checks(layout, function, slot);
     }
     // SAFETY: a part of the place that is open; only the caller writes there.
@@ -139,7 +139,7 @@ impl Out for Words<'_> {
 fn write_body(
     layout: LayoutRef<'_>,
     function: u32,
-    (start, pad): (usize, Option<u32>),
+    (start, pad): (usize, Option<(u32, NumberReader<'_>)>),
     entry_bytes: u32,
 ) {
     let record = layout.image.function(function);
@@ -158,20 +158,24 @@ fn write_body(
     let _ = body::write_body(layout.image.table(), &body, &layout, out);
 }
 
-/// Writes the FDE of a body whose frame has so large a pad, if it has one of its own. (In a
-/// function of its own, it takes no stack while bodies are written.)
+/// Writes the FDE of a body whose frame has so large a pad, if it has one of its own; the constants
+/// in the body that follow the pad. (In a function of its own, it takes no stack while bodies are
+/// written.)
 #[inline(never)]
-fn write_fde(layout: LayoutRef<'_>, function: u32, (start, pad): (usize, u32)) {
+fn write_fde<'a>(
+    layout: LayoutRef<'a>,
+    function: u32,
+    (start, pad): (usize, u32),
+) -> Option<NumberReader<'a>> {
     let (image, record) = (layout.image, layout.image.function(function));
-    if record.fde_bytes == 0 {
-        return;
-    }
-    let frame = body::frame_of(image.table(), record).ok();
-    if let Some(fde) = frame.and_then(|frame| frame.fde) {
+    // The table was validated at start.
+    let frame = body::frame_of(image.table(), record).ok()?;
+    if let Some(fde) = frame.fde {
         let at = layout.fde(function);
         let out = Words { arena: layout.arena, start: at };
         body::write_fde(&fde, (at, start), pad, |offset| image.address(offset), out);
     }
+    Some(frame.sites)
 }
 
 /// Writes the checks of a slot with an unpadded clone, which lead to the stub.

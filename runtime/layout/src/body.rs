@@ -129,8 +129,9 @@ pub struct Body<'a> {
     pub original: usize,
     /// Address at which the body will run, a multiple of [`WORD_BYTES`].
     pub start: usize,
-    /// Bytes by which its frame is larger; none if it stays as it is.
-    pub pad: Option<u32>,
+    /// Bytes by which its frame is larger, and where it has constants that follow; none if it stays
+    /// as it is.
+    pub pad: Option<(u32, NumberReader<'a>)>,
     /// First bytes that are other than the original's, and a mask of them: an unresolved entry.
     pub entry: (u64, u64),
 }
@@ -146,14 +147,14 @@ pub fn write_body(
     out: impl Out,
 ) -> Result<(), Malformed> {
     let mut reader = table.fields(body.function);
-    let sites = match body.pad {
-        Some(_) => Some(frame_of(table, body.function)?.sites),
-        None => None,
+    let (pad, sites) = match body.pad.clone() {
+        Some((pad, sites)) => (pad, Some(sites)),
+        None => (0, None),
     };
     let mut stream = Stream::new(body.source, out);
     let (entry, mask) = body.entry;
     stream.window = stream.window & !u128::from(mask) | u128::from(entry & mask);
-    let mut growth = Growth { sites, next: None, pad: body.pad.unwrap_or(0) };
+    let mut growth = Growth { sites, next: None, pad };
     growth.step();
     write_fields(body, &mut reader, targets, &mut stream, &mut growth)?;
     growth.up_to(u32::MAX, &mut stream);

@@ -83,17 +83,19 @@ fn written(function: &Movable, table: &[u8], original: &[u8], pad: Option<u32>) 
     let first = u64::from_le_bytes(*original.first_chunk().unwrap_or(&[0x77; 8]));
     let mut overwritten = original.to_vec();
     overwritten[..8.min(original.len())].fill(0xee);
+    let table = Table::parse(table).unwrap();
+    let sites = |pad| (pad, frame_of(&table, function).unwrap().sites);
     let body = Body {
         function,
         index: 7,
         source: Source::beginning_with(first, &overwritten),
         original: ORIGINAL,
         start: START,
-        pad,
+        pad: pad.map(sites),
         entry: (0, 0),
     };
     let mut out = Once::default();
-    write_body(&Table::parse(table).unwrap(), &body, &Far, &mut out).unwrap();
+    write_body(&table, &body, &Far, &mut out).unwrap();
     out.bytes()
 }
 

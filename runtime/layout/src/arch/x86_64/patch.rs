@@ -88,7 +88,7 @@ pub const RED_ZONE_BYTES: usize = 128;
 /// Bytes of stack, below what the code here saves, that the resolver may use. The lowest of them is
 /// touched while signals are still open, so that a stack that overflows here does so as in any
 /// call.
-pub const RESOLVER_STACK_BYTES: usize = 1536;
+pub const RESOLVER_STACK_BYTES: usize = 1600;
 
 /// Offset of the mark in a stub, a byte that nobody executes.
 pub const STUB_MARK_AT: usize = STUB_BYTES - 1;
