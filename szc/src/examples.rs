@@ -41,6 +41,7 @@ pub fn program(label: &str, name: &str) -> ProgramRecord {
         randomized: true,
         not_randomized_reason: None,
         randomization: Some(RuntimeLog::default()),
+        schedule: None,
     }
 }
 

@@ -2,7 +2,7 @@
 # What does randomization cost? CPU time (user + system) of each program built by szc, over that of
 # the same compiler and flags without randomization; medians of blocks' ratios, with intervals that
 # hold the median of all blocks with 95 %. A block has one run without and one of each
-# configuration, all with one seed. They run by turns of 20 ms on the same processors
+# configuration, all with one seed. They run by turns of 3 ms on one processor
 # (tests/src/bin/by-turns.rs), so what else the machine does happens to all of them alike. Each
 # block has its own copies of the executables: where a file's pages lie in memory is a difference
 # between files that no repetition shows.

@@ -14,7 +14,7 @@ fn command(folder: &Path, name: &str, script: &str) -> PathBuf {
 
 fn by_turns(commands: &[PathBuf]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_by-turns"))
-        .args(["--turn", "5"])
+        .args(["--turn", "3ms"])
         .args(commands)
         .output()
         .unwrap()

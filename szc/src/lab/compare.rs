@@ -89,10 +89,8 @@ fn source_of(
         bail!("{} programs, and at most {MAX_PROGRAMS} fit", programs.len());
     }
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
-    let design = Design {
-        runs_per_position: options.comparison.runs_per_block,
-        ..Design::mirrored(programs.len(), options.fixed.unwrap_or_else(|| budget.blocks()), 0)
-    };
+    let blocks = options.fixed.unwrap_or_else(|| budget.blocks());
+    let design = options.comparison.applied_to(Design::mirrored(programs.len(), blocks, 0));
     let (rule, time) = match options.fixed {
         Some(_) => (RuleRecord::Fixed, None),
         None => (RuleRecord::Sequential, budget.time()),

@@ -5,6 +5,8 @@
 //! are the same.
 #![forbid(unsafe_code)]
 
+mod bases;
+mod schedule;
 mod watch;
 
 pub use self::watch::{Keep, Stopping};
@@ -14,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
+use self::schedule::Scheduled;
 use self::watch::Watch;
 use super::analysis::analyse;
 use super::output;
@@ -21,9 +24,11 @@ use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
 use crate::measure::instrument::Instrument;
 use crate::measure::machine;
 use crate::measure::program::Program;
-use crate::measure::stop::stop_on_signals;
+use crate::measure::stop::{Stop, stop_on_signals};
 use crate::samples::design::Design;
-use crate::samples::{Command, DesignRecord, EndedRecord, ProgramRecord, SamplesFile, io};
+use crate::samples::{
+    Command, DesignRecord, EndedRecord, ProgramRecord, SamplesFile, ScheduleRecord, io,
+};
 
 /// How runs are measured.
 pub struct Measurement {
@@ -53,8 +58,12 @@ pub struct Experiment {
     pub json: Option<PathBuf>,
     /// Whether progress and warnings are silenced.
     pub quiet: bool,
+    /// How the runs are scheduled, if that is known already.
+    pub schedule: Option<ScheduleRecord>,
     /// What was measured before an interruption.
     pub earlier: Option<SamplesFile>,
+    /// What makes its intervals wider than they could be, apart from the machine.
+    pub advice: Vec<String>,
 }
 
 impl Experiment {
@@ -76,7 +85,9 @@ impl Experiment {
             stopping: Stopping::default(),
             json: None,
             quiet: false,
+            schedule: None,
             earlier: None,
+            advice: Vec::new(),
         }
     }
 
@@ -110,6 +121,16 @@ impl Experiment {
     /// # Errors
     /// Those of [`Self::carry_out`].
     pub(super) fn carry_out_keeping(mut self, keep: Option<Keep<'_>>) -> Result<SamplesFile> {
+        let stop = stop_on_signals().context("cannot handle signals")?;
+        let warm_rounds = match self.decide_schedule(stop)? {
+            Ok(rounds) => rounds,
+            Err(ending) => {
+                let mut file = self.empty_file();
+                fill_in(&mut file, Findings { ending, ..Findings::none(self.programs.len()) });
+                analyse(&mut file);
+                return Ok(file);
+            }
+        };
         let mut file = self.empty_file();
         let done = self.earlier.as_ref().map_or(0, |earlier| earlier.runs.len());
         let mut watch = Watch::new(&file, self.stopping, self.quiet, done, keep);
@@ -128,12 +149,12 @@ impl Experiment {
         let findings = if watch.is_decided(earlier.complete_blocks, &earlier.samples) {
             earlier
         } else {
-            let stop = stop_on_signals().context("cannot handle signals")?;
             let task = Task {
                 programs: &self.programs,
                 design: &self.design,
                 conditions: &self.measurement.conditions,
-                instruments: &mut self.measurement.instruments,
+                instruments: &self.measurement.instruments,
+                warm_rounds,
             };
             measure(task, earlier, stop, &mut watch)
                 .context("cannot read the log of the measured programs")?
@@ -142,6 +163,34 @@ impl Experiment {
         fill_in(&mut file, findings);
         analyse(&mut file);
         Ok(file)
+    }
+
+    /// Schedules the runs, if that was not done before; the rounds of the warm-up that this was
+    /// good for, or why the experiment is over.
+    fn decide_schedule(&mut self, stop: &Stop) -> Result<Result<u32, Ending>> {
+        let scheduled = match self.schedule.take() {
+            Some(record) => Scheduled { record, piloted: false },
+            None => {
+                let (bases, reason) = bases::possible(self.design.bases, &self.programs);
+                self.design.bases = bases;
+                self.advice.extend(reason);
+                let conditions = &self.measurement.conditions;
+                match schedule::decide(&self.programs, &self.design, conditions, stop)? {
+                    Ok(Scheduled { record, piloted }) => {
+                        Scheduled { record: ScheduleRecord { bases, ..record }, piloted }
+                    }
+                    Err(ending) => return Ok(Err(ending)),
+                }
+            }
+        };
+        let record = scheduled.record;
+        self.design.bases = record.bases;
+        let conditions = &mut self.measurement.conditions;
+        self.design.by_turns = record.by_turns;
+        conditions.cpu = record.cpu;
+        conditions.turn = record.turn_ms.map(|turn| Duration::from_secs_f64(turn / 1e3));
+        self.schedule = Some(record);
+        Ok(Ok(u32::from(scheduled.piloted)))
     }
 
     /// The file before the first run.
@@ -159,6 +208,7 @@ impl Experiment {
             metric_option: self.measurement.metric_option.clone(),
             check_output: self.measurement.conditions.check_output,
             timeout_s: seconds(self.measurement.conditions.timeout),
+            turns: Some(self.measurement.conditions.turns.to_string()),
             cpu: self.measurement.conditions.cpu,
             prepare: self.measurement.conditions.prepare.clone(),
             cleanup: self.measurement.conditions.cleanup.clone(),
@@ -169,11 +219,13 @@ impl Experiment {
             )
         };
         // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
-        let programs = self.programs.iter().map(record_of).collect();
+        let record =
+            |program| ProgramRecord { schedule: self.schedule.clone(), ..record_of(program) };
+        let programs = self.programs.iter().map(record).collect();
         let args = self.command_line.clone();
         SamplesFile {
             created,
-            advice: machine::advice(&machine),
+            advice: [machine::advice(&machine), self.advice.clone()].concat(),
             ..SamplesFile::new(self.command, args, design, machine, programs)
         }
     }
@@ -193,6 +245,7 @@ fn record_of(program: &Program) -> ProgramRecord {
         randomized: false,
         not_randomized_reason: None,
         randomization: None,
+        schedule: None,
     }
 }
 

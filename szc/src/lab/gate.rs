@@ -206,10 +206,7 @@ fn pair(
     command_line: Vec<String>,
 ) -> Result<Experiment> {
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
-    let design = Design {
-        runs_per_position: options.comparison.runs_per_block,
-        ..Design::mirrored(2, budget.blocks(), 0)
-    };
+    let design = options.comparison.applied_to(Design::mirrored(2, budget.blocks(), 0));
     let tolerance = Some(options.max_slowdown.unwrap_or(USUAL_TOLERANCE));
     let (rule, time) = (RuleRecord::Sequential, budget.time());
     Ok(Experiment {

@@ -272,6 +272,7 @@ fn record(benchmark: &str, level: &str, randomized: bool) -> ProgramRecord {
         randomized,
         not_randomized_reason: (!randomized).then(|| reason.to_owned()),
         randomization: None,
+        schedule: None,
     }
 }
 

@@ -14,13 +14,14 @@ use crate::lab::values::{Budget, parse_budget, parse_name, parse_timeout};
 use crate::measure::child::usable_cpus;
 use crate::measure::instrument::Instrument;
 use crate::measure::program::Program;
+use crate::measure::turns::Turns;
 use crate::measure::user_figure;
-use crate::samples::design::{Design, EnvironmentSize, MAX_RUNS_PER_POSITION};
+use crate::samples::design::{Bases, Design, EnvironmentSize, MAX_RUNS_PER_POSITION};
 use crate::samples::{Command, Metric};
 
 /// What an interrupted experiment has in its file: options that cannot be given again to go on with
 /// it.
-pub(super) const FIXED_BY_A_FILE: [&str; 23] = [
+pub(super) const FIXED_BY_A_FILE: [&str; 25] = [
     "commands",
     "seed",
     "json",
@@ -32,7 +33,9 @@ pub(super) const FIXED_BY_A_FILE: [&str; 23] = [
     "cleanup",
     "cpu",
     "timeout",
+    "turns",
     "env_size",
+    "bases",
     "check_output",
     "no_check_output",
     "build",
@@ -86,6 +89,16 @@ pub struct CommonOptions {
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
 
+    /// Give the programs of a block one CPU by turns of such a length, as in 3ms; or never (off);
+    /// or where a run alone shows that they compute and do not wait (auto)
+    #[arg(
+        long,
+        value_name = "auto|off|T",
+        default_value = "auto",
+        value_parser = Turns::parse
+    )]
+    pub turns: Turns,
+
     /// Kill a run that takes longer, and refuse the program
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     pub timeout: Option<Duration>,
@@ -93,6 +106,11 @@ pub struct CommonOptions {
     /// Pad the environment by a variable of random length, which moves the stack, or leave it
     #[arg(long, value_enum, default_value = "random")]
     pub env_size: EnvironmentSize,
+
+    /// Draw where stack and mappings begin, alike for the programs of a block, or leave that to
+    /// the kernel
+    #[arg(long, value_enum, default_value = "drawn")]
+    pub bases: Choice,
 
     /// Refuse programs whose stdout differs (the default)
     #[arg(long, overrides_with = "no_check_output")]
@@ -127,9 +145,39 @@ pub struct ComparisonOptions {
     )]
     pub runs_per_block: u32,
 
+    /// Give the programs of a block the same layout seeds, so that what they share lies alike in
+    /// all of them (the default)
+    #[arg(long, overrides_with = "independent")]
+    pub coupled: bool,
+
+    /// Give every run a layout seed of its own
+    #[arg(long)]
+    pub independent: bool,
+
     /// Compare samples of different machines as if they were one
     #[arg(long)]
     pub across_machines: bool,
+}
+
+/// Who chooses where the addresses of programs begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Choice {
+    /// The experiment, from its seed.
+    Drawn,
+    /// The kernel.
+    Kernel,
+}
+
+impl ComparisonOptions {
+    /// `design` with what these options say about it.
+    #[must_use]
+    pub fn applied_to(&self, design: Design) -> Design {
+        Design {
+            coupled: self.coupled || !self.independent,
+            runs_per_position: self.runs_per_block,
+            ..design
+        }
+    }
 }
 
 /// The metric that decides where nobody says otherwise.
@@ -187,6 +235,8 @@ impl CommonOptions {
             metric,
             timeout: self.timeout,
             cpu: self.cpu,
+            turns: self.turns,
+            turn: None,
             prepare: self.prepare.clone(),
             cleanup: self.cleanup.clone(),
         })
@@ -232,6 +282,10 @@ impl CommonOptions {
             warmup: self.warmup,
             shuffle: !self.no_shuffle,
             environment: self.env_size,
+            bases: match self.bases {
+                Choice::Drawn => Bases::Drawn,
+                Choice::Kernel => Bases::Kernel,
+            },
             seed: self.seed.map_or_else(draw_seed, Ok)?,
             ..design
         })

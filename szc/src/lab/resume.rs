@@ -15,9 +15,11 @@ use super::session::Conditions;
 use super::values::Budget;
 use crate::measure::machine;
 use crate::measure::program::Program;
+use crate::measure::turns::Turns;
 use crate::samples::design::Arrangement;
 use crate::samples::{
-    Command, DesignRecord, Executable, Metric, ProgramRecord, RuleRecord, SamplesFile, io,
+    Command, DesignRecord, Executable, Metric, ProgramRecord, RuleRecord, SamplesFile,
+    ScheduleRecord, io,
 };
 
 /// The rest of the experiment in the file at `path`.
@@ -68,6 +70,7 @@ pub(super) fn rest_of(
         time,
     };
     Ok(Experiment {
+        schedule: schedule_of(&file),
         stopping,
         json: Some(path.to_owned()),
         earlier: Some(SamplesFile { results: Vec::new(), summaries: Vec::new(), ..file }),
@@ -115,9 +118,26 @@ pub(super) fn conditions_of(design: &DesignRecord, metric: Metric) -> Conditions
         metric,
         timeout: design.timeout_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
         cpu: design.cpu,
+        turns: turns_of(design),
+        turn: None,
         prepare: design.prepare.clone(),
         cleanup: design.cleanup.clone(),
     }
+}
+
+/// What --turns said; files from before know of no turns.
+fn turns_of(design: &DesignRecord) -> Turns {
+    let read = design.turns.as_deref().map(Turns::parse);
+    read.and_then(Result::ok).unwrap_or(Turns::Off)
+}
+
+/// How the runs of a file were scheduled: those that are missing are to be like them.
+pub(super) fn schedule_of(file: &SamplesFile) -> Option<ScheduleRecord> {
+    let known = file.programs.first().and_then(|program| program.schedule.clone());
+    let begun = (file.design.complete_blocks > 0).then(|| {
+        ScheduleRecord::one_after_the_other(file.design.cpu, "as the experiment was begun")
+    });
+    known.or(begun)
 }
 
 /// The program of a record, if its file still is what it was.

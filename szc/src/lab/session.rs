@@ -4,59 +4,26 @@
 //! the first run did. What was measured until then is kept.
 #![forbid(unsafe_code)]
 
+mod conditions;
+mod pilot;
 mod refusal;
+mod single;
 
-use std::ffi::{OsStr, OsString};
+pub use self::conditions::{Conditions, Ending};
+pub use self::pilot::pilot;
+
 use std::io;
-use std::path::Path;
-use std::time::Duration;
 
-use tempfile::TempDir;
-
+use self::single::{ended_well, start};
 use crate::measure::child::{self, End, Invocation};
 use crate::measure::instrument::Instrument;
-use crate::measure::program::{PADDING_VARIABLE, Program, padding};
+use crate::measure::lane::{Lane, Ran, Start, round};
+use crate::measure::program::Program;
 use crate::measure::randomization::RunLog;
 use crate::measure::stop::Stop;
-use crate::samples::design::{Design, Phase, PlannedRun};
+use crate::samples::Sample;
+use crate::samples::design::{Bases, Design, Phase, PlannedRun};
 use crate::samples::runtime_log::RuntimeLog;
-use crate::samples::{Metric, Sample};
-
-/// Under what conditions programs run, and what they must fulfil.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Conditions {
-    /// Refuse programs whose stdout differs.
-    pub check_output: bool,
-    /// Refuse programs on which this metric is zero.
-    pub metric: Metric,
-    /// Kill and refuse a run that takes longer.
-    pub timeout: Option<Duration>,
-    /// Run on this CPU only.
-    pub cpu: Option<usize>,
-    /// Shell command in front of each run, not measured.
-    pub prepare: Option<String>,
-    /// Shell command behind each run, not measured.
-    pub cleanup: Option<String>,
-}
-
-impl Conditions {
-    /// What is usual, with this metric.
-    #[must_use]
-    pub fn new(metric: Metric) -> Self {
-        Self { check_output: true, metric, timeout: None, cpu: None, prepare: None, cleanup: None }
-    }
-}
-
-/// How a session ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All blocks are measured, or the observer has seen enough.
-    Complete,
-    /// This signal asked to stop.
-    Interrupted(i32),
-    /// A program is unfit; the text says what was found, what is needed and what to do.
-    Refused(String),
-}
 
 /// What is known about the randomization of one program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,8 +96,10 @@ pub struct Task<'a> {
     pub design: &'a Design,
     /// Under what conditions.
     pub conditions: &'a Conditions,
-    /// What measures further figures.
-    pub instruments: &'a mut [Box<dyn Instrument>],
+    /// What measures further figures, one of each kind.
+    pub instruments: &'a [Box<dyn Instrument>],
+    /// Rounds of the warm-up that a pilot was good for.
+    pub warm_rounds: u32,
 }
 
 /// The first output of a program, which all later ones must repeat.
@@ -143,8 +112,11 @@ struct Session<'a> {
     task: Task<'a>,
     stop: &'a Stop,
     observer: &'a mut dyn Observer,
-    logs: TempDir,
-    scratch: TempDir,
+    /// As many as there are runs under way at once.
+    lanes: Vec<Lane>,
+    /// By how much the environment of each program is longer, so that the stacks of all begin
+    /// alike.
+    levelling: Vec<u32>,
     references: Vec<Option<Reference>>,
     findings: Findings,
 }
@@ -163,18 +135,26 @@ pub fn measure(
 ) -> io::Result<Findings> {
     let complete = earlier.complete_blocks;
     earlier.samples.retain(|sample| sample.block < complete);
-    let temporary = |prefix| tempfile::Builder::new().prefix(prefix).tempdir();
+    let at_once = if task.design.by_turns { task.programs.len() } else { 1 };
     let mut session = Session {
         references: first_outputs(task.programs.len(), &earlier.samples),
+        levelling: levelling(task.programs, task.design.bases),
+        lanes: Lane::several(at_once, task.instruments)?,
         task,
         stop,
         observer,
-        logs: temporary("szc-log-")?,
-        scratch: temporary("szc-run-")?,
         findings: earlier,
     };
     session.findings.ending = session.carry_out()?;
     Ok(session.findings)
+}
+
+/// What the environment of each program needs to be longer by, where the plan chooses bases.
+fn levelling(programs: &[Program], bases: Bases) -> Vec<u32> {
+    let lengths: Vec<usize> = programs.iter().map(Program::start_bytes).collect();
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let less = |length: usize| u32::try_from(longest - length).unwrap_or(0);
+    lengths.into_iter().map(|own| if bases == Bases::Kernel { 0 } else { less(own) }).collect()
 }
 
 fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> {
@@ -187,6 +167,7 @@ fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> 
             program,
             seed: sample.seed,
             padding_bytes: None,
+            addresses: None,
         };
         Some(Reference { sha256: sample.stdout_sha256.clone(), run })
     };
@@ -200,15 +181,16 @@ impl Session<'_> {
         if first_block >= design.blocks {
             return Ok(Ending::Complete);
         }
-        for run in design.warm_up_runs() {
-            if let Err(ending) = self.run(run)? {
+        let warm = self.task.warm_rounds;
+        for run in design.warm_up_runs().filter(|run| run.block >= warm) {
+            if let Err(ending) = self.round(&[run])? {
                 return Ok(ending);
             }
         }
         for block in first_block..design.blocks {
-            for run in design.block_runs(block) {
-                match self.run(run)? {
-                    Ok(sample) => self.findings.samples.push(sample),
+            for runs in design.block_rounds(block) {
+                match self.round(&runs)? {
+                    Ok(samples) => self.findings.samples.extend(samples),
                     Err(ending) => return Ok(ending),
                 }
             }
@@ -220,17 +202,23 @@ impl Session<'_> {
         Ok(Ending::Complete)
     }
 
-    /// One run with what comes in front of it and behind: its sample, or why the session is over.
-    fn run(&mut self, run: PlannedRun) -> io::Result<Result<Sample, Ending>> {
+    /// Runs that are under way at once, with what comes in front of them and behind: their samples,
+    /// or why the session is over.
+    fn round(&mut self, runs: &[PlannedRun]) -> io::Result<Result<Vec<Sample>, Ending>> {
+        let mut runs = runs.to_vec();
+        for run in &mut runs {
+            let more = self.levelling[run.program];
+            run.padding_bytes = run.padding_bytes.map(|bytes| bytes + more);
+        }
         if let Some(signal) = self.stop.signal() {
             return Ok(Err(Ending::Interrupted(signal)));
         }
         if let Err(ending) = self.errand("--prepare", self.task.conditions.prepare.clone())? {
             return Ok(Err(ending));
         }
-        let measured = self.measured_run(run);
+        let measured = self.measured_round(&runs);
         let cleaned = self.errand("--cleanup", self.task.conditions.cleanup.clone())?;
-        Ok(measured?.and_then(|sample| cleaned.map(|()| sample)))
+        Ok(measured?.and_then(|samples| cleaned.map(|()| samples)))
     }
 
     /// A command of the user's that is not measured.
@@ -240,8 +228,7 @@ impl Session<'_> {
         };
         let argv = ["/bin/sh", "-c", &command].map(str::to_owned);
         let timeout = self.task.conditions.timeout;
-        let invocation =
-            Invocation { argv: &argv, environment: &[], timeout, folder: None, cpu: None };
+        let invocation = Invocation { timeout, ..Invocation::new(&argv) };
         let outcome = child::run(&invocation, self.stop)?;
         if outcome.end == End::Exited(0) {
             return Ok(Ok(()));
@@ -252,77 +239,45 @@ impl Session<'_> {
         }))
     }
 
-    fn measured_run(&mut self, run: PlannedRun) -> io::Result<Result<Sample, Ending>> {
-        let program = &self.task.programs[run.program];
-        let conditions = self.task.conditions;
-        let scratch = self.scratch.path();
-        let (argv, environment) = self.command_of(run);
-        let environment: Vec<(&str, &OsStr)> =
-            environment.iter().map(|(name, value)| (name.as_str(), value.as_os_str())).collect();
-        let invocation = Invocation {
-            argv: &argv,
-            environment: &environment,
-            timeout: conditions.timeout,
-            folder: program.folder.as_deref(),
-            cpu: conditions.cpu,
-        };
-        for instrument in &mut *self.task.instruments {
-            instrument.start(scratch)?;
-        }
-        let outcome = match child::run(&invocation, self.stop) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                return Ok(Err(Ending::Refused(refusal::cannot_start(program, &argv, &error))));
-            }
-        };
-        let log = RunLog::take(self.logs.path())?;
-        if outcome.end != End::Exited(0) {
-            // A program that dies of the user's Ctrl-C has not failed.
-            return Ok(Err(match self.stop.signal() {
-                Some(signal) => Ending::Interrupted(signal),
-                None => {
-                    Ending::Refused(refusal::failure(program, run, &outcome, conditions.timeout))
-                }
-            }));
-        }
-        let mut sample = outcome.sample(run);
-        for instrument in &mut *self.task.instruments {
-            match instrument.figures(scratch, &outcome) {
-                Ok(figures) => sample.figures.extend(figures),
-                Err(reason) => {
-                    let text = refusal::no_figure(program, run, &reason);
-                    return Ok(Err(Ending::Refused(text)));
-                }
+    fn measured_round(&mut self, runs: &[PlannedRun]) -> io::Result<Result<Vec<Sample>, Ending>> {
+        let task = &self.task;
+        let starts: Vec<Start<'_>> =
+            runs.iter().map(|run| start(task.programs, task.conditions, *run)).collect();
+        let ran = round(&mut self.lanes, &starts, self.stop)?;
+        // A run that was killed because another one failed is not the one to report.
+        let (killed, ended): (Vec<_>, Vec<_>) =
+            runs.iter().zip(ran).partition(|(_, ran)| ran.was_abandoned);
+        let mut samples = Vec::new();
+        for (run, ran) in ended.into_iter().chain(killed) {
+            match self.sample(*run, &ran) {
+                Ok(sample) => samples.push(sample),
+                Err(ending) => return Ok(Err(ending)),
             }
         }
-        empty(scratch)?;
-        if let Some(refusal) = self.unfit(run, &sample) {
-            return Ok(Err(Ending::Refused(refusal)));
-        }
-        self.note_randomization(run, &log, outcome.pid);
-        self.observer.run_done();
-        sample.relocations = log.relocations();
-        sample.epochs = log.epochs();
-        Ok(Ok(sample))
+        samples.sort_by_key(|sample| sample.position);
+        Ok(Ok(samples))
     }
 
-    /// What is executed for a run: the arguments, and the variables set over the inherited ones.
-    fn command_of(&self, run: PlannedRun) -> (Vec<String>, Vec<(String, OsString)>) {
-        let scratch = self.scratch.path();
-        let log_file = self.logs.path().join("%p.json");
-        let mut argv = self.task.programs[run.program].argv.clone();
-        let mut environment = vec![
-            ("SZC_SEED".to_owned(), run.seed.to_string().into()),
-            ("SZC_LOG".to_owned(), log_file.into_os_string()),
-        ];
-        if let Some(bytes) = run.padding_bytes {
-            environment.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
+    /// What a run was, if it is fit to be compared.
+    fn sample(&mut self, run: PlannedRun, ran: &Ran) -> Result<Sample, Ending> {
+        let program = &self.task.programs[run.program];
+        let outcome = ended_well(program, run, ran, self.task.conditions, self.stop)?;
+        let mut sample = outcome.sample(run);
+        match &ran.figures {
+            Ok(figures) => sample.figures.extend(figures.clone()),
+            Err(reason) => {
+                return Err(Ending::Refused(refusal::no_figure(program, run, reason)));
+            }
         }
-        for instrument in &*self.task.instruments {
-            argv = instrument.command(argv, scratch);
-            environment.extend(instrument.environment(scratch));
+        let pid = outcome.pid;
+        if let Some(refusal) = self.unfit(run, &sample) {
+            return Err(Ending::Refused(refusal));
         }
-        (argv, environment)
+        self.note_randomization(run, &ran.log, pid);
+        self.observer.run_done();
+        sample.relocations = ran.log.relocations();
+        sample.epochs = ran.log.epochs();
+        Ok(sample)
     }
 
     /// Why a run that succeeded cannot be compared with the others.
@@ -376,19 +331,6 @@ impl Session<'_> {
             self.observer.warning(&refusal::budget_used_up(&program.title()));
         }
     }
-}
-
-/// Removes what an instrument left in its folder.
-fn empty(folder: &Path) -> io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            std::fs::remove_dir_all(entry.path())?;
-        } else {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,12 +10,18 @@
 //!   `vfork` that would be ours. [`Usage::max_rss_kib`] still has a small floor.
 //! - The child stays in our process group, so that Ctrl-C reaches it from the terminal.
 
+mod bases;
+mod slice;
+
+pub use self::bases::limit_at_exec;
+
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::libc;
@@ -28,7 +34,7 @@ use super::descendants::kill_all;
 use super::pipe::{Pipe, STDERR_TAIL_BYTES, STDOUT_TAIL_BYTES, Tail};
 use crate::measure::stop::Stop;
 use crate::samples::Sample;
-use crate::samples::design::PlannedRun;
+use crate::samples::design::{Addresses, PlannedRun};
 
 /// The longest sleep between two looks at [`Stop`]: a signal may be delivered
 /// just before the poll starts.
@@ -47,6 +53,29 @@ pub struct Invocation<'a> {
     pub folder: Option<&'a Path>,
     /// Let the child run on this CPU only.
     pub cpu: Option<usize>,
+    /// How long the scheduler lets it run while others wait, where the kernel can be asked.
+    pub slice: Option<Duration>,
+    /// Where its addresses begin, if not where the kernel likes.
+    pub addresses: Option<Addresses>,
+    /// Set by whoever no longer wants the result: kills the child and its descendants.
+    pub abandoned: Option<&'a AtomicBool>,
+}
+
+impl<'a> Invocation<'a> {
+    /// Of these words, with all the rest as it is here.
+    #[must_use]
+    pub fn new(argv: &'a [String]) -> Self {
+        Self {
+            argv,
+            environment: &[],
+            timeout: None,
+            folder: None,
+            cpu: None,
+            slice: None,
+            addresses: None,
+            abandoned: None,
+        }
+    }
 }
 
 /// How the child ended.
@@ -78,6 +107,11 @@ pub struct Usage {
     pub voluntary_switches: u64,
     /// Context switches because its time slice ended.
     pub involuntary_switches: u64,
+    /// Blocks of 512 bytes that it made dirty on a disk.
+    pub blocks_written: u64,
+    /// How long the child's first thread could have run and waited for a processor; 0 where the
+    /// kernel does not say.
+    pub queued_ns: u64,
 }
 
 /// One finished run.
@@ -147,17 +181,28 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         command.current_dir(folder);
     }
     let affinity = invocation.cpu.map(only_cpu).transpose()?;
-    let pin = move || match &affinity {
-        Some(set) => Ok(sched_setaffinity(Pid::from_raw(0), set)?),
-        None => Ok(()),
+    let (slice, addresses) = (invocation.slice, invocation.addresses);
+    let limits = addresses.map_or(Ok(None), bases::limits)?;
+    let prepare = move || {
+        if let Some(set) = &affinity {
+            sched_setaffinity(Pid::from_raw(0), set)?;
+        }
+        if let Some(slice) = slice {
+            slice::ask_for(slice);
+        }
+        addresses.map_or(Ok(()), |_| bases::prepare(limits))
     };
-    // SAFETY: the closure makes at most one system call and allocates nothing, so it is safe
-    // between fork and exec; its presence is what makes the standard library fork, not vfork.
-    unsafe { command.pre_exec(pin) };
+    // SAFETY: the closure makes system calls and allocates nothing, so it is safe between fork and
+    // exec; its presence is what makes the standard library fork, not vfork.
+    unsafe { command.pre_exec(prepare) };
 
     let started = Instant::now();
     let mut child = command.spawn()?;
-    let watched = watch(&mut child, started, invocation.timeout, stop);
+    let released = match limits {
+        Some(limits) => bases::release(child.id().cast_signed(), limits),
+        None => Ok(()),
+    };
+    let watched = released.and_then(|()| watch(&mut child, started, invocation, stop));
     if watched.is_err() {
         // Not reaped yet, or `watch` would have succeeded: the id is still the child's.
         let _ = child.kill();
@@ -184,9 +229,10 @@ pub fn usable_cpus() -> io::Result<Vec<usize>> {
 fn watch(
     child: &mut Child,
     started: Instant,
-    timeout: Option<Duration>,
+    invocation: &Invocation<'_>,
     stop: &Stop,
 ) -> io::Result<Outcome> {
+    let is_abandoned = || invocation.abandoned.is_some_and(|flag| flag.load(Ordering::Relaxed));
     let pid = child.id();
     let raw_pid = i32::try_from(pid).map_err(io::Error::other)?;
     let exited = open_pidfd(raw_pid)?;
@@ -201,12 +247,13 @@ fn watch(
     let mut timed_out = false;
     let mut passed_on = false;
     let wall = loop {
-        let left = timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+        let left = invocation.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
         if left == Some(Duration::ZERO) && !timed_out {
             timed_out = true;
             kill_all(raw_pid);
         }
         match stop.signal().and_then(|signal| Signal::try_from(signal).ok()) {
+            _ if is_abandoned() => kill_all(raw_pid),
             Some(_) if stop.insists() => kill_all(raw_pid),
             Some(signal @ (Signal::SIGTERM | Signal::SIGHUP)) if !passed_on => {
                 passed_on = true;
@@ -238,6 +285,8 @@ fn watch(
         stdout_bytes += bytes.len() as u64;
     })?;
     stderr.read_rest(&mut buffer, |bytes| stderr_tail.push(bytes))?;
+    // What has ended can be asked until it is reaped.
+    let queued_ns = slice::queued_ns(raw_pid).unwrap_or(0);
     let (status, usage) = reap(raw_pid)?;
     let end = match (status.code(), status.signal()) {
         (_, Some(_)) if timed_out => End::TimedOut,
@@ -248,7 +297,7 @@ fn watch(
         pid,
         end,
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
-        usage,
+        usage: Usage { queued_ns, ..usage },
         stdout_sha256: format!("{:x}", hash.finalize()),
         stdout_bytes,
         stdout_tail: stdout_tail.into_bytes(),
@@ -312,6 +361,8 @@ fn reap(pid: i32) -> io::Result<(ExitStatus, Usage)> {
         major_faults: count(raw.ru_majflt),
         voluntary_switches: count(raw.ru_nvcsw),
         involuntary_switches: count(raw.ru_nivcsw),
+        blocks_written: count(raw.ru_oublock),
+        queued_ns: 0,
     };
     Ok((ExitStatus::from_raw(status), usage))
 }

@@ -132,6 +132,10 @@ impl HardwareCounters {
 }
 
 impl Instrument for HardwareCounters {
+    fn another(&self) -> Box<dyn Instrument> {
+        Box::new(Self { open: None, needed: self.needed.clone() })
+    }
+
     fn start(&mut self, _scratch: &Path) -> io::Result<()> {
         self.open = Some(Counters::open().map_err(io::Error::other)?);
         Ok(())

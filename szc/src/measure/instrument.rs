@@ -11,8 +11,12 @@ use std::path::Path;
 
 use super::child::Outcome;
 
-/// Measures further figures of each run.
-pub trait Instrument {
+/// Measures further figures of each run. One run at a time: runs that are under way at once have
+/// instruments of their own.
+pub trait Instrument: Send {
+    /// Another one of the same kind.
+    fn another(&self) -> Box<dyn Instrument>;
+
     /// The words to execute in place of `argv`. `scratch` is a folder for files of this run.
     fn command(&self, argv: Vec<String>, scratch: &Path) -> Vec<String> {
         let _ = scratch;

@@ -1,20 +1,22 @@
 //! Measuring: runs one program once, and says what it cost and on what machine.
 //!
-//! `program` turns a command string into an argument vector, `child` runs it, `randomization` reads
-//! what its runtime logged, and `machine` describes the computer; the records are those of
-//! `samples`. Figures beyond what the kernel accounts come from instruments: `counters` (hardware),
-//! `valgrind` (simulation) and `user_figure` (what the program prints). Nothing here compares
-//! anything.
+//! `program` turns a command string into an argument vector, `child` runs it, `lane` runs several
+//! at once, of which `turns` says when that is fair; `randomization` reads what a runtime logged,
+//! and `machine` describes the computer; the records are those of `samples`. Figures beyond what
+//! the kernel accounts come from instruments: `counters` (hardware), `valgrind` (simulation) and
+//! `user_figure` (what the program prints). Nothing here compares anything.
 
 pub mod child;
 pub mod counters;
 mod descendants;
 pub mod instrument;
+pub mod lane;
 pub mod machine;
 mod pipe;
 pub mod program;
 pub mod randomization;
 pub mod rsf;
 pub mod stop;
+pub mod turns;
 pub mod user_figure;
 pub mod valgrind;

@@ -11,10 +11,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use nix::sys::resource::{Resource, getrlimit};
 use object::{Object, ObjectSection};
 use sha2::{Digest, Sha256};
 
+use super::child::limit_at_exec;
 use crate::samples::Executable;
+use crate::samples::design::PlannedRun;
 
 /// Unquoted, these mean something to a shell (`=` and keywords are looked for apart).
 const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]{}#~!\n";
@@ -71,11 +74,22 @@ impl Program {
         }
     }
 
-    /// A shell command that repeats the run with this layout seed and this padding of the
-    /// environment.
+    /// Bytes by which its words, the pointers to them and its file's name move the stack.
     #[must_use]
-    pub fn reproduction(&self, seed: u64, padding_bytes: Option<u32>) -> String {
-        let padding = match padding_bytes {
+    pub fn start_bytes(&self) -> usize {
+        let words = self.argv.iter().map(|word| word.len() + 1 + size_of::<usize>());
+        let name = match self.argv.first() {
+            Some(program) if program.contains('/') => program.len(),
+            _ => self.executable_path().map_or(0, |path| path.as_os_str().len()),
+        };
+        words.sum::<usize>() + name + 1
+    }
+
+    /// A shell command that repeats a run.
+    #[must_use]
+    pub fn reproduction(&self, run: &PlannedRun) -> String {
+        let seed = run.seed;
+        let padding = match run.padding_bytes {
             Some(0) => format!(" {PADDING_VARIABLE}="),
             Some(bytes) => format!(" {PADDING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
             None => String::new(),
@@ -89,7 +103,14 @@ impl Program {
         } else {
             self.command.trim().to_owned()
         };
-        format!("{place}SZC_SEED={seed}{padding} {command} </dev/null")
+        let (mut limit, mut without_aslr) = (String::new(), "");
+        if let Some(addresses) = run.addresses {
+            without_aslr = " setarch -R";
+            if let Some(bytes) = addresses.mapping_pages.and_then(stack_limit) {
+                limit = format!("ulimit -S -s {} && ", bytes / 1024);
+            }
+        }
+        format!("{limit}{place}SZC_SEED={seed}{padding}{without_aslr} {command} </dev/null")
     }
 
     /// The file that is executed, looked up in PATH; `None` when it is not found
@@ -124,6 +145,12 @@ impl Program {
             compiler: compilers_of(&bytes),
         })
     }
+}
+
+/// The limit of the stack under which mappings begin so many pages lower.
+fn stack_limit(pages: u32) -> Option<u64> {
+    let (own, _) = getrlimit(Resource::RLIMIT_STACK).ok()?;
+    limit_at_exec(own, pages)
 }
 
 /// Label of the program at a place in the list: A to Z, then P27 and so on.
@@ -226,6 +253,7 @@ fn unclosed(command: &str, quote: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::design::{Addresses, Design, EnvironmentSize};
     use proptest::prelude::*;
 
     fn args(command: &str) -> Vec<String> {
@@ -279,19 +307,38 @@ mod tests {
         assert!(error.to_string().contains("command B is empty"));
     }
 
+    fn run(seed: u64, padding_bytes: Option<u32>) -> PlannedRun {
+        let design = Design { environment: EnvironmentSize::Fixed, ..Design::layouts(1, 1, 1) };
+        PlannedRun { seed, padding_bytes, ..design.block_runs(0)[0] }
+    }
+
     #[test]
     fn the_reproduction_is_one_shell_command() {
         let direct = Program::new(0, None, "./a 'x y'").unwrap();
-        assert_eq!(direct.reproduction(7, None), "SZC_SEED=7 ./a 'x y' </dev/null");
+        assert_eq!(direct.reproduction(&run(7, None)), "SZC_SEED=7 ./a 'x y' </dev/null");
         let shell = Program::new(0, None, "./a 'x' | ./b").unwrap();
         assert_eq!(
-            shell.reproduction(7, None),
+            shell.reproduction(&run(7, None)),
             r"SZC_SEED=7 /bin/sh -c './a '\''x'\'' | ./b' </dev/null"
         );
         assert_eq!(
-            direct.reproduction(7, Some(12)),
+            direct.reproduction(&run(7, Some(12))),
             "SZC_SEED=7 SZC_PADDING=$(printf '%012d' 0) ./a 'x y' </dev/null"
         );
+    }
+
+    #[test]
+    fn the_reproduction_has_the_addresses_of_the_run() {
+        let program = Program::new(0, None, "true").unwrap();
+        let addresses = Some(Addresses { mapping_pages: Some(16) });
+        let text = program.reproduction(&PlannedRun { addresses, ..run(7, None) });
+        let behind_limit = "SZC_SEED=7 setarch -R true </dev/null";
+        match stack_limit(16) {
+            Some(bytes) => {
+                assert_eq!(text, format!("ulimit -S -s {} && {behind_limit}", bytes / 1024));
+            }
+            None => assert_eq!(text, behind_limit),
+        }
     }
 
     #[test]
@@ -299,7 +346,7 @@ mod tests {
         let program = Program::new(0, None, "true").unwrap();
         for bytes in [0, 1, 9, 4095] {
             let script = program
-                .reproduction(7, Some(bytes))
+                .reproduction(&run(7, Some(bytes)))
                 .replace("true <", "sh -c 'printf %s \"$SZC_PADDING\"' <");
             let output =
                 std::process::Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
@@ -312,7 +359,10 @@ mod tests {
         let mut program = Program::new(0, None, "./true 1").unwrap();
         program.folder = Some("/bin".into());
         assert_eq!(program.executable_path().unwrap(), Path::new("/bin/true"));
-        assert_eq!(program.reproduction(7, None), "cd '/bin' && SZC_SEED=7 ./true 1 </dev/null");
+        assert_eq!(
+            program.reproduction(&run(7, None)),
+            "cd '/bin' && SZC_SEED=7 ./true 1 </dev/null"
+        );
     }
 
     #[test]

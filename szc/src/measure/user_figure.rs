@@ -60,6 +60,10 @@ impl Pattern {
 }
 
 impl Instrument for Pattern {
+    fn another(&self) -> Box<dyn Instrument> {
+        Box::new(self.clone())
+    }
+
     fn figures(
         &mut self,
         _scratch: &Path,

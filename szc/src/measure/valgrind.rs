@@ -120,6 +120,10 @@ impl Simulation {
 }
 
 impl Instrument for Simulation {
+    fn another(&self) -> Box<dyn Instrument> {
+        Box::new(*self)
+    }
+
     fn command(&self, argv: Vec<String>, scratch: &Path) -> Vec<String> {
         self.argv(&argv, scratch)
     }

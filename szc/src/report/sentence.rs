@@ -123,7 +123,10 @@ fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
     }
     let blocks = match file.design.plan.arrangement {
         Arrangement::Mirrored => {
-            format!("{} blocks of {} runs each", result.n, 2 * file.design.plan.runs_per_position)
+            let by_turns = file.programs[result.program].was_by_turns();
+            let runs = if by_turns { 1 } else { 2 } * file.design.plan.runs_per_position;
+            let runs = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
+            format!("{} blocks of {runs} each", result.n)
         }
         Arrangement::Layouts | Arrangement::Groups => format!("{} layouts", result.n),
     };

@@ -5,7 +5,7 @@ use szc_stats::fixed::Interval;
 
 use super::number::{decimals_for, range};
 use super::suite_sentences::suite_sentences;
-use super::text::{align, remarks};
+use super::text::{align, remarks, schedule_lines};
 use crate::samples::{
     OverMachinesRecord, ResultRecord, SamplesFile, SuiteRecord, Verdict, printable,
 };
@@ -149,7 +149,8 @@ pub fn suite_report(file: &SamplesFile, quiet: bool) -> String {
     }
     text.push('\n');
     let sentences = suite_sentences(file);
-    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
+    let below = if quiet { Vec::new() } else { [remarks(file), schedule_lines(file)].concat() };
+    for line in sentences.into_iter().chain(below) {
         text.push_str(&line);
         text.push('\n');
     }

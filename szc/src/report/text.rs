@@ -5,7 +5,7 @@ use super::number::{decimals_for, percent, quantities, quantities_like, range};
 use super::sentence::{no_verdict, remarks_on};
 use crate::results::comparison::Judged;
 use crate::samples::{
-    Command, EndedRecord, Metric, ResultRecord, RuleRecord, SamplesFile, SummaryRecord,
+    Command, EndedRecord, Metric, ResultRecord, RuleRecord, SamplesFile, SummaryRecord, printable,
 };
 
 /// The verdict sentences on the deciding metric, one for each program but the references.
@@ -161,6 +161,26 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
     remarks
 }
 
+/// How the runs were scheduled: a line, or one for each program of a suite where they differ.
+#[must_use]
+pub fn schedule_lines(file: &SamplesFile) -> Vec<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for program in &file.programs {
+        if let Some(schedule) = &program.schedule {
+            let workload = program.workload.clone().unwrap_or_default();
+            let line = (printable(&workload), printable(&schedule.line()));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    let same = lines.iter().all(|(_, line)| *line == lines[0].1);
+    match &lines[..] {
+        [(_, line), ..] if same => vec![format!("Measured {line}.")],
+        _ => lines.iter().map(|(name, line)| format!("{name} was measured {line}.")).collect(),
+    }
+}
+
 /// All that is said of a comparison; `quiet`: the verdicts alone.
 #[must_use]
 pub fn comparison_report(file: &SamplesFile, quiet: bool) -> String {
@@ -172,7 +192,8 @@ pub fn comparison_report(file: &SamplesFile, quiet: bool) -> String {
             text = table + "\n";
         }
     }
-    for line in sentences.into_iter().chain(if quiet { Vec::new() } else { remarks(file) }) {
+    let below = if quiet { Vec::new() } else { [remarks(file), schedule_lines(file)].concat() };
+    for line in sentences.into_iter().chain(below) {
         text.push_str(&line);
         text.push('\n');
     }

@@ -4,7 +4,8 @@
 //! repeated and resumed. Random numbers are outputs of SplitMix64 (Steele, Lea and Flood 2014)
 //! addressed by index: output i is `finalize(seed + (i + 1)·0x9e3779b97f4a7c15)`.
 //! The index of a run is `2^48·phase + 2^16·block + position`, with phase 0 for
-//! warm-up, 1 for measured runs and 2 for the order of a block.
+//! warm-up, 1 for measured runs, 2 for the order of a block, and 3 and 4 for where stack and
+//! mappings begin.
 //!
 //! Layout seeds are mapped to 10^15 ≤ seed < 2^53. All have sixteen digits, so
 //! `SZC_SEED` is equally long in every run and moves no stack; and all are exact
@@ -24,6 +25,15 @@ const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
 /// The padding of the environment has fewer bytes than this: a page, after which the stack's
 /// position within pages repeats.
 const PADDING_LIMIT_BYTES: u32 = 4096;
+
+/// Stacks begin at multiples of this many bytes (System V ABI, AMD64 supplement, 3.4.1).
+const STACK_ALIGNMENT: u32 = 16;
+
+/// Positions of the stack within a page.
+const STACK_POSITIONS: u64 = 256;
+
+/// Positions of the base of mappings, a page apart: 256 MiB.
+const MAPPING_POSITIONS: u64 = 1 << 16;
 
 /// Most runs of a program in one of its two positions of a block, and of a layout.
 pub const MAX_RUNS_PER_POSITION: u32 = 1000;
@@ -58,6 +68,16 @@ pub struct PlannedRun {
     pub seed: u64,
     /// Length of the variable that pads the environment; none with a fixed environment.
     pub padding_bytes: Option<u32>,
+    /// Where its addresses begin; none if the kernel chooses.
+    pub addresses: Option<Addresses>,
+}
+
+/// Where the addresses of a process begin that runs without address space randomization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// By how many pages the mappings begin lower than they could; none leaves them where they are
+    /// without randomization.
+    pub mapping_pages: Option<u32>,
 }
 
 /// What a block is made of.
@@ -85,6 +105,20 @@ pub enum EnvironmentSize {
     Fixed,
 }
 
+/// Who chooses where the stack, libraries and other mappings of a process begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bases {
+    /// The kernel: anew in every run, if the machine randomizes addresses.
+    #[default]
+    Kernel,
+    /// The plan chooses where the stack begins; all else is where the kernel puts it without
+    /// address space randomization.
+    Stack,
+    /// The plan chooses both, alike for the programs of a block.
+    Drawn,
+}
+
 /// Size and seed of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
@@ -104,6 +138,17 @@ pub struct Design {
     pub shuffle: bool,
     /// Size of the environment.
     pub environment: EnvironmentSize,
+    /// Whether the programs of a block have the same seeds, each in its first run, in its second
+    /// and so on.
+    #[serde(default)]
+    pub coupled: bool,
+    /// Who chooses where stack and mappings begin.
+    #[serde(default)]
+    pub bases: Bases,
+    /// Whether the programs of a block are under way at once and have one processor by turns. In
+    /// files it stands with each program.
+    #[serde(skip)]
+    pub by_turns: bool,
     /// Seed of everything.
     pub seed: u64,
 }
@@ -121,6 +166,9 @@ impl Design {
             warmup: 1,
             shuffle: true,
             environment: EnvironmentSize::Random,
+            coupled: false,
+            bases: Bases::Kernel,
+            by_turns: false,
             seed,
         }
     }
@@ -140,7 +188,8 @@ impl Design {
         let design = *self;
         (0..self.warmup).flat_map(move |round| {
             (0..).zip(0..design.programs).map(move |(position, program)| {
-                design.planned(Phase::WarmUp, round, position, position, program)
+                let place = Place { phase: Phase::WarmUp, block: round, position };
+                design.planned(place, if design.coupled { 0 } else { position }, 0, program)
             })
         })
     }
@@ -149,34 +198,52 @@ impl Design {
     ///
     /// Mirrored: a random order of the programs followed by its reverse, each place standing for
     /// [`Design::runs_per_position`] runs. A drift of the machine that is linear in time cancels
-    /// within a block.
+    /// within a block. By turns: as many rounds as that, each of all programs in a random order.
     #[must_use]
     pub fn block_runs(&self, block: u32) -> Vec<PlannedRun> {
-        match self.arrangement {
-            Arrangement::Mirrored => {
-                let order = self.order(block);
-                let programs = order
-                    .iter()
-                    .chain(order.iter().rev())
-                    .flat_map(|program| vec![*program; self.runs_per_position as usize]);
-                (0..)
-                    .zip(programs)
-                    .map(|(position, program)| {
-                        self.planned(Phase::Measured, block, position, position, program)
-                    })
-                    .collect()
+        let programs: Vec<usize> = match self.arrangement {
+            Arrangement::Mirrored if self.by_turns => {
+                (0..self.runs_per_position).flat_map(|round| self.order(block, round)).collect()
             }
-            Arrangement::Layouts | Arrangement::Groups => (0..self.runs_of_layout(block))
-                .map(|position| self.planned(Phase::Measured, block, position, 0, 0))
-                .collect(),
+            Arrangement::Mirrored => {
+                let order = self.order(block, 0);
+                let places = order.iter().chain(order.iter().rev());
+                places.flat_map(|program| vec![*program; self.runs_per_position as usize]).collect()
+            }
+            Arrangement::Layouts | Arrangement::Groups => {
+                vec![0; self.runs_of_layout(block) as usize]
+            }
+        };
+        let mut runs_before = vec![0; self.programs.max(1)];
+        let mut planned = Vec::with_capacity(programs.len());
+        for (position, program) in (0..).zip(programs) {
+            let place = Place { phase: Phase::Measured, block, position };
+            let nth: u32 = runs_before[program];
+            runs_before[program] += 1;
+            planned.push(match self.arrangement {
+                Arrangement::Mirrored if self.coupled => self.planned(place, nth, nth, program),
+                Arrangement::Mirrored => self.planned(place, position, nth, program),
+                Arrangement::Layouts | Arrangement::Groups => self.planned(place, 0, 0, program),
+            });
         }
+        planned
+    }
+
+    /// The runs of one block, those together that are under way at once.
+    #[must_use]
+    pub fn block_rounds(&self, block: u32) -> Vec<Vec<PlannedRun>> {
+        let at_once = if self.by_turns { self.programs } else { 1 };
+        self.block_runs(block).chunks(at_once).map(<[PlannedRun]>::to_vec).collect()
     }
 
     /// Number of runs of a block.
     #[must_use]
     pub fn block_size(&self, block: u32) -> u64 {
         match self.arrangement {
-            Arrangement::Mirrored => 2 * self.programs as u64 * u64::from(self.runs_per_position),
+            Arrangement::Mirrored => {
+                let rounds = if self.by_turns { 1 } else { 2 };
+                rounds * self.programs as u64 * u64::from(self.runs_per_position)
+            }
             Arrangement::Layouts | Arrangement::Groups => u64::from(self.runs_of_layout(block)),
         }
     }
@@ -200,11 +267,13 @@ impl Design {
         if block.is_multiple_of(2) { self.runs_per_layout } else { 1 }
     }
 
-    /// The programs in the order of the first half of a block (Fisher and Yates 1938).
-    fn order(&self, block: u32) -> Vec<usize> {
+    /// The programs in the order of the first half of a block, or of a round of turns (Fisher and
+    /// Yates 1938).
+    fn order(&self, block: u32, round: u32) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.programs).collect();
         if self.shuffle {
-            for (draw, last) in (0..).zip((1..self.programs).rev()) {
+            let first_draw = round * u32::try_from(self.programs).unwrap_or(0);
+            for (draw, last) in (first_draw..).zip((1..self.programs).rev()) {
                 let random = splitmix64_at(self.seed, run_index(2, block, draw));
                 let back = usize::try_from(below(random, last as u64 + 1));
                 order.swap(last, last - back.expect("at most the place itself"));
@@ -213,30 +282,47 @@ impl Design {
         order
     }
 
-    /// `layout` is the position whose layout the run has: its own, or the first of its block.
-    fn planned(
-        &self,
-        phase: Phase,
-        block: u32,
-        position: u32,
-        layout: u32,
-        program: usize,
-    ) -> PlannedRun {
+    /// `layout` is the position whose layout the run has: its own, or another one of its block.
+    /// `nth` is which of the program's runs in the block it is, from 0.
+    fn planned(&self, place: Place, layout: u32, nth: u32, program: usize) -> PlannedRun {
+        let Place { phase, block, position } = place;
         let phase_number = match phase {
             Phase::WarmUp => 0,
             Phase::Measured => 1,
         };
         let seed = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
+        let drawn = |phase, limit| {
+            let random = below(splitmix64_at(self.seed, run_index(phase, block, nth)), limit);
+            u32::try_from(random).expect("below a limit of 32 bits")
+        };
+        let padding_bytes = match self.bases {
+            Bases::Kernel => padding_bytes(seed),
+            Bases::Stack | Bases::Drawn => STACK_ALIGNMENT * drawn(3, STACK_POSITIONS),
+        };
         PlannedRun {
             phase,
             block,
             position,
             program,
             seed,
-            padding_bytes: (self.environment == EnvironmentSize::Random)
-                .then(|| padding_bytes(seed)),
+            padding_bytes: (self.environment == EnvironmentSize::Random).then_some(padding_bytes),
+            addresses: match self.bases {
+                Bases::Kernel => None,
+                Bases::Stack => Some(Addresses { mapping_pages: None }),
+                Bases::Drawn => {
+                    Some(Addresses { mapping_pages: Some(drawn(4, MAPPING_POSITIONS)) })
+                }
+            },
         }
     }
+}
+
+/// Where a run stands in an experiment.
+#[derive(Clone, Copy)]
+struct Place {
+    phase: Phase,
+    block: u32,
+    position: u32,
 }
 
 fn run_index(phase: u64, block: u32, position: u32) -> u64 {

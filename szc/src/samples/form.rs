@@ -8,16 +8,14 @@
 //! All numbers are finite: JSON has no others.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 use szc_stats::{fixed, sequential};
 
 use super::design::Design;
 use super::machine::Machine;
 use super::metric::Metric;
+use super::program::ProgramRecord;
 use super::result::{ResultRecord, SummaryRecord};
-use super::runtime_log::RuntimeLog;
 use super::sample::{Sample, metrics_of};
 use super::shard::Shard;
 use super::suite::{OverMachinesRecord, SuiteRecord};
@@ -117,12 +115,21 @@ impl SamplesFile {
         place.and_then(|place| self.machines.get(place)).unwrap_or(&self.machine)
     }
 
-    /// The metrics, the deciding one first.
+    /// The metrics, the deciding one first. Elapsed time is none of programs that had a processor
+    /// by turns: it passed while others ran.
     #[must_use]
     pub fn metrics(&self) -> Vec<Metric> {
         let deciding = self.design.metric.clone();
-        let others = metrics_of(&self.runs).into_iter().filter(|metric| *metric != deciding);
+        let others = metrics_of(&self.runs).into_iter().filter(|metric| {
+            *metric != deciding && !(*metric == Metric::Wall && self.was_by_turns())
+        });
         std::iter::once(deciding.clone()).chain(others).collect()
+    }
+
+    /// Whether any of its programs shared a processor by turns.
+    #[must_use]
+    pub fn was_by_turns(&self) -> bool {
+        self.programs.iter().any(ProgramRecord::was_by_turns)
     }
 
     /// The levels of a sweep in the order of the file, the reference first.
@@ -251,6 +258,9 @@ pub struct DesignRecord {
     pub check_output: bool,
     /// Longest time for a run.
     pub timeout_s: Option<f64>,
+    /// The value of --turns; none in files from before, which had none.
+    #[serde(default)]
+    pub turns: Option<String>,
     /// The CPU that the programs were pinned to.
     #[serde(default)]
     pub cpu: Option<usize>,
@@ -281,6 +291,7 @@ impl DesignRecord {
             metric_option: None,
             check_output: true,
             timeout_s: None,
+            turns: None,
             cpu: None,
             prepare: None,
             cleanup: None,
@@ -296,86 +307,6 @@ impl DesignRecord {
             RuleRecord::Sequential => sequential::MIN_BLOCKS,
         }
     }
-}
-
-/// One of the programs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProgramRecord {
-    /// How tables call it: A, B, C …, or the level of a sweep.
-    pub label: String,
-    /// Name given by the user.
-    pub name: Option<String>,
-    /// The program of a suite that this is a variant of; its blocks are counted for themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workload: Option<String>,
-    /// The level of the parameter that a sweep varies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<String>,
-    /// The machine that measured it, if the file is of several: its place in their list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<usize>,
-    /// Command as given.
-    pub command: String,
-    /// Whether it was run by a shell.
-    pub via_shell: bool,
-    /// Where it ran, if it was built by szc in a folder of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<PathBuf>,
-    /// The file that ran, unless a shell decided.
-    pub executable: Option<Executable>,
-    /// Whether every run had a random layout.
-    pub randomized: bool,
-    /// Why not.
-    pub not_randomized_reason: Option<String>,
-    /// The last log object of its runtime.
-    pub randomization: Option<RuntimeLog>,
-}
-
-impl ProgramRecord {
-    /// "B (new)", or "B" without a name; without control characters, whoever wrote the file.
-    #[must_use]
-    pub fn title(&self) -> String {
-        let title = match &self.name {
-            Some(name) => format!("{} ({name})", self.label),
-            None => self.label.clone(),
-        };
-        printable(&title)
-    }
-
-    /// What of it does not move although it was built for it, and why, by the last log of its
-    /// runtime.
-    #[must_use]
-    pub fn pinned(&self) -> Option<String> {
-        self.randomization.as_ref().and_then(RuntimeLog::pinned)
-    }
-
-    /// The label alone, for narrow columns.
-    #[must_use]
-    pub fn title_label(&self) -> String {
-        printable(&self.label)
-    }
-}
-
-/// `text` with a replacement character for each control character: names in files come from
-/// elsewhere, and a terminal obeys escape sequences.
-#[must_use]
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|character| if character.is_control() { '\u{fffd}' } else { character })
-        .collect()
-}
-
-/// The file behind a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Executable {
-    /// Absolute path.
-    pub path: PathBuf,
-    /// SHA-256 of the file, lower-case hexadecimal.
-    pub sha256: String,
-    /// Length of the file.
-    pub size_bytes: u64,
-    /// Strings of the ELF section `.comment`: the compilers and linkers involved.
-    pub compiler: Vec<String>,
 }
 
 /// How an experiment ended.

@@ -1,9 +1,10 @@
 //! The samples file: versioned JSON with everything a later analysis needs.
 //!
-//! `form` is the newest version, with the records of `result`, `suite`, `sample`, `machine` and
-//! `runtime_log`; `version_1` is read as one of it, and `io` reads and writes. `design` says which
-//! program runs when, and `shard` which part of a suite a machine measures. Nothing here measures
-//! or computes a result. Readers in other languages find the form in szc/docs/src/samples.md.
+//! `form` is the newest version, with the records of `program`, `schedule`, `result`, `suite`,
+//! `sample`, `machine` and `runtime_log`; `version_1` is read as one of it, and `io` reads and
+//! writes. `design` says which program runs when, and `shard` which part of a suite a machine
+//! measures. Nothing here measures or computes a result. Readers in other languages find the form
+//! in szc/docs/src/samples.md.
 #![forbid(unsafe_code)]
 
 pub mod design;
@@ -11,23 +12,27 @@ pub mod form;
 pub mod io;
 pub mod machine;
 pub mod metric;
+pub mod program;
 pub mod result;
 pub mod runtime_log;
 pub mod sample;
+pub mod schedule;
 pub mod shard;
 pub mod suite;
 pub mod verdict;
 mod version_1;
 
 pub use self::form::{
-    Command, DesignRecord, EndedRecord, Executable, FORMAT, ProgramRecord, RuleRecord, SamplesFile,
-    VERSION, VERSION_OF_MACHINES, printable,
+    Command, DesignRecord, EndedRecord, FORMAT, RuleRecord, SamplesFile, VERSION,
+    VERSION_OF_MACHINES,
 };
 pub use self::metric::Metric;
+pub use self::program::{Executable, ProgramRecord, printable};
 pub use self::result::{
     DiagnosticsRecord, OutliersRecord, ResultRecord, SummaryRecord, VarianceRecord,
 };
 pub use self::sample::Sample;
+pub use self::schedule::ScheduleRecord;
 pub use self::suite::{
     AgreementRecord, ByBlockRecord, LevelRecord, OverMachinesRecord, SuiteRecord,
 };

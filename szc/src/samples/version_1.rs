@@ -6,12 +6,11 @@
 
 use serde::Deserialize;
 
-use super::design::{Arrangement, Design, EnvironmentSize};
-use super::form::{
-    self, Command, DesignRecord, EndedRecord, Executable, ProgramRecord, RuleRecord,
-};
+use super::design::{Arrangement, Bases, Design, EnvironmentSize};
+use super::form::{self, Command, DesignRecord, EndedRecord, RuleRecord};
 use super::machine::Machine;
 use super::metric::Metric;
+use super::program::{Executable, ProgramRecord};
 use super::runtime_log::RuntimeLog;
 use super::sample::Sample;
 
@@ -94,6 +93,9 @@ impl From<SamplesFile> for form::SamplesFile {
             warmup: old.design.warmup,
             shuffle: true,
             environment: EnvironmentSize::Fixed,
+            coupled: false,
+            bases: Bases::Kernel,
+            by_turns: false,
             seed: old.seed,
         };
         let metric = old.result.map_or(Metric::Cpu, |result| result.metric);
@@ -145,6 +147,7 @@ impl From<ProgramV1> for ProgramRecord {
             randomized: old.randomized,
             not_randomized_reason: old.not_randomized_reason,
             randomization: old.randomization,
+            schedule: None,
         }
     }
 }

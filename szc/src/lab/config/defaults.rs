@@ -184,6 +184,7 @@ impl Defaults<'_> {
         self.number("timeout", runs.timeout);
         self.number("seed", runs.seed);
         self.number("cpu", runs.cpu);
+        self.set("turns", runs.turns.iter().cloned());
         self.set("env-size", runs.env_size.iter().cloned());
         self.set("prepare", runs.prepare.iter().cloned());
         self.set("cleanup", runs.cleanup.iter().cloned());

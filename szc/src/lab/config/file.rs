@@ -10,6 +10,7 @@ use toml::de::DeTable;
 use super::problems::{Problem, nearest};
 use super::reader::Reader;
 use crate::lab::metric;
+use crate::measure::turns::Turns;
 
 /// The name that is looked for in the current folder.
 pub const FILE: &str = "szc.toml";
@@ -75,6 +76,8 @@ pub struct RunsTable {
     pub seed: Option<u64>,
     /// CPU to run on.
     pub cpu: Option<u64>,
+    /// "auto", "off" or the length of a turn.
+    pub turns: Option<String>,
     /// "random" or "fixed": the length of the environment.
     pub env_size: Option<String>,
     /// Shell command in front of each run.
@@ -211,6 +214,7 @@ fn runs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> RunsTable {
             "seed",
             "shuffle",
             "timeout",
+            "turns",
             "warmup",
         ],
     );
@@ -223,6 +227,7 @@ fn runs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> RunsTable {
         timeout: reader.positive(table, "timeout"),
         seed: reader.whole(table, "seed", 0..=u64::MAX),
         cpu: reader.whole(table, "cpu", 0..=65_535),
+        turns: reader.text(table, "turns"),
         env_size: reader.text(table, "env-size"),
         prepare: reader.text(table, "prepare"),
         cleanup: reader.text(table, "cleanup"),
@@ -231,6 +236,11 @@ fn runs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> RunsTable {
     };
     if let (Some(_), Some((key, _))) = (table.get("budget"), table.get_key_value("fixed")) {
         reader.problem(key.span(), "`fixed` and `budget` exclude each other: leave one out");
+    }
+    if let (Some(turns), Some(value)) = (&read.turns, table.get("turns"))
+        && let Err(needed) = Turns::parse(turns)
+    {
+        reader.problem(value.span(), format!("`turns` is {turns:?}: {needed}"));
     }
     if let (Some(size), Some(value)) = (&read.env_size, table.get("env-size"))
         && !["random", "fixed"].contains(&size.as_str())

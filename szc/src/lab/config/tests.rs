@@ -107,7 +107,7 @@ fn the_wrong_type_and_what_would_be_right_are_named() {
         (
             "[runs]\nzzzz = 1",
             "2:1: unknown key `zzzz`; known here: budget, check-output, cleanup, cpu, env-size, \
-             fixed, prepare, runs-per-block, seed, shuffle, timeout, warmup",
+             fixed, prepare, runs-per-block, seed, shuffle, timeout, turns, warmup",
         ),
     ] {
         assert_eq!(problems(text), [format!("szc.toml:{expected}")], "{text}");

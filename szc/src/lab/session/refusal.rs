@@ -22,7 +22,7 @@ fn when(run: PlannedRun) -> String {
 }
 
 fn repetition(program: &Program, run: PlannedRun) -> String {
-    program.reproduction(run.seed, run.padding_bytes)
+    program.reproduction(&run)
 }
 
 /// The program could not be started.

@@ -1,6 +1,10 @@
 //! Sessions over real commands; a shell script stands in for a program built by szc.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use super::*;
+use crate::samples::Metric;
 
 /// Writes the log that the runtime would write.
 const RANDOMIZED: &str = r#"log='{"pid":%d,"seed":%s,"randomize":{"code":true},"epochs":2,'
@@ -50,7 +54,7 @@ fn carry_out(
     notes: &mut Notes,
 ) -> Findings {
     let design = Design::mirrored(programs.len(), 6, 1);
-    let task = Task { programs, design: &design, conditions, instruments: &mut [] };
+    let task = Task { programs, design: &design, conditions, instruments: &[], warm_rounds: 0 };
     measure(task, earlier, stop, notes).unwrap()
 }
 
@@ -211,6 +215,51 @@ fn a_resumed_session_refuses_output_other_than_before() {
     assert!(refusal(&resumed).contains("differs between two runs"), "{resumed:?}");
 }
 
+/// A session of two programs by turns on the last CPU.
+fn by_turns(command_a: &str, command_b: &str) -> Findings {
+    let programs = [command_a, command_b].map(|command| Program::new(0, None, command).unwrap());
+    let design = Design { by_turns: true, ..Design::mirrored(2, 3, 1) };
+    let conditions = Conditions {
+        cpu: child::usable_cpus().unwrap().last().copied(),
+        turn: Some(Duration::from_millis(3)),
+        ..wall()
+    };
+    let task = Task {
+        programs: &programs,
+        design: &design,
+        conditions: &conditions,
+        instruments: &[],
+        warm_rounds: 1,
+    };
+    measure(task, Findings::none(2), &Stop::new(), &mut Notes::default()).unwrap()
+}
+
+#[test]
+fn programs_by_turns_are_under_way_at_once_each_with_its_own_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    // Each goes on when it sees the other one, so neither could be alone.
+    let meet = |own: &Path, other: &Path| {
+        let (own, other) = (own.display(), other.display());
+        format!("mkdir {own}; until test -d {other}; do :; done; sleep 0.05; rmdir {own}; ")
+    };
+    let findings = by_turns(&(meet(&a, &b) + RANDOMIZED), &(meet(&b, &a) + RANDOMIZED));
+    assert_eq!(findings.ending, Ending::Complete);
+    let places: Vec<(u32, u32)> =
+        findings.samples.iter().map(|run| (run.block, run.position)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]);
+    assert!(findings.samples.iter().all(|run| run.relocations == Some(9)));
+    assert!(findings.states.iter().all(|state| state.not_randomized.is_none()));
+}
+
+#[test]
+fn when_a_program_fails_the_others_of_its_round_are_ended_and_not_blamed() {
+    let begun = Instant::now();
+    let findings = by_turns("sleep 30", "true; exit 3");
+    assert!(refusal(&findings).contains("ended with exit status 3"), "{findings:?}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
 #[test]
 fn errands_are_run_around_every_run_and_not_measured() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,6 +305,10 @@ fn programs_see_an_environment_of_random_length_that_follows_from_the_seed() {
 struct Length;
 
 impl Instrument for Length {
+    fn another(&self) -> Box<dyn Instrument> {
+        Box::new(Self)
+    }
+
     fn command(&self, argv: Vec<String>, scratch: &Path) -> Vec<String> {
         let note = format!("echo from >> {}/notes; exec \"$0\" \"$@\"", scratch.display());
         ["/bin/sh".to_owned(), "-c".to_owned(), note].into_iter().chain(argv).collect()
@@ -283,12 +336,13 @@ fn instruments_add_figures_and_may_refuse() {
         let programs = [Program::new(0, None, command).unwrap()];
         let design = Design::mirrored(1, 2, 1);
         let conditions = Conditions::new("length".parse().unwrap());
-        let mut instruments: [Box<dyn Instrument>; 1] = [Box::new(Length)];
+        let instruments: [Box<dyn Instrument>; 1] = [Box::new(Length)];
         let task = Task {
             programs: &programs,
             design: &design,
             conditions: &conditions,
-            instruments: &mut instruments,
+            instruments: &instruments,
+            warm_rounds: 0,
         };
         let stop = Stop::new();
         let mut notes = Notes::default();

@@ -13,6 +13,7 @@ use crate::lab::analysis::analyse;
 use crate::lab::experiment::{Experiment, Keep, Measurement, Stopping};
 use crate::lab::options::MetricChoice;
 use crate::lab::output::save;
+use crate::lab::resume::schedule_of;
 use crate::lab::session::Conditions;
 use crate::measure::program::Program;
 use crate::samples::design::Design;
@@ -126,6 +127,7 @@ impl Sweep {
         Ok(Experiment {
             stopping: Stopping { tolerance: self.tolerance, ..Stopping::default() },
             quiet: self.quiet,
+            schedule: earlier.as_ref().and_then(schedule_of),
             earlier,
             ..Experiment::new(Command::Sweep, command_line, programs, design, measurement)
         })

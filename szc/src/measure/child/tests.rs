@@ -14,7 +14,7 @@ fn run_with(
     stop: &Stop,
 ) -> Outcome {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    run(&Invocation { argv: &argv, environment, timeout, folder: None, cpu: None }, stop).unwrap()
+    run(&Invocation { environment, timeout, ..Invocation::new(&argv) }, stop).unwrap()
 }
 
 #[test]
@@ -36,9 +36,7 @@ fn death_by_a_signal_is_reported() {
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
     let argv = ["/nonexistent/program".to_owned()];
-    let invocation =
-        Invocation { argv: &argv, environment: &[], timeout: None, folder: None, cpu: None };
-    let error = run(&invocation, &Stop::new()).unwrap_err();
+    let error = run(&Invocation::new(&argv), &Stop::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
@@ -173,8 +171,7 @@ fn a_pinned_child_may_use_one_cpu_and_this_process_all_it_could() {
     let before = usable_cpus().unwrap();
     let argv = ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"].map(str::to_owned);
     let last = *before.last().unwrap();
-    let invocation =
-        Invocation { argv: &argv, environment: &[], timeout: None, folder: None, cpu: Some(last) };
+    let invocation = Invocation { cpu: Some(last), ..Invocation::new(&argv) };
     let outcome = run(&invocation, &Stop::new()).unwrap();
     let text = String::from_utf8(outcome.stdout_tail).unwrap();
     assert_eq!(text.trim().rsplit('\t').next(), Some(last.to_string().as_str()), "{text}");
@@ -185,13 +182,67 @@ fn a_pinned_child_may_use_one_cpu_and_this_process_all_it_could() {
 fn a_cpu_that_does_not_exist_is_an_error() {
     let argv = ["true".to_owned()];
     for cpu in [1023, 1 << 20] {
-        let invocation = Invocation {
-            argv: &argv,
-            environment: &[],
-            timeout: None,
-            folder: None,
-            cpu: Some(cpu),
-        };
+        let invocation = Invocation { cpu: Some(cpu), ..Invocation::new(&argv) };
         assert!(run(&invocation, &Stop::new()).is_err(), "{cpu}");
     }
+}
+
+#[test]
+fn a_child_asked_for_slices_is_still_an_ordinary_process_of_the_same_priority() {
+    let argv = ["/bin/sh", "-c", "cut -d' ' -f19,41 /proc/self/stat"].map(str::to_owned);
+    let plain = run(&Invocation::new(&argv), &Stop::new()).unwrap();
+    let slice = Some(Duration::from_millis(5));
+    let sliced = run(&Invocation { slice, ..Invocation::new(&argv) }, &Stop::new()).unwrap();
+    assert_eq!(sliced.stdout_tail, plain.stdout_tail);
+    assert!(plain.stdout_tail.ends_with(b" 0\n"), "{plain:?}");
+}
+
+#[test]
+fn a_child_that_nobody_wants_any_more_is_killed() {
+    let argv = ["sleep", "30"].map(str::to_owned);
+    let abandoned = AtomicBool::new(true);
+    let invocation = Invocation { abandoned: Some(&abandoned), ..Invocation::new(&argv) };
+    assert_eq!(run(&invocation, &Stop::new()).unwrap().end, End::Signalled(libc::SIGKILL));
+}
+
+/// What a shell sees of its own addresses, and of the limit and the signals that it has.
+const WHERE: &str = r#"while read line; do case "$line" in
+    *stack*|*libc*r-xp*|*r-xp*libc*) echo "${line%%-*}";; esac; done </proc/self/maps
+    ulimit -s; ulimit -Hs; while read key value; do
+    case $key in SigBlk:|TracerPid:) echo "$value";; esac; done </proc/self/status"#;
+
+fn seen(addresses: Option<Addresses>) -> Vec<String> {
+    let argv = ["/bin/sh", "-c", WHERE].map(str::to_owned);
+    let outcome = run(&Invocation { addresses, ..Invocation::new(&argv) }, &Stop::new()).unwrap();
+    assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+    let text = String::from_utf8(outcome.stdout_tail).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn mappings_begin_as_many_pages_lower_as_asked_and_the_limit_is_as_before() {
+    let at = |pages| seen(Some(Addresses { mapping_pages: Some(pages) }));
+    let plain = seen(None);
+    let (high, low) = (at(3), at(1003));
+    assert_eq!(high, at(3));
+    let [libc_high, libc_low] =
+        [&high[0], &low[0]].map(|address| u64::from_str_radix(address, 16).unwrap());
+    assert_eq!(libc_high - libc_low, 1000 * 4096);
+    // The stack's lowest page is where it was; limits, signals and tracer are those of any child.
+    assert_eq!(high[1..], low[1..]);
+    assert_eq!(plain[2..], low[2..]);
+}
+
+#[test]
+fn without_a_choice_of_mappings_they_are_the_same_in_all_runs() {
+    let fixed = Some(Addresses { mapping_pages: None });
+    assert_eq!(seen(fixed), seen(fixed));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error_with_chosen_addresses_too() {
+    let argv = ["/nonexistent/program".to_owned()];
+    let addresses = Some(Addresses { mapping_pages: Some(1) });
+    let error = run(&Invocation { addresses, ..Invocation::new(&argv) }, &Stop::new()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }

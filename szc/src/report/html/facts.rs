@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::element::{table, text};
 use crate::report::number::percent;
+use crate::report::text::schedule_lines;
 use crate::report::view::Experiment;
 use crate::report::view::facts::{command_line, reproduction};
 use crate::samples::runtime_log::Randomize;
@@ -94,6 +95,7 @@ fn design(experiment: &Experiment) -> Vec<Fact> {
         ("Warm-up", format!("{} runs of each program", design.plan.warmup)),
     ];
     facts.extend(design.tolerance.map(|share| ("Tolerance", percent(share))));
+    facts.extend(schedule_lines(file).into_iter().map(|line| ("Schedule", line)));
     facts.extend(design.cpu.map(|cpu| ("Pinned to CPU", cpu.to_string())));
     facts.extend(design.timeout_s.map(|seconds| ("Timeout", format!("{seconds} s"))));
     facts

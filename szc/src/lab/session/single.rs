@@ -1,0 +1,56 @@
+//! A single run: what is executed for it, and whether it succeeded.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+
+use super::conditions::{Conditions, Ending};
+use super::refusal;
+use crate::measure::child::{End, Invocation, Outcome};
+use crate::measure::lane::{Ran, Start};
+use crate::measure::program::{PADDING_VARIABLE, Program, padding};
+use crate::measure::stop::Stop;
+use crate::samples::design::PlannedRun;
+
+/// What is executed for a run, and the variables that are its own.
+pub(super) fn start<'a>(
+    programs: &'a [Program],
+    conditions: &Conditions,
+    run: PlannedRun,
+) -> Start<'a> {
+    let program = &programs[run.program];
+    let mut variables = vec![("SZC_SEED".to_owned(), OsString::from(run.seed.to_string()))];
+    if let Some(bytes) = run.padding_bytes {
+        variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
+    }
+    let invocation = Invocation {
+        timeout: conditions.timeout,
+        folder: program.folder.as_deref(),
+        cpu: conditions.cpu,
+        slice: conditions.turn,
+        addresses: run.addresses,
+        ..Invocation::new(&program.argv)
+    };
+    Start { invocation, variables }
+}
+
+/// How a run ended, if it did so with exit status 0.
+pub(super) fn ended_well<'a>(
+    program: &Program,
+    run: PlannedRun,
+    ran: &'a Ran,
+    conditions: &Conditions,
+    stop: &Stop,
+) -> Result<&'a Outcome, Ending> {
+    let outcome = ran
+        .outcome
+        .as_ref()
+        .map_err(|error| Ending::Refused(refusal::cannot_start(program, &ran.argv, error)))?;
+    if outcome.end == End::Exited(0) {
+        return Ok(outcome);
+    }
+    // A program that dies of the user's Ctrl-C has not failed.
+    Err(match stop.signal() {
+        Some(signal) => Ending::Interrupted(signal),
+        None => Ending::Refused(refusal::failure(program, run, outcome, conditions.timeout)),
+    })
+}

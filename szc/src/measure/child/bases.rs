@@ -1,0 +1,111 @@
+//! Where the stack and the mappings of a child begin, chosen by us instead of by the kernel.
+//!
+//! - Address space randomization is switched off for the child (personality(2)).
+//! - Linux puts the mappings below the room that the limit of the stack asks for, as it is at
+//!   `execve` (`mmap_base` in arch/x86/mm/mmap.c). So the child calls `execve` under a limit that
+//!   is a number of pages above its own, and has its own again before its first instruction: until
+//!   then it is traced (ptrace(2)), and stops when `execve` is done.
+//! - Signals that came between would stop it where nobody waits for it, so they are blocked until
+//!   then, too.
+//!
+//! Not chosen: the base of a position-independent executable and of its heap (`brk`), which are
+//! where the kernel puts them without randomization; and the mappings of what the child starts.
+
+use std::io;
+use std::ptr;
+
+use nix::libc;
+use nix::sys::personality::{self, Persona};
+use nix::sys::ptrace;
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use crate::samples::design::Addresses;
+
+/// Room for the stack below which Linux does not go, and some more.
+const LEAST_ROOM_BYTES: u64 = 160 << 20;
+
+/// A page.
+const PAGE_BYTES: u64 = 4096;
+
+/// Bytes of the kernel's set of signals.
+const SIGNAL_SET_BYTES: usize = 8;
+
+/// The limit of the stack at `execve`, and the one to go back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    at_exec: u64,
+    own: (u64, u64),
+}
+
+/// The limits that belong to some addresses; none if mappings are left where they are.
+///
+/// # Errors
+/// When the limit of this process leaves no choice.
+pub(super) fn limits(addresses: Addresses) -> io::Result<Option<Limits>> {
+    let Some(pages) = addresses.mapping_pages else {
+        return Ok(None);
+    };
+    let (soft, hard) = getrlimit(Resource::RLIMIT_STACK)?;
+    let at_exec = limit_at_exec(soft, pages)
+        .filter(|limit| *limit <= hard)
+        .ok_or_else(|| io::Error::other("the limit of the stack leaves no choice of bases"))?;
+    Ok(Some(Limits { at_exec, own: (soft, hard) }))
+}
+
+/// The limit of the stack, in bytes, under which mappings begin so many pages lower, where it is
+/// `own` otherwise; none if that is unlimited, since then mappings begin at the other end.
+#[must_use]
+pub fn limit_at_exec(own: u64, pages: u32) -> Option<u64> {
+    (own != RLIM_INFINITY).then(|| {
+        let least = own.max(LEAST_ROOM_BYTES).next_multiple_of(PAGE_BYTES);
+        least.saturating_add(u64::from(pages) * PAGE_BYTES)
+    })
+}
+
+/// Between fork and exec: prepares the calling process. Allocates nothing.
+pub(super) fn prepare(limits: Option<Limits>) -> io::Result<()> {
+    personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
+    if let Some(Limits { at_exec, own: (_, hard) }) = limits {
+        setrlimit(Resource::RLIMIT_STACK, at_exec, hard)?;
+        let mut blocked = SigSet::all();
+        blocked.remove(Signal::SIGTRAP);
+        pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&blocked), None)?;
+        ptrace::traceme()?;
+    }
+    Ok(())
+}
+
+/// Behind exec, on the thread that forked: gives the child its limit and its signals back, and lets
+/// it go.
+pub(super) fn release(child: i32, limits: Limits) -> io::Result<()> {
+    let pid = Pid::from_raw(child);
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WSTOPPED | WaitPidFlag::WNOWAIT;
+    loop {
+        match waitid(Id::Pid(pid), flags) {
+            Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(error.into()),
+            // Killed meanwhile: whoever reaps it will see that.
+            Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) => return Ok(()),
+            Ok(_) => break,
+        }
+    }
+    let (soft, hard) = limits.own;
+    let own = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+    // SAFETY: the new limit is a live local, and no old one is asked for.
+    if unsafe { libc::prlimit(child, libc::RLIMIT_STACK, &raw const own, ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // The standard library starts children with no signal blocked.
+    let none: u64 = 0;
+    // SAFETY: PTRACE_SETSIGMASK reads as many bytes from the pointer as the third argument says;
+    // the child is stopped and traced by this thread.
+    let set =
+        unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, child, SIGNAL_SET_BYTES, &raw const none) };
+    if set != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(ptrace::detach(pid, None)?)
+}
