@@ -103,15 +103,13 @@ fn draw_columns(random: &mut Random) -> Option<[u16; POINT_BITS as usize]> {
 
 /// Adds a vector to a basis in echelon form; false if it depends on those already there.
 fn extend(basis: &mut [u16; POINT_BITS as usize], mut vector: u16) -> bool {
-    for bit in (0..basis.len()).rev() {
-        if vector >> bit & 1 == 0 {
-            continue;
-        }
-        if basis[bit] == 0 {
-            basis[bit] = vector;
+    while let Some(bit) = vector.checked_ilog2() {
+        let other = &mut basis[bit as usize];
+        if *other == 0 {
+            *other = vector;
             return true;
         }
-        vector ^= basis[bit];
+        vector ^= *other;
     }
     false
 }
@@ -123,9 +121,9 @@ mod tests {
     /// Calls `check` with the seed and the places of aligned runs of 16.
     fn for_runs_of_sixteen(check: impl Fn(u64, &[usize])) {
         for seed in 0..200 {
-            let mut spread = Sequence::new(&mut Random::new(seed));
+            let mut places = Sequence::new(&mut Random::new(seed));
             for _ in 0..8 {
-                let places: Vec<usize> = (0..16).map(|_| spread.next()).collect();
+                let places: Vec<usize> = (0..16).map(|_| places.next()).collect();
                 check(seed, &places);
             }
         }
@@ -167,20 +165,20 @@ mod tests {
     #[test]
     fn sixty_four_successive_places_lie_in_as_many_pages() {
         for seed in 0..50 {
-            let mut spread = Sequence::new(&mut Random::new(seed));
+            let mut places = Sequence::new(&mut Random::new(seed));
             let mut seen = [false; 64];
             for _ in 0..64 {
-                assert!(!core::mem::replace(&mut seen[spread.next() >> 6], true));
+                assert!(!core::mem::replace(&mut seen[places.next() >> 6], true));
             }
         }
     }
 
     #[test]
     fn no_place_comes_twice_before_all_came_once() {
-        let mut spread = Sequence::new(&mut Random::new(9));
+        let mut places = Sequence::new(&mut Random::new(9));
         let mut seen = [false; 4096];
         for _ in 0..4096 {
-            let place = spread.next();
+            let place = places.next();
             assert!(!core::mem::replace(&mut seen[place], true));
         }
     }

@@ -120,8 +120,8 @@ impl Chunks {
     }
 
     /// A new slab at the class's next place; `slabs` is the number of those that the class has.
-    pub fn open(&mut self, class: usize, slabs: usize, spread: &mut Sequence) -> Option<*mut Slab> {
-        let place = spread.next() << POINT_SHIFT;
+    pub fn open(&mut self, class: usize, slabs: usize, places: &mut Sequence) -> Option<*mut Slab> {
+        let place = places.next() << POINT_SHIFT;
         let is_first = slabs < nursery_slabs(class);
         let pool = if is_first { nursery_of(class) } else { class };
         let (chunk, group) = self.take_group(pool, place)?;

@@ -33,7 +33,7 @@ struct Class {
     room: usize,
     blocks: usize,
     used: usize,
-    spread: Sequence,
+    places: Sequence,
 }
 
 /// The base.
@@ -74,8 +74,8 @@ impl DieHard {
         if slot.slabs == slot.room {
             slot.enlarge()?;
         }
-        slot.spread.draw(*seed, class);
-        let slab = chunks.open(class, slot.slabs, &mut slot.spread)?;
+        slot.places.draw(*seed, class);
+        let slab = chunks.open(class, slot.slabs, &mut slot.places)?;
         // SAFETY: the slab is this base's; the table has room.
         unsafe {
             (*slab).place = Place::Active;

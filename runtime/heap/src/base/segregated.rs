@@ -38,7 +38,7 @@ struct Class {
     slabs: usize,
     /// Those of them that wait with all blocks free.
     empty: usize,
-    spread: Sequence,
+    places: Sequence,
 }
 
 /// The base.
@@ -105,8 +105,8 @@ impl Segregated {
                 slab
             }
             None => {
-                class.spread.draw(*seed, class_number);
-                let slab = chunks.open(class_number, class.slabs, &mut class.spread)?;
+                class.places.draw(*seed, class_number);
+                let slab = chunks.open(class_number, class.slabs, &mut class.places)?;
                 class.slabs += 1;
                 slab
             }
@@ -205,7 +205,7 @@ impl Class {
         }
         self.open_count *= 2;
         self.turn = 0;
-        self.spread.align(self.open_count);
+        self.places.align(self.open_count);
         false
     }
 }

@@ -63,7 +63,7 @@ pub struct Tlsf {
 /// What the lock guards.
 struct Guarded {
     turn: usize,
-    spread: Sequence,
+    places: Sequence,
     /// The chunk that pieces are taken from, or null, and the pieces left in it.
     chunk: *mut TlsfChunk,
     free: usize,
@@ -77,7 +77,7 @@ impl Tlsf {
     pub fn create(random: &mut Random) -> Option<*mut Self> {
         let base = map_table(size_of::<Self>())?.cast::<Self>();
         // SAFETY: zeroed memory; zeros are an open lock, a null pointer, and no instances.
-        unsafe { (&raw mut (*base).guarded.spread).write(Sequence::new(random)) };
+        unsafe { (&raw mut (*base).guarded.places).write(Sequence::new(random)) };
         Some(base)
     }
 
@@ -134,7 +134,7 @@ impl Guarded {
     /// Gives an instance the piece at the next place, from the place on; the part before it is its
     /// rest.
     fn add_piece(&mut self, number: usize, owner: *mut Tlsf) -> Option<()> {
-        let place = self.spread.next() << POINT_SHIFT;
+        let place = self.places.next() << POINT_SHIFT;
         if self.chunk.is_null() || self.free == 0 {
             let chunk = map_chunk()?.cast::<TlsfChunk>();
             // SAFETY: fresh zeroed memory, which nobody else knows.
