@@ -69,7 +69,7 @@ fn everything_that_refers_to_code_at_once_is_survived() {
     for seed in ["1", "2"] {
         let outcome = run(&image, &[&STRESS[..], &[("SZC_SEED", seed)]].concat(), &["4", "4"]);
         let reclaim = reclaim_of(&outcome);
-        // Rounds rest behind the forks of this program, so there may be some twenty layouts only.
-        assert!(reclaim.freed > 3 && reclaim.blocked.is_none(), "{reclaim:?}");
+        // On a loaded machine there are fewer layouts in this time.
+        assert!(reclaim.freed > 10 && reclaim.blocked.is_none(), "{reclaim:?}");
     }
 }

@@ -154,7 +154,7 @@ extern "C" fn run() -> ! {
             continue;
         }
         if begins {
-            pace.round_over();
+            pace.round_over(!CODE.with(|images| reclaim::is_hurried(images)));
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.

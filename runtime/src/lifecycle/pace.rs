@@ -61,10 +61,10 @@ impl Pace {
         runs
     }
 
-    /// A round is over.
-    pub fn round_over(&mut self) {
+    /// A round is over. `may_rest`: a later one will do.
+    pub fn round_over(&mut self, may_rest: bool) {
         let generation = sharing::generation();
-        if generation != self.generation {
+        if may_rest && generation != self.generation {
             let now = os::monotonic_ns();
             let rests = now + SHARED_TIMES * now.saturating_sub(self.began_ns);
             self.deadline_ns = self.deadline_ns.max(rests.saturating_sub(self.interval_ns));
@@ -91,11 +91,14 @@ mod tests {
         pace.used_ns = 0;
         assert!(pace.begins() && pace.idle_ns == INTERVAL_NS);
         let before = pace.deadline_ns;
-        pace.round_over();
+        pace.round_over(true);
         assert_eq!(pace.deadline_ns, before, "no fork");
         pace.began_ns = os::monotonic_ns() - INTERVAL_NS;
         pace.generation = pace.generation.wrapping_sub(1);
-        pace.round_over();
+        pace.round_over(false);
+        assert_eq!(pace.deadline_ns, before, "none is due");
+        pace.generation = pace.generation.wrapping_sub(1);
+        pace.round_over(true);
         assert!(pace.next() >= pace.began_ns + SHARED_TIMES * INTERVAL_NS);
     }
 }

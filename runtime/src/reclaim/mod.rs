@@ -208,7 +208,7 @@ impl Reclaimer {
         safepoint::open();
         PAUSES.fetch_add(1, Ordering::Relaxed);
         PAUSE_NS.fetch_add(taken_ns, Ordering::Relaxed);
-        let hurried = CODE.with(|images| images.all().any(Code::is_hurried));
+        let hurried = CODE.with(|images| is_hurried(images));
         let open_times = if hurried { OPEN_TIMES_IF_HURRIED } else { OPEN_TIMES };
         self.next_pause_ns = os::monotonic_ns() + taken_ns * open_times;
         self.pause_ns = if self.pending_count == 0 {
@@ -280,6 +280,11 @@ impl Drop for Reclaimer {
 /// Whether it is time to find copies that can be freed.
 pub fn wants_cycle(images: &Images) -> bool {
     images.all().any(Code::wants_cycle)
+}
+
+/// Whether some image needs places at once.
+pub fn is_hurried(images: &Images) -> bool {
+    images.all().any(Code::is_hurried)
 }
 
 /// Begins a cycle. Writes where there are copies, and returns in how many ranges; nothing if none
