@@ -184,10 +184,23 @@ impl Arena {
     /// Writes the word at an address. Other processes do not see it.
     #[inline]
     pub(crate) fn store(&self, at: usize, word: Word, ordering: Ordering) {
+        self.take_page_at(at);
+        self.store_own(at, word, ordering);
+    }
+
+    /// Makes the page at an address one that no other process sees; the address behind it.
+    #[inline]
+    pub(crate) fn take_page_at(&self, at: usize) -> usize {
         let page = self.inside(at) / PAGE_BYTES;
         if !self.own_pages.is_own(page) {
             self.take_page(page);
         }
+        self.rx as usize + (page + 1) * PAGE_BYTES
+    }
+
+    /// Writes the word at an address in a page that no other process sees.
+    #[inline]
+    pub(crate) fn store_own(&self, at: usize, word: Word, ordering: Ordering) {
         self.word(at).store(word, ordering);
     }
 

@@ -123,13 +123,25 @@ fn write_slot(layout: LayoutRef<'_>, function: u32) {
 struct Words<'a> {
     arena: &'a Arena,
     start: usize,
+    /// Up to here the pages are this process's alone.
+    own_to: usize,
+}
+
+impl<'a> Words<'a> {
+    fn new(arena: &'a Arena, start: usize) -> Self {
+        Self { arena, start, own_to: start }
+    }
 }
 
 impl Out for Words<'_> {
     #[inline]
     fn put(&mut self, at: usize, word: Word) {
         // Relaxed: whoever resolves the entries, or makes a check lead here, does so by a release.
-        self.arena.store(self.start + at, word, Ordering::Relaxed);
+        let at = self.start + at;
+        if at >= self.own_to {
+            self.own_to = self.arena.take_page_at(at);
+        }
+        self.arena.store_own(at, word, Ordering::Relaxed);
     }
 }
 
@@ -153,7 +165,7 @@ fn write_body(
         pad,
         entry: (entry, first_bytes(entry_bytes)),
     };
-    let out = Words { arena: layout.arena, start };
+    let out = Words::new(layout.arena, start);
     // The table was validated at start, so the stream cannot end early.
     let _ = body::write_body(layout.image.table(), &body, &layout, out);
 }
@@ -172,7 +184,7 @@ fn write_fde<'a>(
     let frame = body::frame_of(image.table(), record).ok()?;
     if let Some(fde) = frame.fde {
         let at = layout.fde(function);
-        let out = Words { arena: layout.arena, start: at };
+        let out = Words::new(layout.arena, at);
         body::write_fde(&fde, (at, start), pad, |offset| image.address(offset), out);
     }
     Some(frame.sites)
@@ -197,7 +209,7 @@ fn write_checks(layout: LayoutRef<'_>, function: u32, slot: FunctionSlot) {
 
 /// Puts bytes of code, which fill words; so many at the beginning stay as they are.
 fn put_code(arena: &Arena, start: usize, code: &[u8], without: u32) {
-    let (mut out, mut kept) = (Words { arena, start }, first_bytes(without));
+    let (mut out, mut kept) = (Words::new(arena, start), first_bytes(without));
     for (index, word) in code.as_chunks().0.iter().enumerate() {
         let at = index * WORD_BYTES;
         let before = arena.load(start + at);
