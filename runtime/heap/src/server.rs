@@ -10,6 +10,7 @@ use super::{chunk, fallback, fork, refusal};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use szc_sys::arch;
+use szc_sys::at_fork;
 use szc_sys::once::Once;
 use szc_sys::os;
 
@@ -48,12 +49,6 @@ unsafe extern "C" {
         destructor: Option<unsafe extern "C" fn(*mut c_void)>,
     ) -> c_int;
     fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
-    fn __register_atfork(
-        prepare: extern "C" fn(),
-        parent: extern "C" fn(),
-        child: extern "C" fn(),
-        image: *mut c_void,
-    ) -> c_int;
 }
 
 /// Starts heap randomization, or says why it cannot; nothing if the program was built without it.
@@ -105,7 +100,7 @@ fn begin(config: Config) -> bool {
         if pthread_key_create(&raw mut key, Some(thread_ends)) != 0 {
             return false;
         }
-        __register_atfork(fork::before, fork::in_parent, fork::in_child, os::null());
+        at_fork::register(fork::before, fork::in_parent, fork::in_child);
     }
     os::look_at_memory_limits();
     KEY.store(key, Ordering::Relaxed);

@@ -48,19 +48,10 @@ use crate::reclaim;
 use crate::stack;
 use crate::state::{self, CHANGES, CODE};
 use crate::symbols;
-use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use szc_code::code::Code;
 use szc_code::sharing;
-
-unsafe extern "C" {
-    fn __register_atfork(
-        prepare: extern "C" fn(),
-        parent: extern "C" fn(),
-        child: extern "C" fn(),
-        image: *mut c_void,
-    ) -> i32;
-}
+use szc_sys::at_fork;
 
 /// A word that is 0 in a child that has not been taken charge of.
 static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(os::null());
@@ -72,7 +63,7 @@ pub fn register() {
         set_mark();
     }
     // SAFETY: the handlers live as long as the program; registration allocates nothing that early.
-    unsafe { __register_atfork(prepare, parent, child, os::null()) };
+    unsafe { at_fork::register(prepare, parent, child) };
 }
 
 pub(super) fn mark() -> Option<&'static AtomicU32> {

@@ -8,6 +8,7 @@
 #![allow(clippy::cast_possible_truncation)]
 
 pub mod arch;
+pub mod at_fork;
 pub mod errno;
 pub mod next;
 pub mod once;
