@@ -52,9 +52,8 @@ pub(super) enum Command {
         choice: Choice,
         #[command(flatten)]
         building: Building,
-        /// Length of the workloads
-        #[arg(long, value_enum, default_value = "full")]
-        size: Size,
+        #[command(flatten)]
+        length: Length,
         /// Runs of each workload, with layouts by the seeds 1 to N
         #[arg(
             long,
@@ -73,9 +72,8 @@ pub(super) enum Command {
         choice: Choice,
         #[command(flatten)]
         building: Building,
-        /// Length of the workloads
-        #[arg(long, value_enum, default_value = "full")]
-        size: Size,
+        #[command(flatten)]
+        length: Length,
         /// Folder for szc.toml and samples
         #[arg(long, value_name = "DIR", default_value = "suite-results")]
         results: PathBuf,
@@ -94,9 +92,8 @@ pub(super) enum Command {
         workload: String,
         #[command(flatten)]
         building: Building,
-        /// Length of the workload
-        #[arg(long, value_enum, default_value = "full")]
-        size: Size,
+        #[command(flatten)]
+        length: Length,
     },
     /// Print where the sources of a program are, after getting them
     Source {
@@ -114,6 +111,13 @@ pub(super) struct Choice {
     /// Only those that are small enough for continuous integration
     #[arg(long, conflicts_with = "programs")]
     pub(super) ci: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Length {
+    /// Length of the workloads
+    #[arg(long, value_enum, default_value = "full")]
+    pub(super) size: Size,
 }
 
 #[derive(Debug, Args)]

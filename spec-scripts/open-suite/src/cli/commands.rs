@@ -38,9 +38,9 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             let (_, failed) = context.build(choice, building, &single(building)?)?;
             Ok(code(failed))
         }
-        Command::Check { choice, building, size, seeds, interval } => {
+        Command::Check { choice, building, length, seeds, interval } => {
             let request = Request {
-                size: *size,
+                size: length.size,
                 seeds: *seeds,
                 interval_ms: *interval,
                 randomized: toolchain(building)?.is_szc()
@@ -48,7 +48,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             };
             context.check(choice, building, request)
         }
-        Command::Measure { choice, building, size, results, szc, sweep } => {
+        Command::Measure { choice, building, length, results, szc, sweep } => {
             measure::check_levels(&building.flags)?;
             make_folder(results)?;
             let results = std::path::absolute(results)?;
@@ -56,15 +56,16 @@ pub fn run(cli: &Cli) -> Result<ExitCode> {
             if subjects.is_empty() {
                 return Ok(code(true));
             }
-            let file = measure::write_configuration(&suite, &subjects, *size, &results, &cache)?;
+            let file =
+                measure::write_configuration(&suite, &subjects, length.size, &results, &cache)?;
             let swept = measure::sweep(szc, &file, &results, sweep)?;
             Ok(if swept == ExitCode::SUCCESS { code(failed) } else { swept })
         }
         Command::Evaluate(options) => evaluate::run(options, &suite, &cli.suite, &cli.cache),
-        Command::Words { workload, building, size } => {
+        Command::Words { workload, building, length } => {
             let (program, workload) = suite.workload(workload)?;
             let built = context.one(program, building)?;
-            let prepared = prepare(&suite, program, workload, &built.out, *size, &cache)?;
+            let prepared = prepare(&suite, program, workload, &built.out, length.size, &cache)?;
             if prepared.stdin.is_some() {
                 say!("/bin/sh\n-c\n{}", prepared.line());
             } else {
