@@ -110,7 +110,7 @@ pub struct CommonOptions {
     /// Draw where stack and mappings begin, alike for the programs of a block, or leave that to
     /// the kernel
     #[arg(long, value_enum, default_value = "drawn")]
-    pub bases: Choice,
+    pub bases: Bases,
 
     /// Refuse programs whose stdout differs (the default)
     #[arg(long, overrides_with = "no_check_output")]
@@ -157,15 +157,6 @@ pub struct ComparisonOptions {
     /// Compare samples of different machines as if they were one
     #[arg(long)]
     pub across_machines: bool,
-}
-
-/// Who chooses where the addresses of programs begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Choice {
-    /// The experiment, from its seed.
-    Drawn,
-    /// The kernel.
-    Kernel,
 }
 
 impl ComparisonOptions {
@@ -282,10 +273,7 @@ impl CommonOptions {
             warmup: self.warmup,
             shuffle: !self.no_shuffle,
             environment: self.env_size,
-            bases: match self.bases {
-                Choice::Drawn => Bases::Drawn,
-                Choice::Kernel => Bases::Kernel,
-            },
+            bases: self.bases,
             seed: self.seed.map_or_else(draw_seed, Ok)?,
             ..design
         })

@@ -106,17 +106,19 @@ pub enum EnvironmentSize {
 }
 
 /// Who chooses where the stack, libraries and other mappings of a process begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Bases {
+    /// The experiment, from its seed, alike for the programs of a block.
+    Drawn,
+    /// The experiment chooses where the stack begins; all else is where the kernel puts it without
+    /// address space randomization. (What is left where mappings cannot be moved; nobody asks for
+    /// it.)
+    #[value(skip)]
+    Stack,
     /// The kernel: anew in every run, if the machine randomizes addresses.
     #[default]
     Kernel,
-    /// The plan chooses where the stack begins; all else is where the kernel puts it without
-    /// address space randomization.
-    Stack,
-    /// The plan chooses both, alike for the programs of a block.
-    Drawn,
 }
 
 /// Size and seed of an experiment.
