@@ -1,11 +1,13 @@
 //! Puts beside `szc` in the build directory the other names of its parts, so that the build works
-//! in place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes.
+//! in place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes. Tells
+//! a release which commit it is of.
 
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Link and target, in one directory.
 const LINKS: [(&str, &str); 5] = [
@@ -24,6 +26,32 @@ fn main() {
     for (link, target) in LINKS {
         make(&profile.join(link), target);
     }
+    // Others would be compiled anew after every commit.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        name_commit();
+    }
+}
+
+/// `SZC_COMMIT`: that of the environment (a package is built outside of a repository), or of git.
+fn name_commit() {
+    println!("cargo:rerun-if-env-changed=SZC_COMMIT");
+    let named = env::var("SZC_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = named.or_else(|| git(&["rev-parse", "--short=12", "HEAD"])) {
+        println!("cargo:rustc-env=SZC_COMMIT={commit}");
+    }
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo:rerun-if-changed={log}");
+    }
+}
+
+/// What git says of the repository of this project, if that is where the sources are.
+fn git(args: &[&str]) -> Option<String> {
+    if !Path::new("../.git").exists() {
+        return None;
+    }
+    let output = Command::new("git").args(args).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 fn make(link: &Path, target: &str) {

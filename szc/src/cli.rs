@@ -2,9 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod completions;
+mod mistyped;
+mod page;
+mod version;
 
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +20,10 @@ use crate::drive::{self, Language};
 use crate::error::{Class, report};
 use crate::inspect;
 use crate::lab;
+use crate::lab::output::say;
 use crate::lab::subcommand::{Subcommand, run};
+use answer::printed;
+use page::Purpose::{self, Keep, Measure, SetUp, Show};
 
 /// What a first word of that name does.
 struct CliCommand {
@@ -24,76 +32,161 @@ struct CliCommand {
     run: fn(&[OsString]) -> ExitCode,
     /// As completions know it.
     describe: fn() -> Command,
+    purpose: Purpose,
+    /// What follows the name on szc's own page, and what that does.
+    usage: page::Entry,
 }
 
 impl CliCommand {
-    const fn of<S: Subcommand>() -> Self {
-        Self { name: S::NAME, run: run::<S>, describe: S::command }
+    const fn of<S: Subcommand>(purpose: Purpose, usage: &'static str, what: &'static str) -> Self {
+        let usage = (usage, what);
+        Self { name: S::NAME, run: run::<S>, describe: S::command, purpose, usage }
+    }
+
+    const fn new(
+        name: &'static str,
+        run: fn(&[OsString]) -> ExitCode,
+        describe: fn() -> Command,
+        purpose: Purpose,
+        usage: page::Entry,
+    ) -> Self {
+        Self { name, run, describe, purpose, usage }
     }
 }
 
-static SUBCOMMANDS: [CliCommand; 13] = [
-    CliCommand::of::<lab::compare::Options>(),
-    CliCommand::of::<lab::run::Options>(),
-    CliCommand::of::<lab::sweep::Options>(),
-    CliCommand::of::<lab::merge::Options>(),
-    CliCommand::of::<lab::import::Options>(),
-    CliCommand::of::<lab::history::Options>(),
-    CliCommand::of::<lab::gate::Options>(),
-    CliCommand::of::<lab::baseline::Options>(),
-    CliCommand::of::<lab::report::Options>(),
-    CliCommand::of::<lab::export::Options>(),
-    CliCommand { name: "inspect", run: inspect::command, describe: completions::inspect },
-    CliCommand { name: "completions", run: completions, describe: completions::completions },
-    CliCommand { name: "help", run: help, describe: completions::help },
+/// In the order of the page.
+static SUBCOMMANDS: [CliCommand; 14] = [
+    CliCommand::of::<lab::run::Options>(
+        Measure,
+        "-- 'A'",
+        "how long A takes, how much of it is layout",
+    ),
+    CliCommand::of::<lab::compare::Options>(
+        Measure,
+        "-- 'A' 'B' …",
+        "which is faster, or are they equivalent?",
+    ),
+    CliCommand::of::<lab::gate::Options>(
+        Measure,
+        "-- 'BASE' 'NEW'",
+        "fail if NEW is slower than a budget allows",
+    ),
+    CliCommand::of::<lab::sweep::Options>(
+        Measure,
+        "--flags=F,G -- 'A' …",
+        "levels of a parameter over several programs",
+    ),
+    CliCommand::of::<lab::baseline::Options>(
+        Keep,
+        "save|list|rm",
+        "samples that a gate is held against",
+    ),
+    CliCommand::of::<lab::history::Options>(
+        Keep,
+        "FILES…",
+        "since when something is faster or slower",
+    ),
+    CliCommand::of::<lab::merge::Options>(
+        Keep,
+        "FILES… --json OUT",
+        "join the parts of a sweep over machines",
+    ),
+    CliCommand::of::<lab::import::Options>(
+        Keep,
+        "RUNS --json OUT",
+        "samples of what SPEC CPU's tools measured",
+    ),
+    CliCommand::of::<lab::report::Options>(
+        Show,
+        "FILE… --html OUT",
+        "samples files as a page, or for a build server",
+    ),
+    CliCommand::of::<lab::export::Options>(
+        Show,
+        "FILE… --csv OUT",
+        "every run of samples files as CSV, JSON or R",
+    ),
+    CliCommand::new(
+        "inspect",
+        inspect::command,
+        completions::inspect,
+        Show,
+        ("FILE", "functions that move, and why others do not"),
+    ),
+    CliCommand::new(
+        "completions",
+        completions,
+        completions::completions,
+        SetUp,
+        ("SHELL", "a script that completes all this"),
+    ),
+    CliCommand::new(
+        "version",
+        version::command,
+        completions::version,
+        SetUp,
+        ("", "the version of szc alone"),
+    ),
+    CliCommand::new(
+        "help",
+        help,
+        completions::help,
+        SetUp,
+        ("[COMMAND]", "this page, or that of a command"),
+    ),
 ];
-
-const HELP: &str = "\
-szc: clang 22 for programs that change their layout while they run, and a laboratory for them
-
-  szc [clang's options] FILES…    compile and link C, as clang does
-  szc++ [clang's options] FILES…  compile and link C++, as clang++ does
-  szc-fortran [flang's options] FILES…
-                                  compile and link Fortran, as flang does
-  szc compare -- 'A' 'B' …        measure programs against the first
-  szc run -- 'A'                  measure one program over layouts
-  szc sweep --flags=F,G -- 'A'    measure levels of a parameter on several programs
-  szc merge FILES… --json OUT     join the parts of a sweep that machines measured
-  szc import RUNS --json OUT      samples from what SPEC CPU's own tools measured
-  szc history FILES…              since when something is faster or slower
-  szc gate -- 'BASE' 'NEW'        fail if the second is slower than a budget allows
-  szc baseline save|list|rm       keep samples that a gate is held against
-  szc completions SHELL           a script that completes all this
-  szc report FILE… --html OUT     what samples files say, as one page, or for a build server
-  szc export FILE… --csv OUT      every run of samples files as CSV, JSON or R
-  szc inspect FILE                show what may move in an image, and what may not
-  szc help [WORD]                 this text, or that of a subcommand
-
-To compile a file named like a subcommand, write ./compare.
-
-Options beside clang's own (`szc --help` lists those):
-  -Rcode          functions move while the program runs
-  -Rstack         frames get random pads
-  -Rheap          blocks of the heap lie in random places
-  -Rall           all three (default)
-  -Rnone          an ordinary build; cancels the -R words before it
-  -Rlink          not available in this version: a warning at the link
-
-Environment:
-  SZC_BUILD       the same words without -R, separated by commas; overrides the options
-  SZC_CLANG       the clang to run instead of clang-22
-  SZC_HOME        the directory of szc's own parts, or whose lib/szc holds them
-";
 
 /// Runs szc with the arguments of the process.
 #[must_use]
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let program = arguments.next().unwrap_or_default();
     let args: Vec<OsString> = arguments.collect();
-    if let Some(entry) = args.first().and_then(|word| subcommand(word)) {
+    let language = language(&program);
+    let Some(first) = args.first() else { return nothing_to_do() };
+    if let Some(entry) = subcommand(first) {
         return (entry.run)(&args[1..]);
     }
-    compile(language(&program), args)
+    match args.as_slice() {
+        [word] if word == "--help" => return own_help(language),
+        [word] if word == "--help=clang" => return compile(language, vec!["--help".into()]),
+        args if version::is_asked(args) => return version::after_clang(language, args),
+        _ => {}
+    }
+    if let Some(name) = mistyped::meant(first, SUBCOMMANDS.iter().map(|entry| entry.name)) {
+        return report(
+            Class::Usage,
+            format_args!(
+                "there is no command '{0}', and no file; did you mean `szc {name}`?",
+                first.display()
+            ),
+        );
+    }
+    compile(language, args)
+}
+
+/// szc alone. It fails, as clang does: a build whose list of files is empty must not pass.
+fn nothing_to_do() -> ExitCode {
+    eprintln!("{}", own_page());
+    report(Class::Failed, "no input files, and no command")
+}
+
+/// szc's own page. For a script that looks for an option of clang's in it, clang's follows.
+fn own_help(language: Language) -> ExitCode {
+    if let Err(error) = say(&own_page()) {
+        return report(Class::Failed, error);
+    }
+    if std::io::stdout().is_terminal() {
+        return ExitCode::SUCCESS;
+    }
+    println!();
+    compile(language, vec!["--help".into()])
+}
+
+fn own_page() -> String {
+    page::page(SUBCOMMANDS.iter().map(|entry| {
+        let (usage, what) = entry.usage;
+        (entry.purpose, format!("szc {} {usage}", entry.name), what)
+    }))
 }
 
 fn compile(language: Language, args: Vec<OsString>) -> ExitCode {
@@ -132,16 +225,15 @@ fn entries() -> impl Iterator<Item = (&'static str, fn() -> Command)> {
 
 fn help(args: &[OsString]) -> ExitCode {
     let Some(word) = args.first().filter(|word| *word != "help") else {
-        print!("{HELP}");
-        return ExitCode::SUCCESS;
+        return printed(&own_page());
     };
     match subcommand(word) {
         Some(entry) => (entry.run)(&["--help".into()]),
         None => report(
             Class::Usage,
             format_args!(
-                "there is no help on '{}'; `szc help` lists the subcommands, \
-                 `szc --help` clang's options",
+                "there is no help on '{}'; `szc help` lists the commands, \
+                 `szc --help=clang` the options of clang",
                 word.display()
             ),
         ),
@@ -176,6 +268,25 @@ mod tests {
         }
         for word in ["./compare", "compare.c", "--help", "Compare", ""] {
             assert_eq!(found(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_page_lists_every_command_once_below_its_purpose() {
+        let page = own_page();
+        for entry in &SUBCOMMANDS {
+            let line = format!("\n  szc {} {}", entry.name, entry.usage.0);
+            assert_eq!(page.matches(line.trim_end()).count(), 1, "{line}: {page}");
+        }
+        let place = |text: &str| page.find(text).expect(text);
+        assert!(place("\nMeasure\n") < place("  szc gate "));
+        assert!(place("  szc gate ") < place("\nKeep samples"));
+    }
+
+    #[test]
+    fn the_page_fits_a_terminal() {
+        for line in own_page().lines() {
+            assert!(line.chars().count() <= 80, "{line}");
         }
     }
 

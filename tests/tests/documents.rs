@@ -1,5 +1,6 @@
 //! The commands that documents show do what they say: in blocks marked `console` a line behind `$ `
-//! is a command, which must succeed, and the lines below are what it prints.
+//! is a command, which must succeed, and the lines below are what it prints; in blocks marked
+//! `console,fails` it must not succeed.
 //!
 //! A page is read from above by somebody in the project's folder, who has szc on the PATH: so its
 //! commands run one after the other, in a folder that has the project's files and a `target` of its
@@ -19,6 +20,7 @@ struct Shown {
     line: usize,
     command: String,
     output: String,
+    fails: bool,
 }
 
 /// The commands of a page, and how many lines of the shell it has that are not run.
@@ -31,7 +33,7 @@ fn read(text: &str) -> (Vec<Shown>, usize) {
             continue;
         }
         match kind {
-            Some("console") => {}
+            Some("console" | "console,fails") => {}
             Some("sh,norun") => {
                 left_out += 1;
                 continue;
@@ -41,7 +43,8 @@ fn read(text: &str) -> (Vec<Shown>, usize) {
         let goes_on = shown.last().is_some_and(|last| last.command.ends_with('\\'));
         if let Some(command) = line.strip_prefix("$ ") {
             let command = command.to_owned();
-            shown.push(Shown { line: index + 1, command, output: String::new() });
+            let fails = kind == Some("console,fails");
+            shown.push(Shown { line: index + 1, command, output: String::new(), fails });
         } else if let Some(last) = shown.last_mut() {
             let text = if goes_on { &mut last.command } else { &mut last.output };
             text.push_str(if goes_on { "\n" } else { "" });
@@ -92,7 +95,7 @@ fn wrong(project: &Path, page: &Path) -> Vec<String> {
     let here = szc().with_file_name("");
     let path = format!("{}:{}", here.display(), std::env::var("PATH").expect("a path"));
     let mut wrong = Vec::new();
-    for Shown { line, command, output } in shown {
+    for Shown { line, command, output, fails } in shown {
         let mut shell = place.command("bash");
         shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", &path);
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME"] {
@@ -102,7 +105,7 @@ fn wrong(project: &Path, page: &Path) -> Vec<String> {
         let printed = String::from_utf8_lossy(&found.stdout);
         let measures = MEASURING.iter().any(|name| command.contains(&format!("szc {name} ")));
         let differs = !output.is_empty() && !measures && printed != output;
-        if !found.status.success() || differs {
+        if found.status.success() == fails || differs {
             let status = found.status;
             wrong.push(format!("{}:{line}: {command}: {status}\n{printed}", page.display()));
         }
@@ -122,10 +125,12 @@ fn commands_that_documents_show_do_what_they_say() {
 
 #[test]
 fn commands_and_what_they_print_are_told_apart() {
-    let page = "```console\n$ a \\\n  b\nc\nd\n$ e\n```\n```sh,norun\nf\n```\n```toml\ng\n```\n";
+    let page = "```console\n$ a \\\n  b\nc\nd\n$ e\n```\n```sh,norun\nf\n```\n```toml\ng\n```\n\
+                ```console,fails\n$ h\n```\n";
     let (shown, left_out) = read(page);
-    let texts: Vec<(usize, &str, &str)> =
-        shown.iter().map(|s| (s.line, s.command.as_str(), s.output.as_str())).collect();
-    assert_eq!(texts, [(2, "a \\\n  b", "c\nd\n"), (6, "e", "")]);
+    let texts: Vec<(usize, &str, &str, bool)> =
+        shown.iter().map(|s| (s.line, s.command.as_str(), s.output.as_str(), s.fails)).collect();
+    let expected = [(2, "a \\\n  b", "c\nd\n", false), (6, "e", "", false), (15, "h", "", true)];
+    assert_eq!(texts, expected);
     assert_eq!(left_out, 1);
 }

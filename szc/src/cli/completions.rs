@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
+use super::answer::printed;
 use crate::error::{Class, report};
-use crate::lab::output::say;
 
 const USAGE: &str = "\
 szc completions SHELL: prints a script that completes szc's subcommands and options
@@ -52,13 +52,6 @@ pub(super) fn script(
     String::from_utf8_lossy(&script).into_owned()
 }
 
-fn printed(text: &str) -> ExitCode {
-    match say(text) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report(Class::Failed, error),
-    }
-}
-
 /// All subcommands as one command.
 fn all(subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>) -> Command {
     Command::new("szc")
@@ -76,6 +69,11 @@ pub(super) fn inspect() -> Command {
 /// What they know of themselves.
 pub(super) fn completions() -> Command {
     Command::new("completions").about("Prints a completion script")
+}
+
+/// What they know of `szc version`.
+pub(super) fn version() -> Command {
+    Command::new("version").about("Prints the version of szc alone")
 }
 
 /// What they know of `szc help`.

@@ -33,6 +33,7 @@ mod warning;
 
 pub use parts::Language;
 
+use anyhow::Context;
 use args::Invocation;
 use facts::Facts;
 use features::{BUILD_VARIABLE, Feature, Request};
@@ -72,6 +73,9 @@ pub fn drive(language: Language, args: Vec<OsString>) -> anyhow::Result<ExitCode
         return pass_through(&clang, &invocation, &Request::nothing());
     }
     let request = possible(language, &invocation.facts, request);
+    if !request.is_empty() {
+        clang.check_release()?;
+    }
     if request.is_empty() || !invocation.facts.makes_image() {
         return pass_through(&clang, &invocation, &request);
     }
@@ -84,6 +88,26 @@ pub fn drive(language: Language, args: Vec<OsString>) -> anyhow::Result<ExitCode
         match compile::become_clang(&clang, &args)? {}
     }
     link::link(&clang, &invocation, &request)
+}
+
+/// Asks clang a question that needs no files, and waits for the answer, which goes to stdout. The
+/// result is clang's exit code.
+///
+/// # Errors
+/// clang is missing or cannot be started.
+pub fn ask(language: Language, args: &[OsString]) -> anyhow::Result<u8> {
+    let invocation = args::classify(args.to_vec());
+    let clang = Clang::find(language)?;
+    let status = compile::command(&clang, &invocation.for_clang(&[]))
+        .status()
+        .with_context(|| format!("cannot run {}", clang.program.display()))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// Whether an argument is an option of the driver's own.
+#[must_use]
+pub fn is_own(arg: &str) -> bool {
+    features::Choice::from_flag(arg.as_bytes()).is_some()
 }
 
 /// What of a request this link can have.

@@ -8,8 +8,10 @@ use anyhow::{Context, bail};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Names the directory that holds szc's own parts, or whose `lib/szc` does.
 pub const HOME_VARIABLE: &str = "SZC_HOME";
@@ -24,6 +26,13 @@ pub const RUNTIME_ARCHIVE: &str = "libszc_runtime.a";
 pub const LIBRARY_ARCHIVE: &str = "libszc_library.a";
 
 const LLVM_BIN: &str = "/usr/lib/llvm-22/bin";
+
+/// The release of LLVM that the plugin is built for.
+const LLVM_RELEASE: u32 = 22;
+
+/// How to get LLVM.
+const INSTALL_LLVM: &str = "apt-get install clang-22 lld-22 llvm-22 (Debian 12 and newer; other \
+    systems: apt.llvm.org or the system's own packages)";
 
 /// The language whose driver is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +92,34 @@ impl Clang {
             .or_else(|| executable(Path::new(LLVM_BIN).join(in_llvm)))
             .with_context(|| {
                 format!(
-                    "{in_path} is not in PATH, nor {in_llvm} in {LLVM_BIN}; \
-                     install it (Debian: clang-22, flang-22), or name one with {CLANG_VARIABLE}"
+                    "{in_path} is not in PATH, nor {in_llvm} in {LLVM_BIN}; install it: {}, or \
+                     name one with {CLANG_VARIABLE}",
+                    if language == Language::Fortran {
+                        "apt-get install flang-22"
+                    } else {
+                        INSTALL_LLVM
+                    }
                 )
             })?;
         Ok(Clang { program, first_args: Vec::new(), language })
+    }
+
+    /// Makes sure that this clang can load the plugin. Where it lies mostly tells its release; only
+    /// otherwise it is asked, which takes it 20 ms. A script in front of it is left alone.
+    ///
+    /// # Errors
+    /// It is of another release.
+    pub fn check_release(&self) -> anyhow::Result<()> {
+        let real = fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone());
+        if names_release(&real) || !is_elf(&real) {
+            return Ok(());
+        }
+        let output = Command::new(&self.program).arg("--version").output();
+        let text = output.map(|output| output.stdout).unwrap_or_default();
+        match release(&String::from_utf8_lossy(&text)) {
+            Some(found) => check_release(&self.program, found),
+            None => Ok(()),
+        }
     }
 
     /// Finds the linker that belongs to this clang.
@@ -95,7 +127,7 @@ impl Clang {
     /// # Errors
     /// There is none.
     pub fn find_lld(&self) -> anyhow::Result<PathBuf> {
-        self.find_companion("ld.lld", "ld.lld-22", "install lld 22 (Debian: lld-22)")
+        self.find_companion("ld.lld", "ld.lld-22", "install it: apt-get install lld-22")
     }
 
     /// Finds the object editor that belongs to this clang.
@@ -106,7 +138,7 @@ impl Clang {
         self.find_companion(
             "llvm-objcopy",
             "llvm-objcopy-22",
-            "install the tools of LLVM 22 (Debian: llvm-22)",
+            "install it: apt-get install llvm-22",
         )
     }
 
@@ -128,6 +160,40 @@ impl Clang {
                 )
             })
     }
+}
+
+/// Whether a path says that what lies there is of the release of LLVM.
+fn names_release(path: &Path) -> bool {
+    let is_it = |part: &OsStr| {
+        part.to_str().and_then(|name| name.rsplit_once('-')).is_some_and(|(_, end)| {
+            end.split('.').next().and_then(|text| text.parse().ok()) == Some(LLVM_RELEASE)
+        })
+    };
+    path.iter().any(is_it)
+}
+
+fn is_elf(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    fs::File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+        && magic == *b"\x7fELF"
+}
+
+fn check_release(program: &Path, found: u32) -> anyhow::Result<()> {
+    if found == LLVM_RELEASE {
+        return Ok(());
+    }
+    bail!(
+        "{} is of LLVM {found}, and szc's plugin is built for LLVM {LLVM_RELEASE}; unset \
+         {CLANG_VARIABLE}, or let it name a clang {LLVM_RELEASE}: {INSTALL_LLVM}; or build \
+         without randomization (-Rnone)",
+        program.display()
+    )
+}
+
+/// The 22 of "clang version 22.1.8".
+fn release(version: &str) -> Option<u32> {
+    let (_, number) = version.split_once(" version ")?;
+    number.split('.').next()?.parse().ok()
 }
 
 /// Finds one of szc's own files.
@@ -155,8 +221,9 @@ fn find_in(places: &[PathBuf], name: &str) -> anyhow::Result<PathBuf> {
     let Some(found) = found else {
         let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
         bail!(
-            "{name}, a part of szc, is not in {}; build all of szc (cargo build --release), \
-             or name its directory with {HOME_VARIABLE}, or build without randomization (-Rnone)",
+            "{name}, a part of szc, is not in {}; build all of szc (cargo build --release) or \
+             install it (spec-scripts/install.sh), or name its directory with {HOME_VARIABLE}, or \
+             build without randomization (-Rnone)",
             places.join(" or ")
         );
     };
@@ -181,6 +248,33 @@ fn executable(path: PathBuf) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clang_of_another_release_is_recognised_by_its_place_or_its_answer() {
+        for (path, expected) in [
+            ("/usr/lib/llvm-22/bin/clang", true),
+            ("/opt/llvm/bin/clang-22", true),
+            ("/opt/llvm-22.1.8/bin/clang", true),
+            ("/usr/lib/llvm-19/bin/clang", false),
+            ("/usr/bin/clang", false),
+            ("/home/22/clang", false),
+        ] {
+            assert_eq!(names_release(Path::new(path)), expected, "{path}");
+        }
+        assert_eq!(release("Debian clang version 22.1.8 (1~deb12u1)\nTarget: x\n"), Some(22));
+        assert_eq!(release("clang version 19.1.7\n"), Some(19));
+        assert_eq!(release("gcc (Debian 12.2.0) 12.2.0\n"), None);
+    }
+
+    #[test]
+    fn another_release_is_an_error_that_names_both_and_the_line_that_installs_the_right_one() {
+        let check = |release| check_release(Path::new("/usr/bin/clang-19"), release);
+        let message = check(19).expect_err("too old").to_string();
+        for part in ["clang-19 is of LLVM 19", "LLVM 22", "SZC_CLANG", "apt-get install clang-22"] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert!(check(22).is_ok());
+    }
 
     #[test]
     fn own_parts_lie_beside_the_executable_or_in_the_installation() {

@@ -25,7 +25,9 @@ fn same_drivers(place: &Place, ours: &std::ffi::OsStr, theirs: &str, args: &[&st
 fn questions_are_answered_as_clang_answers_them() {
     let place = Place::new();
     for word in [
-        "--version",
+        "-V",
+        "-qversion",
+        "-version",
         "-dumpmachine",
         "-dumpversion",
         "-print-prog-name=ld",
@@ -34,11 +36,48 @@ fn questions_are_answered_as_clang_answers_them() {
         "-print-resource-dir",
         "-print-libgcc-file-name",
         "--print-supported-cpus",
-        "--help",
+        "--help-hidden",
         "-v",
     ] {
         same(&place, &[word], "");
     }
+}
+
+#[test]
+fn what_szc_says_of_itself_stands_beside_what_clang_says_unchanged() {
+    let place = Place::new();
+    for (ours, theirs) in [(szc(), "clang-22"), (szcxx(), "clang++-22")] {
+        let version = place.run(theirs, &["--version"]);
+        let said = place.run(&ours, &["-Rcode", "-m64", "--version"]);
+        let own = said.strip_prefix(&version).expect("clang's lines come first");
+        assert_eq!(own, place.run(&ours, &["version"]));
+        assert!(own.starts_with("szc 0."), "{own}");
+        let help = place.run(theirs, &["--help"]);
+        let said = place.run(&ours, &["--help"]);
+        assert!(said.starts_with("szc ") && said.ends_with(&help), "{said}");
+        assert_eq!(place.run(&ours, &["--help=clang"]), help);
+    }
+}
+
+#[test]
+fn szc_alone_shows_its_page_and_fails_as_clang_does() {
+    let output = Place::new().feed(szc(), &[""; 0], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("  szc compare -- 'A' 'B'"), "{said}");
+    assert!(said.ends_with("szc: error: no input files, and no command\n"), "{said}");
+}
+
+#[test]
+fn a_mistyped_command_is_recognised_where_no_file_has_that_name() {
+    let place = Place::new();
+    let output = place.feed(szc(), &["comapre", "--", "./a", "./b"], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("did you mean `szc compare`?"), "{said}");
+    place.write("comapre", "");
+    same(&place, &["-fsyntax-only", "comapre"], "");
+    same(&place, &["comapre", "-fsyntax-only"], "");
 }
 
 #[test]
@@ -53,8 +92,7 @@ fn without_randomization_the_compiler_is_run_with_the_users_arguments_alone() {
 fn mistakes_on_the_command_line_are_reported_by_clang() {
     let place = Place::with("x.c", PROGRAM);
     for args in [
-        &[][..],
-        &["no-such-file.c"],
+        &["no-such-file.c"][..],
         &["x.c", "-o"],
         &["x.c", "-Xlinker"],
         &["x.c", "--no-such-option"],
@@ -119,7 +157,7 @@ fn preprocessing_dependencies_and_standard_input_are_those_of_clang() {
 #[test]
 fn szcxx_is_to_clangxx_as_szc_is_to_clang() {
     let place = Place::with("bad.cc", "#include <vector>\nint main() { return undeclared; }\n");
-    for args in [&["bad.cc"][..], &["--version"], &["-E", "bad.cc"], &["-c", "bad.cc"], &[]] {
+    for args in [&["bad.cc"][..], &["-dumpversion"], &["-E", "bad.cc"], &["-c", "bad.cc"]] {
         same_drivers(&place, szcxx().as_os_str(), "clang++-22", args, "");
     }
 }

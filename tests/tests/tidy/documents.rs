@@ -84,9 +84,12 @@ fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
             in_block = !in_block;
             let shell = ["sh", "bash", "shell", "console"].contains(&kind);
             let has_command = lines.get(index + 1).is_some_and(|next| next.starts_with("$ "));
-            if in_block && shell && !(kind == "console" && has_command) {
+            let is_run = ["console", "console,fails"].contains(&kind);
+            if in_block && (shell || is_run) && !(is_run && has_command) {
                 let what = match kind {
-                    "console" => "a block of console without a command".to_owned(),
+                    "console" | "console,fails" => {
+                        "a block of console without a command".to_owned()
+                    }
                     kind => format!("a block of {kind} is console or sh,norun"),
                 };
                 violations.push(Violation::new(path, index + 1, what));

@@ -27,9 +27,14 @@ fn repetition(program: &Program, run: PlannedRun) -> String {
 
 /// The program could not be started.
 pub(super) fn cannot_start(program: &Program, argv: &[String], error: &io::Error) -> String {
+    let next = if argv[0].starts_with('-') {
+        "write the options of szc in front of `--`, behind which are commands alone"
+    } else {
+        "check the path, and quote the whole command: -- './program input' '…'"
+    };
     format!(
         "{} cannot be run: {}: {error}\n  needed: a program that can be executed from this folder\
-         \n  next: check the path, and quote the whole command: -- './program input' '…'",
+         \n  next: {next}",
         program.title(),
         argv[0],
     )
@@ -175,4 +180,19 @@ pub(super) fn budget_used_up(title: &str) -> String {
         "{title} used up its code budget, after which its layout stood still: raise \
          SZC_CODE_BUDGET_MIB or SZC_INTERVAL_MS"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_behind_the_commands_is_not_taken_for_a_wrong_path() {
+        let said = |command: &str| {
+            let program = Program::new(2, None, command).expect("a command");
+            cannot_start(&program, &[command.to_owned()], &io::Error::from_raw_os_error(2))
+        };
+        assert!(said("--seed").contains("in front of `--`"));
+        assert!(said("./nothing").contains("check the path"));
+    }
 }
