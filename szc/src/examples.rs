@@ -60,6 +60,7 @@ pub fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {
     let names = ["-O2", "-O3", "-Os", "-O1"];
     let design = DesignRecord {
         tolerance: Some(0.01),
+        slowest_layout: Some(1.05),
         complete_blocks: blocks,
         timeout_s: Some(2.5),
         ..DesignRecord::new(

@@ -28,7 +28,7 @@ use crate::samples::{Command, RuleRecord, SamplesFile};
 
 pub(crate) use self::options::Options;
 
-/// Most blocks of the sequential rule where nobody says otherwise.
+/// Most blocks of the sequential rule where nobody says otherwise, one run after the other.
 const USUAL_BUDGET: Budget = Budget::Blocks(100);
 
 impl Subcommand for Options {
@@ -96,8 +96,10 @@ fn source_of(
         None => (RuleRecord::Sequential, budget.time()),
     };
     let tolerance = Some(options.delta.unwrap_or(USUAL_TOLERANCE));
+    let slowest_layout = options.comparison.slowest_layout;
     Ok(Source::runs(Experiment {
-        stopping: Stopping { rule, tolerance, precision: None, time },
+        stopping: Stopping { rule, tolerance, slowest_layout, precision: None, time },
+        usual_budget: options.comparison.budget.is_none() && options.fixed.is_none(),
         ..options.common.experiment(Command::Compare, command_line, programs, design)?
     }))
 }
@@ -105,7 +107,7 @@ fn source_of(
 /// The comparison in one file, or between two.
 fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile> {
     let question = SavedSamples::new(Command::Compare, &options.common)?
-        .tolerating(options.delta)
+        .tolerating(options.delta, options.comparison.slowest_layout)
         .across_machines(options.comparison.across_machines);
     let mut file = question.read(paths)?;
     for (label, name) in &options.comparison.names {

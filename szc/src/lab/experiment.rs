@@ -9,6 +9,7 @@ mod bases;
 mod schedule;
 mod watch;
 
+pub(super) use self::watch::Watch;
 pub use self::watch::{Keep, Stopping};
 
 use std::path::PathBuf;
@@ -17,7 +18,6 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result};
 
 use self::schedule::Scheduled;
-use self::watch::Watch;
 use super::analysis::analyse;
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
@@ -54,6 +54,8 @@ pub struct Experiment {
     pub measurement: Measurement,
     /// When to stop.
     pub stopping: Stopping,
+    /// Whether nobody said how many blocks there are at most.
+    pub usual_budget: bool,
     /// Where the samples go.
     pub json: Option<PathBuf>,
     /// Whether progress and warnings are silenced.
@@ -83,6 +85,7 @@ impl Experiment {
             design,
             measurement,
             stopping: Stopping::default(),
+            usual_budget: false,
             json: None,
             quiet: false,
             schedule: None,
@@ -168,6 +171,7 @@ impl Experiment {
     /// Schedules the runs, if that was not done before; the rounds of the warm-up that this was
     /// good for, or why the experiment is over.
     fn decide_schedule(&mut self, stop: &Stop) -> Result<Result<u32, Ending>> {
+        let begun = self.schedule.is_some();
         let scheduled = match self.schedule.take() {
             Some(record) => Scheduled { record, piloted: false },
             None => {
@@ -187,6 +191,10 @@ impl Experiment {
         self.design.bases = record.bases;
         let conditions = &mut self.measurement.conditions;
         self.design.by_turns = record.by_turns;
+        if record.by_turns && self.usual_budget && !begun {
+            // As many runs: those blocks have half of them.
+            self.design.blocks *= 2;
+        }
         conditions.cpu = record.cpu;
         conditions.turn = record.turn_ms.map(|turn| Duration::from_secs_f64(turn / 1e3));
         self.schedule = Some(record);
@@ -203,6 +211,7 @@ impl Experiment {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
         let design = DesignRecord {
             tolerance: self.stopping.tolerance,
+            slowest_layout: self.stopping.slowest_layout,
             precision: self.stopping.precision,
             budget_s: seconds(self.stopping.time),
             metric_option: self.measurement.metric_option.clone(),
@@ -273,3 +282,6 @@ fn fill_in(file: &mut SamplesFile, findings: Findings) {
         Ending::Refused(reason) => EndedRecord::Refused { reason },
     };
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,7 @@ use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, Verdict, io}
 
 pub(crate) use self::options::Options;
 
-/// Most blocks where nobody says otherwise.
+/// Most blocks where nobody says otherwise, one run after the other.
 const USUAL_BUDGET: Budget = Budget::Blocks(100);
 
 impl Subcommand for Options {
@@ -208,16 +208,18 @@ fn pair(
     let budget = options.comparison.budget.unwrap_or(USUAL_BUDGET);
     let design = options.comparison.applied_to(Design::mirrored(2, budget.blocks(), 0));
     let tolerance = Some(options.max_slowdown.unwrap_or(USUAL_TOLERANCE));
+    let slowest_layout = options.comparison.slowest_layout;
     let (rule, time) = (RuleRecord::Sequential, budget.time());
     Ok(Experiment {
-        stopping: Stopping { rule, tolerance, precision: None, time },
+        stopping: Stopping { rule, tolerance, slowest_layout, precision: None, time },
+        usual_budget: options.comparison.budget.is_none(),
         ..options.common.experiment(Command::Gate, command_line, programs, design)?
     })
 }
 
 fn question(options: &Options) -> Result<SavedSamples> {
     Ok(SavedSamples::new(Command::Gate, &options.common)?
-        .tolerating(options.max_slowdown)
+        .tolerating(options.max_slowdown, options.comparison.slowest_layout)
         .across_machines(options.comparison.across_machines))
 }
 

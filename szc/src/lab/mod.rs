@@ -9,6 +9,8 @@
 pub mod analysis;
 pub mod baseline;
 pub mod build;
+#[cfg(test)]
+mod calibration;
 pub mod compare;
 pub mod conclusion;
 pub mod config;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::experiment::{Experiment, Measurement};
 use super::metric;
 use super::session::Conditions;
-use crate::lab::values::{Budget, parse_budget, parse_name, parse_timeout};
+use crate::lab::values::{Budget, parse_budget, parse_name, parse_slowest_layout, parse_timeout};
 use crate::measure::child::usable_cpus;
 use crate::measure::instrument::Instrument;
 use crate::measure::program::Program;
@@ -128,7 +128,8 @@ pub struct CommonOptions {
 /// Options of the subcommands that hold programs against each other, block by block.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ComparisonOptions {
-    /// Most blocks, or time such as 90s, 5m, 1h [default: 100]
+    /// Most blocks, or time such as 90s, 5m, 1h [default: 100; 200 by turns, which have half the
+    /// runs]
     #[arg(long, value_name = "N|T", value_parser = parse_budget)]
     pub budget: Option<Budget>,
 
@@ -153,6 +154,11 @@ pub struct ComparisonOptions {
     /// Give every run a layout seed of its own
     #[arg(long)]
     pub independent: bool,
+
+    /// Assume that no layout is more than N times slower than the others: PASS and "equivalent" ask
+    /// for as many layouts as would have shown one [default: 1.5]
+    #[arg(long, value_name = "N", value_parser = parse_slowest_layout)]
+    pub slowest_layout: Option<f64>,
 
     /// Compare samples of different machines as if they were one
     #[arg(long)]

@@ -66,6 +66,7 @@ pub(super) fn rest_of(
     let stopping = Stopping {
         rule: design.rule,
         tolerance: design.tolerance,
+        slowest_layout: design.slowest_layout,
         precision: design.precision,
         time,
     };

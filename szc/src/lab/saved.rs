@@ -29,6 +29,8 @@ pub struct SavedSamples {
     metric: Option<(Metric, Option<String>)>,
     /// The tolerance, instead of the file's own.
     tolerance: Option<f64>,
+    /// The slowest layout that is assumed, instead of the file's own.
+    slowest_layout: Option<f64>,
     /// Whether files may be of different machines.
     across_machines: bool,
     /// Whether programs with different output are refused.
@@ -94,15 +96,17 @@ impl SavedSamples {
             command,
             metric: choice.map(|choice| (choice.metric, choice.option)),
             tolerance: None,
+            slowest_layout: None,
             across_machines: false,
             check_output: !common.no_check_output,
         })
     }
 
-    /// The same with another tolerance than the file's own, if one is given.
+    /// The same with another tolerance and another slowest layout than the file's own, if they are
+    /// given.
     #[must_use]
-    pub fn tolerating(self, tolerance: Option<f64>) -> Self {
-        Self { tolerance, ..self }
+    pub fn tolerating(self, tolerance: Option<f64>, slowest_layout: Option<f64>) -> Self {
+        Self { tolerance, slowest_layout, ..self }
     }
 
     /// The same, also if files are of different machines.
@@ -149,6 +153,7 @@ impl SavedSamples {
         if let Some(tolerance) = self.tolerance {
             file.design.tolerance = Some(tolerance);
         }
+        file.design.slowest_layout = self.slowest_layout.or(file.design.slowest_layout);
         if let Some((metric, option)) = &self.metric {
             let wanted = option.as_deref().unwrap_or(metric.name());
             if !metrics_of(&file.runs).contains(metric) {

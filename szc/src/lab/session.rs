@@ -4,12 +4,15 @@
 //! the first run did. What was measured until then is kept.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod conditions;
 mod pilot;
 mod refusal;
 mod single;
 
-pub use self::conditions::{Conditions, Ending};
+pub(super) use self::blocks::Blocks;
+pub use self::blocks::{Ending, Next};
+pub use self::conditions::Conditions;
 pub use self::pilot::pilot;
 
 use std::io;
@@ -36,15 +39,6 @@ pub struct ProgramState {
     pub pinned: Option<String>,
     /// Whether its code budget ran out.
     pub exhausted: bool,
-}
-
-/// Whether to measure another block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// As long as the design has one.
-    Block,
-    /// No: the question is answered or the time is spent.
-    Stop,
 }
 
 /// What a session reports while it runs; all methods default to silence.
@@ -174,6 +168,17 @@ fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> 
     (0..programs).map(first).collect()
 }
 
+impl Blocks for Session<'_> {
+    fn make(&mut self, runs: &[PlannedRun]) -> io::Result<Result<(), Ending>> {
+        Ok(self.round(runs)?.map(|samples| self.findings.samples.extend(samples)))
+    }
+
+    fn block_done(&mut self, blocks: u32) -> Next {
+        self.findings.complete_blocks = blocks;
+        self.observer.block_done(blocks, &self.findings.samples)
+    }
+}
+
 impl Session<'_> {
     fn carry_out(&mut self) -> io::Result<Ending> {
         let design = *self.task.design;
@@ -187,19 +192,7 @@ impl Session<'_> {
                 return Ok(ending);
             }
         }
-        for block in first_block..design.blocks {
-            for runs in design.block_rounds(block) {
-                match self.round(&runs)? {
-                    Ok(samples) => self.findings.samples.extend(samples),
-                    Err(ending) => return Ok(ending),
-                }
-            }
-            self.findings.complete_blocks = block + 1;
-            if self.observer.block_done(block + 1, &self.findings.samples) == Next::Stop {
-                break;
-            }
-        }
-        Ok(Ending::Complete)
+        self.carry_out_blocks(&design, first_block)
     }
 
     /// Runs that are under way at once, with what comes in front of them and behind: their samples,

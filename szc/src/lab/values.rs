@@ -72,6 +72,14 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a share up to 100 % such as 1% or 0.01 is needed".to_owned())
 }
 
+/// How many times slower than the others a layout may be: "1.2".
+pub(super) fn parse_slowest_layout(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|times| (1.001..=1000.0).contains(times))
+        .ok_or_else(|| "a factor above 1 such as 1.2 is needed".to_owned())
+}
+
 /// A name for a program: "A=old".
 pub(super) fn parse_name(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use super::number::{percent, quantities, quantities_like};
-use super::remarks;
 use super::text::summary_table;
+use super::{remarks, tail};
 use crate::samples::metric::Kind;
 use crate::samples::{EndedRecord, RuleRecord, SamplesFile, SummaryRecord, printable};
 
@@ -63,11 +63,15 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
     remarks.extend(variance(file, summary));
     if let Some(effect) = summary.minimum_detectable_effect {
         remarks.push(format!(
-            "A comparison over {} blocks of as many layouts of each program would show a \
-             difference of {} or more with a probability of 80 %.",
+            "A comparison over {} blocks, so {} layouts of each program, would show a difference \
+             of {} or more with a probability of 80 %.",
             summary.layouts,
+            2 * summary.layouts,
             percent(effect)
         ));
+    }
+    if let Some(slowest) = &summary.slowest {
+        remarks.push(tail::remark_on_one(summary.median, summary.layouts, slowest));
     }
     let outliers = summary.outliers;
     if outliers.count() > 0 {
@@ -123,13 +127,13 @@ fn variance(file: &SamplesFile, summary: &SummaryRecord) -> Option<String> {
     let text = match levels.share_between {
         None => format!("No variance at all was seen over {basis}."),
         Some(_) if levels.between_layouts <= 0.0 => format!(
-            "No variance between layouts was found beyond that of runs with one layout (sd {}), \
-             over {basis}.",
+            "No variance between seeds was found beyond that of runs with one seed (sd {}), over \
+             {basis}.",
             percent(levels.within_layouts.max(0.0).sqrt())
         ),
         Some(share) => format!(
-            "Layouts account for {} of the variance (sd {} between layouts, {} within one), over \
-             {basis}.",
+            "Layouts by seed account for {} of the variance (sd {} between seeds, {} with one \
+             seed, under new bases of stack and mappings), over {basis}.",
             format_args!("{:.0} %", 100.0 * share),
             percent(levels.between_layouts.sqrt()),
             percent(levels.within_layouts.max(0.0).sqrt())

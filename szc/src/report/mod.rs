@@ -18,5 +18,6 @@ pub mod remarks;
 pub mod sentence;
 pub mod suite;
 pub mod suite_sentences;
+pub mod tail;
 pub mod text;
 pub mod view;

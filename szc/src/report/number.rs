@@ -88,11 +88,12 @@ pub fn many(count: u64) -> String {
 }
 
 /// What an interval is called that is wider than usual because several comparisons share one error
-/// rate.
+/// rate. The level is Holm's, which the data choose: it bounds false differences, and is no promise
+/// that all intervals cover at once.
 #[must_use]
 pub fn interval_name(confidence: f64, members: &str) -> String {
     if confidence > 0.9501 {
-        format!("{} interval (95 % for all {members} together)", percent(confidence))
+        format!("{} interval (Holm, at 5 % for all {members})", percent(confidence))
     } else {
         "95 % interval".to_owned()
     }

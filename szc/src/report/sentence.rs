@@ -6,6 +6,7 @@ use szc_stats::fixed::Interval;
 
 use super::number::{decimals_for, interval_name, many, percent, range, ratio_with_range};
 use super::remarks::remarks;
+use super::tail;
 use crate::results::comparison::USUAL_TOLERANCE;
 use crate::results::summary::layout_means;
 use crate::samples::design::Arrangement;
@@ -67,6 +68,11 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
             "{program} and {reference} are equivalent within {budget} in {name}: ratio {ratio}, \
              {evidence}."
         ),
+        Verdict::Unresolved if tail::lacks_layouts(result, tolerance) => format!(
+            "Unresolved whether {program} and {reference} are equivalent within {budget} in \
+             {name}: ratio {ratio}, {evidence}, is of too few layouts{}.",
+            tail::layouts_needed(file, result)
+        ),
         Verdict::Unresolved => format!(
             "Unresolved whether {program} takes more or less {name} than {reference}: ratio \
              {ratio}, {evidence}; this does not show that they are alike{}.",
@@ -86,6 +92,12 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
              above {bound}, {evidence}.",
             worse(&result.metric)
         ),
+        Verdict::Inconclusive if tail::lacks_layouts(result, tolerance) => format!(
+            "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio \
+             {ratio} of {name} is below {bound}, {evidence}, but of too few layouts{}.",
+            worse(&result.metric),
+            tail::layouts_needed(file, result)
+        ),
         Verdict::Inconclusive => format!(
             "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio \
              {ratio} of {name} holds {bound}, {evidence}{}.",
@@ -93,6 +105,9 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
             needed(result, "deciding on", &budget)
         ),
     };
+    if matches!(result.verdict, Verdict::Pass | Verdict::Equivalent) {
+        sentence.push_str(&tail::assumption(file, result));
+    }
     sentence.push_str(&one_layout(file, result));
     sentence
 }
@@ -123,8 +138,7 @@ fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
     }
     let blocks = match file.design.plan.arrangement {
         Arrangement::Mirrored => {
-            let by_turns = file.programs[result.program].was_by_turns();
-            let runs = if by_turns { 1 } else { 2 } * file.design.plan.runs_per_position;
+            let runs = file.runs_per_block();
             let runs = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
             format!("{} blocks of {runs} each", result.n)
         }
@@ -234,6 +248,7 @@ pub fn remarks_on(file: &SamplesFile, result: &ResultRecord) -> Vec<String> {
                 .to_owned(),
         );
     }
+    found.extend(tail::remark(file, result));
     let subject = format!("the block differences of {}", file.programs[result.program].title());
     found.extend(remarks(&subject, &result.diagnostics));
     found

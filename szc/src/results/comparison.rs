@@ -6,11 +6,14 @@
 
 use szc_stats::decision::{Estimate, Tolerance, gate};
 use szc_stats::describe::median;
-use szc_stats::family::{Member, family};
-use szc_stats::fixed::{self, Interval};
+use szc_stats::family::{Member, Question, family};
+use szc_stats::fixed::Interval;
+use szc_stats::median_check::median_check;
 use szc_stats::planning::Rule;
 
 use super::diagnostics::diagnostics;
+use super::slowest::slowest_ratio;
+use crate::samples::design::Arrangement;
 use crate::samples::sample::{block_log_ratios, values_of};
 use crate::samples::{Command, Metric, ResultRecord, RuleRecord, Sample, SamplesFile, Verdict};
 
@@ -26,6 +29,8 @@ pub struct Criteria {
     pub rule: Rule,
     /// Tolerated change.
     pub tolerance: Tolerance,
+    /// Layouts of each program in a block.
+    pub layouts_per_block: usize,
 }
 
 /// One program judged.
@@ -80,7 +85,8 @@ pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
 #[must_use]
 pub fn judge(criteria: &Criteria, metric: &Metric, lists: &[Vec<f64>]) -> Option<Vec<Judged>> {
     let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let members = family(criteria.rule, criteria.tolerance, &slices).ok()??;
+    let Criteria { rule, tolerance, layouts_per_block, .. } = *criteria;
+    let members = family(&Question { rule, tolerance, layouts_per_block }, &slices).ok()??;
     let judged = members.into_iter().map(|member| {
         let (verdict, blocks_needed) = if criteria.gate {
             let found = gate(&member.estimate, criteria.tolerance);
@@ -112,13 +118,28 @@ pub fn log_ratios(
 pub fn criteria_of(file: &SamplesFile) -> Criteria {
     let given = Tolerance::new(file.design.tolerance.unwrap_or(USUAL_TOLERANCE)).ok();
     let usual = || Tolerance::new(USUAL_TOLERANCE).expect("the usual tolerance is one");
+    let tolerance = given.unwrap_or_else(usual);
+    let slowest = file.design.slowest_layout;
     Criteria {
         gate: file.command == Command::Gate,
-        rule: match file.design.rule {
-            RuleRecord::Fixed => Rule::Fixed,
-            RuleRecord::Sequential => Rule::Sequential,
+        rule: rule_of(file),
+        tolerance: slowest
+            .and_then(|times| tolerance.with_slowest_layout(times).ok())
+            .unwrap_or(tolerance),
+        layouts_per_block: match file.design.plan.arrangement {
+            // A layout for each run.
+            Arrangement::Mirrored => file.runs_per_block() as usize,
+            Arrangement::Layouts | Arrangement::Groups => 1,
         },
-        tolerance: given.unwrap_or_else(usual),
+    }
+}
+
+/// When the data of a file were looked at.
+#[must_use]
+pub fn rule_of(file: &SamplesFile) -> Rule {
+    match file.design.rule {
+        RuleRecord::Fixed => Rule::Fixed,
+        RuleRecord::Sequential => Rule::Sequential,
     }
 }
 
@@ -174,10 +195,10 @@ fn record(
     let blocks = u32::try_from(differences.len()).ok()?;
     let complete: Vec<Sample> =
         file.runs.iter().filter(|run| run.block < blocks).cloned().collect();
-    let median_of = |program| median(&values_of(&complete, program, metric));
     let (ratio, interval) = judged.ratio();
-    let check = fixed::analyse(differences);
+    let check = median_check(criteria.rule, differences);
     let estimate = judged.member.estimate;
+    let times = [reference, program].map(|place| values_of(&complete, place, metric));
     Some(ResultRecord {
         program,
         reference,
@@ -189,7 +210,7 @@ fn record(
         method: method(criteria.rule).to_owned(),
         paired: true,
         n: differences.len(),
-        medians: [median_of(reference)?, median_of(program)?],
+        medians: [median(&times[0])?, median(&times[1])?],
         ratio,
         interval: [interval.lower, interval.upper],
         confidence: judged.member.confidence,
@@ -198,12 +219,13 @@ fn record(
         p: judged.member.p,
         p_adjusted: judged.member.p_adjusted,
         blocks_needed: judged.blocks_needed,
+        layouts: Some(estimate.layouts),
+        slowest: slowest_ratio(criteria.rule, &times),
         median_ratio: check.map(|check| ratio_of(check.median)),
-        median_interval: check.map(|check| {
-            let ends = check.median_check.interval;
-            [ratio_of(ends.lower), ratio_of(ends.upper)]
-        }),
-        mean_and_median_disagree: check.is_some_and(|check| check.mean_and_median_disagree()),
+        median_interval: check
+            .map(|check| [ratio_of(check.interval.lower), ratio_of(check.interval.upper)]),
+        mean_and_median_disagree: check
+            .is_some_and(|check| check.disagrees(estimate.mean, estimate.interval)),
         diagnostics: diagnostics(differences),
     })
 }

@@ -10,6 +10,7 @@ use szc_stats::planning::Rule;
 
 use super::comparison::{Criteria, criteria_of};
 use super::diagnostics::diagnostics;
+use super::slowest::slowest_ratio;
 use super::summary::layout_means;
 use crate::samples::{Metric, ResultRecord, SamplesFile, Verdict};
 
@@ -45,7 +46,9 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         mean: found.difference,
         standard_deviation: spread,
         blocks: one.len().min(other.len()),
+        layouts: one.len().min(other.len()),
         interval: found.interval,
+        alpha: 1.0 - CONFIDENCE,
     };
     let (verdict, blocks_needed) = if is_gate && deciding {
         let found = gate(&estimate, tolerance);
@@ -75,6 +78,8 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         p: found.p,
         p_adjusted: found.p,
         blocks_needed,
+        layouts: Some(estimate.layouts),
+        slowest: slowest_ratio(Rule::Fixed, &values),
         median_ratio: None,
         median_interval: None,
         mean_and_median_disagree: false,

@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod diagnostics;
 pub mod groups;
 pub mod machines;
+pub mod slowest;
 pub mod suite;
 pub mod summary;
 

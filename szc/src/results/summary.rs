@@ -7,16 +7,16 @@
 
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::fixed::{CONFIDENCE, t_interval};
-use szc_stats::planning::minimum_detectable_effect;
+use szc_stats::planning::{Rule, minimum_detectable_effect};
 use szc_stats::sequential::mean_sequence;
 use szc_stats::shape::outliers;
 use szc_stats::variance_components::components;
 
+use super::comparison::rule_of;
 use super::diagnostics::diagnostics;
+use super::slowest::slowest;
 use crate::samples::design::Arrangement;
-use crate::samples::{
-    Metric, OutliersRecord, RuleRecord, Sample, SamplesFile, SummaryRecord, VarianceRecord,
-};
+use crate::samples::{Metric, OutliersRecord, Sample, SamplesFile, SummaryRecord, VarianceRecord};
 
 /// Fewest layouts run more than once that are worth splitting a variance by.
 const MIN_REPEATED_LAYOUTS: usize = 3;
@@ -59,11 +59,14 @@ fn summary(file: &SamplesFile, program: usize, metric: &Metric) -> Option<Summar
     if runs.is_empty() || runs.iter().any(|value| !(*value > 0.0 && value.is_finite())) {
         return None;
     }
-    let asked_for_precision = file.design.precision.is_some();
-    let interval = if asked_for_precision && file.design.rule == RuleRecord::Sequential {
-        mean_sequence(&values).ok().map(|sequence| sequence.interval)
-    } else {
-        t_interval(&values, CONFIDENCE)
+    // Whenever the data decided when to stop, be it by this program's precision or by a verdict.
+    let rule = rule_of(file);
+    let (interval, method) = match rule {
+        Rule::Sequential => (
+            mean_sequence(&values).ok().map(|sequence| sequence.interval),
+            "confidence sequence of the mean over layouts, valid at every look",
+        ),
+        Rule::Fixed => (t_interval(&values, CONFIDENCE), "t interval of the mean over layouts"),
     };
     let counted = outliers(&values).ok()?;
     // What a comparison sees: one run of each layout.
@@ -80,14 +83,10 @@ fn summary(file: &SamplesFile, program: usize, metric: &Metric) -> Option<Summar
         runs: runs.len(),
         mean: mean(&values).filter(|mean| mean.is_finite())?,
         interval: interval.map(|ends| [ends.lower, ends.upper]).filter(|ends| all_finite(ends)),
-        method: if asked_for_precision {
-            "confidence sequence of the mean over layouts, valid at every look"
-        } else {
-            "t interval of the mean over layouts"
-        }
-        .to_owned(),
+        method: method.to_owned(),
         median: median(&values)?,
         sd: standard_deviation(&values).filter(|spread| spread.is_finite()),
+        slowest: slowest(rule, &values),
         min: runs.iter().copied().fold(f64::INFINITY, f64::min),
         max: runs.iter().copied().fold(0.0, f64::max),
         outliers: OutliersRecord {

@@ -19,6 +19,7 @@ use super::result::{ResultRecord, SummaryRecord};
 use super::sample::{Sample, metrics_of};
 use super::shard::Shard;
 use super::suite::{OverMachinesRecord, SuiteRecord};
+use super::verdict::EndedRecord;
 
 /// Value of the field `format`.
 pub const FORMAT: &str = "szc-samples";
@@ -132,6 +133,13 @@ impl SamplesFile {
         self.programs.iter().any(ProgramRecord::was_by_turns)
     }
 
+    /// Runs of each program in a mirrored block: there and back, or a round of turns.
+    #[must_use]
+    pub fn runs_per_block(&self) -> u32 {
+        let places = if self.was_by_turns() { 1 } else { 2 };
+        places * self.design.plan.runs_per_position
+    }
+
     /// The levels of a sweep in the order of the file, the reference first.
     #[must_use]
     pub fn levels(&self) -> Vec<&str> {
@@ -241,6 +249,10 @@ pub struct DesignRecord {
     pub rule: RuleRecord,
     /// Tolerated change as a share, 0.01 for 1 %; absent where the command has none.
     pub tolerance: Option<f64>,
+    /// How many times slower than the others a layout is assumed to be at most; absent where
+    /// nobody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_layout: Option<f64>,
     /// Precision asked for, half the width of the interval as a share.
     #[serde(default)]
     pub precision: Option<f64>,
@@ -284,6 +296,7 @@ impl DesignRecord {
             plan,
             rule,
             tolerance: None,
+            slowest_layout: None,
             precision: None,
             budget_s: None,
             complete_blocks: 0,
@@ -307,24 +320,4 @@ impl DesignRecord {
             RuleRecord::Sequential => sequential::MIN_BLOCKS,
         }
     }
-}
-
-/// How an experiment ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", tag = "how")]
-pub enum EndedRecord {
-    /// All blocks were measured, or the question was answered before.
-    Complete,
-    /// A signal asked to stop.
-    Interrupted {
-        /// Number of the signal.
-        signal: i32,
-    },
-    /// It has not, or szc was killed: this is what was saved on the way.
-    Unfinished,
-    /// A program was unfit.
-    Refused {
-        /// The message that was printed.
-        reason: String,
-    },
 }

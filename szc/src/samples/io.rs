@@ -205,6 +205,9 @@ fn check(file: &SamplesFile) -> Result<()> {
             bail!("`design.{name}` is {share}, and a share of at most 1 is needed");
         }
     }
+    if let Some(times) = file.design.slowest_layout.filter(|times| *times < 1.001) {
+        bail!("`design.slowest_layout` is {times}, and a factor above 1 is needed");
+    }
     if blocks > MAX_BLOCKS || file.design.plan.blocks > MAX_BLOCKS {
         bail!("`design` has more than {MAX_BLOCKS} blocks");
     }

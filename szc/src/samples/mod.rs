@@ -23,20 +23,19 @@ pub mod verdict;
 mod version_1;
 
 pub use self::form::{
-    Command, DesignRecord, EndedRecord, FORMAT, RuleRecord, SamplesFile, VERSION,
-    VERSION_OF_MACHINES,
+    Command, DesignRecord, FORMAT, RuleRecord, SamplesFile, VERSION, VERSION_OF_MACHINES,
 };
 pub use self::metric::Metric;
 pub use self::program::{Executable, ProgramRecord, printable};
 pub use self::result::{
-    DiagnosticsRecord, OutliersRecord, ResultRecord, SummaryRecord, VarianceRecord,
+    DiagnosticsRecord, OutliersRecord, ResultRecord, SlowestRecord, SummaryRecord, VarianceRecord,
 };
 pub use self::sample::Sample;
 pub use self::schedule::ScheduleRecord;
 pub use self::suite::{
     AgreementRecord, ByBlockRecord, LevelRecord, OverMachinesRecord, SuiteRecord,
 };
-pub use self::verdict::Verdict;
+pub use self::verdict::{EndedRecord, Verdict};
 
 #[cfg(test)]
 mod tests;

@@ -37,8 +37,8 @@ pub struct ResultRecord {
     pub ratio: f64,
     /// Interval of `ratio`: lower and upper end. The result is this, not the ratio.
     pub interval: [f64; 2],
-    /// Probability with which `interval` covers; higher than 0.95 where several programs share
-    /// one error rate.
+    /// Level of `interval` by itself; higher than 0.95 where several programs share one error
+    /// rate. The data choose it (Holm), so it is no promise for all intervals at once.
     pub confidence: f64,
     /// Mean log ratio.
     pub mean_log_ratio: f64,
@@ -50,9 +50,15 @@ pub struct ResultRecord {
     pub p_adjusted: f64,
     /// Blocks after which a verdict can be expected, where there is none.
     pub blocks_needed: Option<u64>,
+    /// Layouts of each program, of the one with fewer; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layouts: Option<usize>,
+    /// The slowest layouts of the program against those of the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<SlowestRecord>,
     /// Median ratio of the blocks.
     pub median_ratio: Option<f64>,
-    /// Sign interval of `median_ratio`.
+    /// Sign interval of `median_ratio`, of the rule by which the mean is judged.
     pub median_interval: Option<[f64; 2]>,
     /// Whether mean and median disagree: the tail of the layouts moved.
     #[serde(default)]
@@ -74,6 +80,19 @@ impl ResultRecord {
     pub fn never_differed(&self) -> bool {
         self.paired && self.mean_log_ratio == 0.0 && self.sd_log_ratio == 0.0
     }
+}
+
+/// Where the slowest tenth of the layouts begins: the 0.9-quantile, by order statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowestRecord {
+    /// In the metric's unit for one program; of two, the ratio program/reference.
+    pub value: f64,
+    /// Lower end of its 95 % interval; absent while there are too few layouts for one.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+    /// Layouts of each program from which on there are both ends.
+    pub layouts_needed: usize,
 }
 
 /// One program by itself over layouts, by one metric.
@@ -101,6 +120,9 @@ pub struct SummaryRecord {
     pub median: f64,
     /// Standard deviation over layouts; absent below two.
     pub sd: Option<f64>,
+    /// Where the slowest tenth of the layouts begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<SlowestRecord>,
     /// Smallest run.
     pub min: f64,
     /// Largest run.

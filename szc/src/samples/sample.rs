@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use szc_stats::describe::mean;
@@ -93,8 +94,21 @@ pub fn block_log_ratios(
     program: usize,
     metric: &Metric,
 ) -> Option<Vec<f64>> {
-    let of_reference = block_mean_logarithms(samples, blocks, reference, metric)?;
-    let of_program = block_mean_logarithms(samples, blocks, program, metric)?;
+    log_ratios_of(samples, 0..blocks, reference, program, metric)
+}
+
+/// The same for some of the blocks, given all samples in the order of time.
+#[must_use]
+pub fn log_ratios_of(
+    samples: &[Sample],
+    blocks: Range<u32>,
+    reference: usize,
+    program: usize,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
+    let start = samples.partition_point(|run| run.block < blocks.start);
+    let of = |program| mean_logarithms_of(&samples[start..], blocks.clone(), program, metric);
+    let (of_reference, of_program) = (of(reference)?, of(program)?);
     let ratios = of_program.iter().zip(&of_reference).map(|(program, reference)| {
         let ratio = program - reference;
         if ratio.abs() < ROUNDING { 0.0 } else { ratio }
@@ -111,15 +125,25 @@ pub fn block_mean_logarithms(
     program: usize,
     metric: &Metric,
 ) -> Option<Vec<f64>> {
+    mean_logarithms_of(samples, 0..blocks, program, metric)
+}
+
+fn mean_logarithms_of(
+    samples: &[Sample],
+    blocks: Range<u32>,
+    program: usize,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
     // Every block has at least one run, which bounds what a damaged file can ask for.
-    let count = usize::try_from(blocks).ok().filter(|count| *count <= samples.len())?;
-    let mut logarithms = vec![Vec::new(); count];
-    for sample in samples.iter().filter(|run| run.block < blocks && run.program == program) {
+    let count = usize::try_from(blocks.end.saturating_sub(blocks.start)).ok();
+    let mut logarithms = vec![Vec::new(); count.filter(|count| *count <= samples.len())?];
+    let wanted = |run: &&Sample| blocks.contains(&run.block) && run.program == program;
+    for sample in samples.iter().filter(wanted) {
         let value = sample.value(metric);
         if value <= 0.0 {
             return None;
         }
-        logarithms[usize::try_from(sample.block).ok()?].push(value.ln());
+        logarithms[usize::try_from(sample.block - blocks.start).ok()?].push(value.ln());
     }
     logarithms.iter().map(|of_block| mean(of_block)).collect()
 }

@@ -74,7 +74,8 @@ pub struct LevelRecord {
     pub ratio: f64,
     /// Interval of `ratio`; absent for the reference.
     pub interval: Option<[f64; 2]>,
-    /// Probability with which it covers: that of Holm's level, 95 % for all levels together.
+    /// Its level by itself: the one at which Holm's procedure looked, at 5 % false differences for
+    /// all levels together.
     #[serde(default = "usual_confidence")]
     pub confidence: f64,
     /// p of "as the reference", adjusted by Holm for all levels; absent for the reference.
@@ -107,8 +108,8 @@ pub struct OverMachinesRecord {
     pub ratio: f64,
     /// Its interval.
     pub interval: [f64; 2],
-    /// Probability with which that covers: that of Holm's level, 95 % for all levels of the program
-    /// together.
+    /// Its level by itself: the one at which Holm's procedure looked, at 5 % false differences for
+    /// all levels of the program together.
     #[serde(default = "usual_confidence")]
     pub confidence: f64,
     /// Degrees of freedom, after Satterthwaite.

@@ -1,4 +1,4 @@
-//! The words for verdicts, as tables, sentences and files have them.
+//! The words for verdicts, as tables, sentences and files have them, and how an experiment ended.
 #![forbid(unsafe_code)]
 
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,26 @@ impl Verdict {
     pub fn is_decided(self) -> bool {
         !matches!(self, Self::Unresolved | Self::Inconclusive)
     }
+}
+
+/// How an experiment ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "how")]
+pub enum EndedRecord {
+    /// All blocks were measured, or the question was answered before.
+    Complete,
+    /// A signal asked to stop.
+    Interrupted {
+        /// Number of the signal.
+        signal: i32,
+    },
+    /// It has not, or szc was killed: this is what was saved on the way.
+    Unfinished,
+    /// A program was unfit.
+    Refused {
+        /// The message that was printed.
+        reason: String,
+    },
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@
 use serde::Deserialize;
 
 use super::design::{Arrangement, Bases, Design, EnvironmentSize};
-use super::form::{self, Command, DesignRecord, EndedRecord, RuleRecord};
+use super::form::{self, Command, DesignRecord, RuleRecord};
 use super::machine::Machine;
 use super::metric::Metric;
 use super::program::{Executable, ProgramRecord};
 use super::runtime_log::RuntimeLog;
 use super::sample::Sample;
+use super::verdict::EndedRecord;
 
 /// A file of version 1.
 #[derive(Deserialize)]

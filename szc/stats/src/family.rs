@@ -3,8 +3,9 @@
 //! With m comparisons at 5 % each, the chance of a false difference among them is up to m times as
 //! large. Holm's procedure (1979) bounds it for all together: p-values in ascending order are held
 //! against α/m, α/(m−1), … until one fails. Here each comparison also gets the interval of that
-//! level, so that interval and verdict never contradict each other. One comparison is a family of
-//! one, and gets the interval of its rule.
+//! level, so that interval and verdict never contradict each other: what is bounded is any false
+//! difference, not any miss of an interval, whose level the data have chosen. One comparison is a
+//! family of one, and gets the interval of its rule.
 //!
 //! The sequential rule has p-values that are valid at every look, 1/E (Ville's inequality), so
 //! that Holm's procedure may be repeated after every block.
@@ -18,6 +19,17 @@ use super::planning::Rule;
 use super::sequential::{self, ERROR_RATE, half_width};
 use super::tail::student_t_two_sided;
 
+/// What is asked of each comparison of a family.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Question {
+    /// When the data are looked at.
+    pub rule: Rule,
+    /// Tolerated change.
+    pub tolerance: Tolerance,
+    /// Layouts of each program in a block: two in one of two runs each.
+    pub layouts_per_block: usize,
+}
+
 /// One comparison of a family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
@@ -27,7 +39,8 @@ pub struct Member {
     pub p: f64,
     /// Holm's adjustment.
     pub p_adjusted: f64,
-    /// Probability with which the interval covers: 1 − α/(m − rank).
+    /// Level of the interval by itself: 1 − α/(m − rank). The rank follows from the data, so that
+    /// the intervals of a family are not promised to cover all at once.
     pub confidence: f64,
     /// The verdict of that interval.
     pub verdict: Comparison,
@@ -39,11 +52,8 @@ pub struct Member {
 ///
 /// # Errors
 /// [`DataError`] for values that are not finite or too large to average.
-pub fn family(
-    rule: Rule,
-    tolerance: Tolerance,
-    lists: &[&[f64]],
-) -> Result<Option<Vec<Member>>, DataError> {
+pub fn family(question: &Question, lists: &[&[f64]]) -> Result<Option<Vec<Member>>, DataError> {
+    let rule = question.rule;
     let fewest = match rule {
         Rule::Fixed => fixed::MIN_BLOCKS,
         Rule::Sequential => sequential::MIN_BLOCKS,
@@ -56,13 +66,13 @@ pub fn family(
     let divisors = holm_divisors(&p);
     let member = |place: usize| {
         let alpha = ERROR_RATE / divisors[place] as f64;
-        let estimate = estimate(rule, lists[place], alpha)?;
+        let estimate = estimate(question, lists[place], alpha)?;
         Ok(Member {
             estimate,
             p: p[place],
             p_adjusted: adjusted[place],
             confidence: 1.0 - alpha,
-            verdict: compare(&estimate, tolerance),
+            verdict: compare(&estimate, question.tolerance),
         })
     };
     (0..lists.len()).map(member).collect::<Result<Vec<Member>, _>>().map(Some)
@@ -103,11 +113,11 @@ fn p_value(rule: Rule, differences: &[f64]) -> Result<f64, DataError> {
     }
 }
 
-fn estimate(rule: Rule, differences: &[f64], alpha: f64) -> Result<Estimate, DataError> {
+fn estimate(question: &Question, differences: &[f64], alpha: f64) -> Result<Estimate, DataError> {
     let (Some(mean), Some(spread)) = (mean(differences), standard_deviation(differences)) else {
         return Err(DataError::TooFew { needed: 2, found: differences.len() });
     };
-    let interval = match rule {
+    let interval = match question.rule {
         Rule::Fixed => t_interval(differences, 1.0 - alpha).ok_or(DataError::NoSpread)?,
         Rule::Sequential => {
             let half = half_width(differences.len(), spread, alpha);
@@ -117,11 +127,13 @@ fn estimate(rule: Rule, differences: &[f64], alpha: f64) -> Result<Estimate, Dat
     finite(interval.lower)?;
     finite(interval.upper)?;
     Ok(Estimate {
-        rule,
+        rule: question.rule,
         mean: finite(mean)?,
         standard_deviation: finite(spread)?,
         blocks: differences.len(),
+        layouts: differences.len() * question.layouts_per_block,
         interval,
+        alpha,
     })
 }
 
@@ -131,8 +143,8 @@ mod tests {
     use crate::calibration::noise::Noise;
     use proptest::prelude::*;
 
-    fn tolerance() -> Tolerance {
-        Tolerance::new(0.01).unwrap()
+    fn question(rule: Rule) -> Question {
+        Question { rule, tolerance: Tolerance::new(0.01).unwrap(), layouts_per_block: 13 }
     }
 
     fn wavy(center: f64, count: u32) -> Vec<f64> {
@@ -143,12 +155,11 @@ mod tests {
     fn a_family_of_one_gets_the_interval_of_its_rule() {
         for center in [0.0, 0.004, 0.02, -0.03] {
             let list = wavy(center, 20);
-            let fixed = Estimate::from(&fixed::analyse(&list).unwrap());
-            let sequential = Estimate::from(&sequential::mean_sequence(&list).unwrap());
-            for expected in [fixed, sequential] {
-                let members = family(expected.rule, tolerance(), &[&list]).unwrap().unwrap();
-                assert_eq!(members[0].verdict, compare(&expected, tolerance()));
-                let [one, other] = [members[0].estimate.interval, expected.interval];
+            let once = t_interval(&list, 0.95).unwrap();
+            let always = sequential::mean_sequence(&list).unwrap().interval;
+            for (rule, expected) in [(Rule::Fixed, once), (Rule::Sequential, always)] {
+                let members = family(&question(rule), &[&list]).unwrap().unwrap();
+                let [one, other] = [members[0].estimate.interval, expected];
                 assert!((one.lower - other.lower).abs() < 1e-12);
                 assert!((one.upper - other.upper).abs() < 1e-12);
                 assert_eq!(members[0].p, members[0].p_adjusted);
@@ -161,7 +172,8 @@ mod tests {
         let verdict = |center, count| {
             let list: Vec<f64> =
                 wavy(center, count).iter().map(|x| center + (x - center) / 10.0).collect();
-            family(Rule::Sequential, tolerance(), &[&list]).unwrap().map(|found| found[0].verdict)
+            let found = family(&question(Rule::Sequential), &[&list]).unwrap();
+            found.map(|found| found[0].verdict)
         };
         assert_eq!(verdict(0.1, 9), None);
         assert_eq!(verdict(0.1, 10), Some(Comparison::Slower));
@@ -179,7 +191,7 @@ mod tests {
                     .map(|center| (0..20).map(|_| center + noise.normal()).collect())
                     .collect();
                 let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-                for member in family(rule, tolerance(), &slices).unwrap().unwrap() {
+                for member in family(&question(rule), &slices).unwrap().unwrap() {
                     let excludes = !member.estimate.interval.contains(0.0);
                     assert_eq!(excludes, member.p_adjusted <= ERROR_RATE, "{member:?}");
                     found[usize::from(excludes)] += 1;
@@ -198,7 +210,7 @@ mod tests {
                 (0..3).map(|_| (0..12).map(|_| noise.normal()).collect()).collect();
             let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
             for (count, rule) in wrong.iter_mut().zip([Rule::Fixed, Rule::Sequential]) {
-                let members = family(rule, tolerance(), &slices).unwrap().unwrap();
+                let members = family(&question(rule), &slices).unwrap().unwrap();
                 let different = |member: &Member| {
                     matches!(member.verdict, Comparison::Faster | Comparison::Slower)
                 };
@@ -211,13 +223,13 @@ mod tests {
 
     #[test]
     fn too_few_blocks_give_nothing_and_constant_ones_a_verdict() {
-        assert_eq!(family(Rule::Sequential, tolerance(), &[&[0.1; 9]]), Ok(None));
-        assert_eq!(family(Rule::Fixed, tolerance(), &[&[0.1; 5]]), Ok(None));
+        assert_eq!(family(&question(Rule::Sequential), &[&[0.1; 9]]), Ok(None));
+        assert_eq!(family(&question(Rule::Fixed), &[&[0.1; 5]]), Ok(None));
         for rule in [Rule::Fixed, Rule::Sequential] {
-            let members = family(rule, tolerance(), &[&[0.0; 10], &[0.5; 10]]).unwrap().unwrap();
+            let members = family(&question(rule), &[&[0.0; 10], &[0.5; 10]]).unwrap().unwrap();
             assert_eq!(members[0].verdict, Comparison::Equivalent);
             assert_eq!(members[1].verdict, Comparison::Slower);
-            assert!(family(rule, tolerance(), &[&[f64::NAN; 10]]).is_err());
+            assert!(family(&question(rule), &[&[f64::NAN; 10]]).is_err());
         }
     }
 
@@ -228,8 +240,8 @@ mod tests {
         ) {
             let lists: Vec<&[f64]> = values.chunks(12).collect();
             let turned = [lists[2], lists[0], lists[1]];
-            let found = family(Rule::Sequential, tolerance(), &lists).unwrap().unwrap();
-            let other = family(Rule::Sequential, tolerance(), &turned).unwrap().unwrap();
+            let found = family(&question(Rule::Sequential), &lists).unwrap().unwrap();
+            let other = family(&question(Rule::Sequential), &turned).unwrap().unwrap();
             prop_assert_eq!(found, vec![other[1], other[2], other[0]]);
         }
     }

@@ -8,7 +8,7 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::factorial::ln_binomial;
 
-use super::describe::{mean, median, sorted, standard_deviation};
+use super::describe::{mean, sorted, standard_deviation};
 
 /// Fewest blocks for which any 95 % sign interval of a median exists:
 /// min..max covers with probability 1 − 2^(1−n), which reaches 0.95 at n = 6.
@@ -76,42 +76,6 @@ pub struct SignInterval {
     pub coverage: f64,
 }
 
-/// Everything the rule derives from the log ratios of the blocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FixedAnalysis {
-    /// Number of blocks n.
-    pub blocks: usize,
-    /// Mean log ratio θ.
-    pub mean: f64,
-    /// Standard deviation of the log ratios over blocks, s.
-    pub standard_deviation: f64,
-    /// t interval of the mean.
-    pub interval: Interval,
-    /// Median log ratio.
-    pub median: f64,
-    /// Sign interval of the median.
-    pub median_check: SignInterval,
-    /// Verdict of the t interval.
-    pub direction: Direction,
-}
-
-impl FixedAnalysis {
-    /// Whether mean and median tell different stories: some layouts behave
-    /// unlike the typical one, so the tail moved rather than the whole.
-    ///
-    /// The sign interval is wider than the t interval on well-behaved data, so
-    /// it may well hold zero when the t interval does not; that alone is a lack
-    /// of power. It is a disagreement when the mean lies outside the sign
-    /// interval, or when the median is resolved and the mean says otherwise.
-    #[must_use]
-    pub fn mean_and_median_disagree(&self) -> bool {
-        let check = self.median_check.interval;
-        let outside = (self.mean - check.upper).max(check.lower - self.mean);
-        let verdicts_differ = check.direction() != self.direction;
-        outside > ROUNDING || (verdicts_differ && check.direction() != Direction::Unresolved)
-    }
-}
-
 /// Quantile of Student's t distribution with `degrees_of_freedom` > 0 at 0 < `probability` < 1.
 ///
 /// # Panics
@@ -173,27 +137,6 @@ fn sign_rank(count: usize, confidence: f64) -> Option<(usize, f64)> {
         best = Some((rank, 1.0 - 2.0 * tail));
     }
     best
-}
-
-/// Applies the rule to one log ratio ln(B/A) per block, at [`CONFIDENCE`].
-///
-/// Returns `None` below [`MIN_BLOCKS`]. When every block has the same value
-/// the interval is that value: zero is unresolved, anything else is a direction.
-#[must_use]
-pub fn analyse(differences: &[f64]) -> Option<FixedAnalysis> {
-    if differences.len() < MIN_BLOCKS {
-        return None;
-    }
-    let interval = t_interval(differences, CONFIDENCE)?;
-    Some(FixedAnalysis {
-        blocks: differences.len(),
-        mean: mean(differences)?,
-        standard_deviation: standard_deviation(differences)?,
-        interval,
-        median: median(differences)?,
-        median_check: sign_interval(differences, CONFIDENCE)?,
-        direction: interval.direction(),
-    })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | the same on several machines | [`strata`], and blocks of [`anova`] |
 //! | samples without common blocks | [`groups`], [`ranks`] |
-//! | a quantile | [`quantile`] |
+//! | a quantile; the median beside a mean | [`quantile`], [`median_check`] |
 //! | layouts or noise, programs or drift | [`variance_components`], [`factors`] |
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
@@ -31,6 +31,7 @@ pub mod factors;
 pub mod family;
 pub mod fixed;
 pub mod groups;
+pub mod median_check;
 pub mod multiplicity;
 pub mod planning;
 pub mod quantile;
@@ -45,5 +46,5 @@ pub mod tail;
 pub mod trend;
 pub mod variance_components;
 
-#[cfg(test)]
-mod calibration;
+#[cfg(any(test, feature = "calibration"))]
+pub mod calibration;

@@ -42,9 +42,10 @@ When it stops: as soon as there is a verdict that holds however often one looks
 --fixed N it is N blocks, and one look at the end.
 
 Verdict: faster or slower if the 95 % interval of the ratio excludes 1; equivalent
-if the interval lies within the tolerance of --delta on both sides; otherwise
-unresolved, which does not mean that the programs are alike; it comes with the
-number of blocks that would settle it. More than two commands are compared with
+if the interval lies within the tolerance of --delta on both sides and is of as many
+layouts as would have shown a slow one (--slowest-layout); otherwise unresolved, which
+does not mean that the programs are alike; it comes with the number of blocks that
+would settle it. More than two commands are compared with
 the first, and share one error rate (Holm).
 
 Commands: each command is one quoted string. A simple one is executed directly;

@@ -281,6 +281,30 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
 }
 
 #[test]
+fn a_resumed_comparison_keeps_its_schedule() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let text = path.to_str().unwrap();
+    for turns in ["7ms", "off"] {
+        let mut args = vec!["-q", "--fixed", "6", "--turns", turns, "--json", text];
+        args.extend(["--", SHORT, SHORT]);
+        assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_VERDICT));
+        let whole = io::read(&path).unwrap();
+        let mut cut = whole.clone();
+        cut.design.complete_blocks = 3;
+        // What the experiment would do today is not what it did.
+        cut.design.turns = Some("auto".to_owned());
+        io::write(&path, &cut).unwrap();
+        assert_eq!(exit_code::<Options>(&["-q", "--resume", text]), ExitCode::from(EXIT_VERDICT));
+        let resumed = io::read(&path).unwrap();
+        let schedule = |file: &SamplesFile| file.programs[0].schedule.clone().unwrap();
+        assert_eq!(schedule(&resumed).turn_ms, (turns == "7ms").then_some(7.0));
+        assert_eq!(schedule(&resumed), schedule(&whole));
+        assert_eq!(resumed.runs.len(), if turns == "7ms" { 12 } else { 24 });
+    }
+}
+
+#[test]
 fn a_program_that_has_changed_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");

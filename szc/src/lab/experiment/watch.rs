@@ -12,8 +12,9 @@ use crate::lab::session::{Next, Observer};
 use crate::report::number::{percent, quantities};
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
-use crate::results::comparison::{Criteria, Judged, criteria_of, judge, log_ratios};
+use crate::results::comparison::{Criteria, Judged, criteria_of, judge};
 use crate::samples::design::Design;
+use crate::samples::sample::log_ratios_of;
 use crate::samples::{Command, RuleRecord, Sample, SamplesFile};
 
 /// When to stop, and by what rule to judge.
@@ -23,6 +24,8 @@ pub struct Stopping {
     pub rule: RuleRecord,
     /// Tolerated change as a share, for questions about two programs.
     pub tolerance: Option<f64>,
+    /// How many times slower than the others a layout is assumed to be at most.
+    pub slowest_layout: Option<f64>,
     /// Half the width of the interval to reach, as a share of the mean.
     pub precision: Option<f64>,
     /// No further block is begun after this time.
@@ -32,7 +35,13 @@ pub struct Stopping {
 impl Default for Stopping {
     /// After the blocks of the design.
     fn default() -> Self {
-        Self { rule: RuleRecord::Fixed, tolerance: None, precision: None, time: None }
+        Self {
+            rule: RuleRecord::Fixed,
+            tolerance: None,
+            slowest_layout: None,
+            precision: None,
+            time: None,
+        }
     }
 }
 
@@ -43,7 +52,7 @@ pub type Keep<'a> = Box<dyn FnMut(&SamplesFile) -> Result<()> + 'a>;
 const SAVING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The observer of an experiment.
-pub(super) struct Watch<'a> {
+pub(in crate::lab) struct Watch<'a> {
     progress: Progress,
     design: Design,
     stopping: Stopping,
@@ -53,6 +62,9 @@ pub(super) struct Watch<'a> {
     saved: Instant,
     /// Of one program: the mean of each complete block.
     layout_means: Vec<f64>,
+    /// Of several: the log ratios of the complete blocks, one list for each pair; none once a block
+    /// has none.
+    log_ratios: Option<Vec<Vec<f64>>>,
     /// What keeps the file on the way.
     keep: Option<Keep<'a>>,
     /// The file as it will be, with the runs of the last look.
@@ -62,7 +74,7 @@ pub(super) struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Of an experiment whose file, still without runs, is `file`, and of which `done` runs were
     /// made before an interruption; `keep` is called about every minute.
-    pub(super) fn new(
+    pub(in crate::lab) fn new(
         file: &SamplesFile,
         stopping: Stopping,
         quiet: bool,
@@ -81,6 +93,7 @@ impl<'a> Watch<'a> {
             design,
             stopping,
             criteria: criteria_of(file),
+            log_ratios: Some(vec![Vec::new(); file.programs.len().saturating_sub(1)]),
             pairs: (1..file.programs.len()).map(|program| (0, program)).collect(),
             started: now,
             saved: now,
@@ -113,10 +126,11 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn is_judged(&self, blocks: u32, samples: &[Sample]) -> bool {
+    fn is_judged(&mut self, blocks: u32, samples: &[Sample]) -> bool {
+        self.see_blocks(blocks, samples);
         let metric = &self.file.design.metric;
-        let judged = log_ratios(samples, blocks, &self.pairs, metric)
-            .and_then(|lists| judge(&self.criteria, metric, &lists));
+        let lists = self.log_ratios.as_ref();
+        let judged = lists.and_then(|lists| judge(&self.criteria, metric, lists));
         let Some(judged) = judged else {
             return false;
         };
@@ -167,6 +181,22 @@ impl<'a> Watch<'a> {
             estimate.map_or(String::new(), |found| format!(" ± {}", percent(half_width(&found))));
         self.progress.show(format!("{} {center}{width} so far", self.file.design.metric.title()));
         decided
+    }
+
+    /// Adds the log ratios of the blocks that are complete since the last look.
+    fn see_blocks(&mut self, blocks: u32, samples: &[Sample]) {
+        let metric = &self.file.design.metric;
+        let extended = |lists: &mut Vec<Vec<f64>>| {
+            for (list, (reference, program)) in lists.iter_mut().zip(&self.pairs) {
+                let seen = u32::try_from(list.len()).ok()?;
+                let new = log_ratios_of(samples, seen..blocks, *reference, *program, metric)?;
+                list.extend(new);
+            }
+            Some(())
+        };
+        if self.log_ratios.as_mut().and_then(extended).is_none() {
+            self.log_ratios = None;
+        }
     }
 
     /// Adds the means of the blocks that are complete since the last look: short runs come by the

@@ -27,7 +27,9 @@ Examples:
   szc gate before.json after.json                   two files of szc run
 
 PASS if all of the 95 % interval of the ratio is below 1 + the budget (also when the
-candidate is slower, within it: the sentence says so); FAIL if all of it is above;
+candidate is slower, within it: the sentence says so), and it is of as many layouts as
+would have shown a slow one (--slowest-layout: 121 of each at 1 %, 24 at 5 %); FAIL
+if all of it is above;
 otherwise measuring goes on until --budget is spent, and the answer is INCONCLUSIVE.
 
 A stored baseline and its candidate have no common blocks: their groups are compared

@@ -1,4 +1,4 @@
-//! The conditions of a session, and how it ends.
+//! The conditions of a session.
 #![forbid(unsafe_code)]
 
 use std::time::Duration;
@@ -42,15 +42,4 @@ impl Conditions {
             cleanup: None,
         }
     }
-}
-
-/// How a session ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All blocks are measured, or the observer has seen enough.
-    Complete,
-    /// This signal asked to stop.
-    Interrupted(i32),
-    /// A program is unfit; the text says what was found, what is needed and what to do.
-    Refused(String),
 }

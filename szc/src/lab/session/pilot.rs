@@ -4,7 +4,8 @@
 
 use std::io;
 
-use super::conditions::{Conditions, Ending};
+use super::blocks::Ending;
+use super::conditions::Conditions;
 use super::single::{ended_well, start};
 use crate::measure::child::Outcome;
 use crate::measure::lane::{LOG_VARIABLE, Lane, round};

@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 
-use super::conditions::{Conditions, Ending};
+use super::blocks::Ending;
+use super::conditions::Conditions;
 use super::refusal;
 use crate::measure::child::{End, Invocation, Outcome};
 use crate::measure::lane::{Ran, Start};

@@ -24,7 +24,7 @@ fn the_sentence_has_mean_interval_n_and_method() {
 fn the_share_of_the_layouts_is_said_with_what_it_rests_on() {
     let remarks = run_remarks(&spread(), 0);
     assert!(
-        remarks[0].starts_with("Layouts account for 100 % of the variance (sd 1"),
+        remarks[0].starts_with("Layouts by seed account for 100 % of the variance (sd 1"),
         "{remarks:?}"
     );
     assert!(remarks[0].contains("3 layouts, each run 2 times"), "{remarks:?}");
@@ -35,7 +35,7 @@ fn the_share_of_the_layouts_is_said_with_what_it_rests_on() {
 fn layouts_that_add_nothing_are_not_given_a_share() {
     let noisy = layouts_of(&[(1000, 90), (1000, 0), (1001, 90), (999, 0), (1000, 80), (1001, 0)]);
     let remarks = run_remarks(&noisy, 0);
-    assert!(remarks[0].starts_with("No variance between layouts was found"), "{remarks:?}");
+    assert!(remarks[0].starts_with("No variance between seeds was found"), "{remarks:?}");
 }
 
 #[test]

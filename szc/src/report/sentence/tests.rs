@@ -89,7 +89,7 @@ fn a_gate_says_what_it_allows_and_on_which_side_the_interval_lies() {
 fn several_programs_share_one_error_rate_and_the_sentence_says_so() {
     let file = analysed(file_of(&[1000, 1100, 1000], 20));
     assert!(
-        sentence(&file).contains("97.5 % interval (95 % for all programs together)"),
+        sentence(&file).contains("97.5 % interval (Holm, at 5 % for all programs)"),
         "{}",
         sentence(&file)
     );

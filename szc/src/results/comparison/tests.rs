@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::examples::{analysed, comparison, file_of, sample_of};
-use crate::samples::EndedRecord;
+use crate::samples::{EndedRecord, ScheduleRecord};
 
 fn verdicts(file: &SamplesFile) -> Vec<Verdict> {
     file.results.iter().map(|result| result.verdict).collect()
@@ -23,6 +23,15 @@ fn what_is_not_within_the_tolerance_is_unresolved_with_its_price() {
     let result = &analysed(file).results[0];
     assert_eq!(result.verdict, Verdict::Unresolved);
     assert!(result.blocks_needed.unwrap() > 20, "{result:?}");
+}
+
+#[test]
+fn by_turns_a_block_has_one_layout_of_each_program() {
+    let mut file = file_of(&[1000, 900], 20);
+    assert_eq!(analysed(file.clone()).results[0].layouts, Some(40));
+    let by_turns = ScheduleRecord { by_turns: true, ..ScheduleRecord::default() };
+    file.programs.iter_mut().for_each(|program| program.schedule = Some(by_turns.clone()));
+    assert_eq!(analysed(file).results[0].layouts, Some(20));
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use super::noise::{Machine, Noise, Shape};
 use super::rate;
-use crate::fixed::{Direction, analyse};
+use crate::fixed::{CONFIDENCE, Direction, t_interval};
 
 const BLOCKS: usize = 20;
 
 /// Whether the rule finds a difference.
 fn found(noise: &mut Noise, mut difference: impl FnMut(&mut Noise) -> f64) -> bool {
     let blocks: Vec<f64> = (0..BLOCKS).map(|_| difference(noise)).collect();
-    analyse(&blocks).unwrap().direction != Direction::Unresolved
+    t_interval(&blocks, CONFIDENCE).unwrap().direction() != Direction::Unresolved
 }
 
 fn found_on(machine: Shape, noise: &mut Noise) -> bool {

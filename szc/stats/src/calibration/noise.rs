@@ -3,31 +3,34 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub(crate) struct Noise(Xoshiro256PlusPlus);
+/// A source of random numbers.
+pub struct Noise(Xoshiro256PlusPlus);
 
 impl Noise {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Everything follows from `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// Uniform in (0, 1), never an end.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Standard normal by Box and Muller (1958).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
     /// Exponential with mean 1: a run is never faster than its floor, often slower.
-    pub(crate) fn exponential(&mut self) -> f64 {
+    pub fn exponential(&mut self) -> f64 {
         -self.uniform().ln()
     }
 
     /// Student's t with two degrees of freedom, whose variance is infinite.
-    pub(crate) fn heavy_tailed(&mut self) -> f64 {
+    pub fn heavy_tailed(&mut self) -> f64 {
         let chi_squared = 2.0 * self.exponential();
         self.normal() / (chi_squared / 2.0).sqrt()
     }
@@ -36,7 +39,7 @@ impl Noise {
 /// How the log times of a program's runs vary on a machine, whatever the program is. All have a
 /// scale of about 1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Normal.
     Normal,
     /// Exponential: never below a floor.
@@ -53,20 +56,35 @@ pub(crate) enum Shape {
     Drifting,
 }
 
+impl Shape {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Normal,
+        Self::Skewed,
+        Self::LogNormal,
+        Self::HeavyTailed,
+        Self::Disturbed,
+        Self::Autocorrelated,
+        Self::Drifting,
+    ];
+}
+
 /// Runs programs one after the other.
-pub(crate) struct Machine {
+pub struct Machine {
     shape: Shape,
     state: f64,
 }
 
 impl Machine {
-    pub(crate) fn new(shape: Shape, noise: &mut Noise) -> Self {
+    /// A machine at its first run.
+    #[must_use]
+    pub fn new(shape: Shape, noise: &mut Noise) -> Self {
         let state = if matches!(shape, Shape::Autocorrelated) { noise.normal() } else { 0.0 };
         Self { shape, state }
     }
 
     /// Noise of the next run.
-    pub(crate) fn run(&mut self, noise: &mut Noise) -> f64 {
+    pub fn run(&mut self, noise: &mut Noise) -> f64 {
         match self.shape {
             Shape::Normal => noise.normal(),
             Shape::Skewed => noise.exponential(),
@@ -89,7 +107,7 @@ impl Machine {
 
     /// Log ratio B/A of one block of two runs each, in the order ABBA or BAAB, drawn at random.
     /// Divided by the standard deviation that normal noise would give it: 1.
-    pub(crate) fn block(&mut self, noise: &mut Noise) -> f64 {
+    pub fn block(&mut self, noise: &mut Noise) -> f64 {
         let [first, second, third, last] = std::array::from_fn(|_| self.run(noise));
         let outer_less_inner = (first + last - second - third) / 2.0;
         if noise.uniform() < 0.5 { outer_less_inner } else { -outer_less_inner }

@@ -1,8 +1,7 @@
 //! The decision table row by row, and symmetry of the verdicts.
 
 use super::*;
-use crate::fixed;
-use crate::sequential;
+use crate::family::{Question, family};
 use proptest::prelude::*;
 
 fn estimate(lower: f64, upper: f64) -> Estimate {
@@ -11,7 +10,9 @@ fn estimate(lower: f64, upper: f64) -> Estimate {
         mean: f64::midpoint(lower, upper),
         standard_deviation: 0.02,
         blocks: 10,
+        layouts: 1000,
         interval: Interval { lower, upper },
+        alpha: 0.05,
     }
 }
 
@@ -31,6 +32,33 @@ fn compare_calls_equivalent_only_what_lies_within_both_bounds() {
     for (lower, upper) in [(-0.011, 0.009), (-0.009, 0.011), (-0.5, 0.5)] {
         let verdict = compare(&estimate(lower, upper), one_percent());
         assert!(matches!(verdict, Comparison::Unresolved { .. }), "{verdict:?}");
+    }
+}
+
+#[test]
+fn few_layouts_show_a_difference_but_not_that_there_is_none() {
+    // ln 0.05 / ln(1 − ln 1.01/ln 1.5) = 120.6.
+    assert_eq!(one_percent().min_layouts(), 121);
+    let of = |layouts, lower, upper| Estimate { layouts, ..estimate(lower, upper) };
+    let few = Comparison::Unresolved { blocks_needed: 61 };
+    assert_eq!(compare(&of(20, -0.009, 0.009), one_percent()), few);
+    assert_eq!(compare(&of(121, -0.009, 0.009), one_percent()), Comparison::Equivalent);
+    assert_eq!(compare(&of(20, 0.001, 0.009), one_percent()), Comparison::Slower);
+    let open = Gate::Inconclusive { blocks_needed: 61 };
+    assert_eq!(gate(&of(20, -0.01, 0.009), one_percent()), open);
+    assert_eq!(gate(&of(121, -0.01, 0.009), one_percent()), Gate::Pass { slower: false });
+    assert_eq!(gate(&of(20, 0.011, 0.02), one_percent()), Gate::Fail);
+}
+
+#[test]
+fn who_knows_that_no_layout_is_slow_needs_fewer() {
+    let mild = one_percent().with_slowest_layout(1.05).unwrap();
+    assert!(mild.min_layouts() < 20, "{mild:?}");
+    let passed = gate(&Estimate { layouts: 20, ..estimate(-0.01, 0.009) }, mild);
+    assert_eq!(passed, Gate::Pass { slower: false });
+    for wrong in [1.0, 0.5, f64::NAN, f64::INFINITY] {
+        let refused = one_percent().with_slowest_layout(wrong);
+        assert_eq!(refused, Err(DataError::Parameter("slowest layout")));
     }
 }
 
@@ -84,16 +112,11 @@ proptest! {
         values in prop::collection::vec(-0.02..0.03_f64, 10..60),
     ) {
         let swapped: Vec<f64> = values.iter().map(|value| -value).collect();
-        for (one, other) in [
-            (
-                Estimate::from(&fixed::analyse(&values).unwrap()),
-                Estimate::from(&fixed::analyse(&swapped).unwrap()),
-            ),
-            (
-                Estimate::from(&sequential::mean_sequence(&values).unwrap()),
-                Estimate::from(&sequential::mean_sequence(&swapped).unwrap()),
-            ),
-        ] {
+        for rule in [Rule::Fixed, Rule::Sequential] {
+            let question = Question { rule, tolerance: one_percent(), layouts_per_block: 2 };
+            let estimates = [&values, &swapped]
+                .map(|list| family(&question, &[list]).unwrap().unwrap()[0].estimate);
+            let [one, other] = estimates;
             let mirrored = match compare(&other, one_percent()) {
                 Comparison::Faster => Comparison::Slower,
                 Comparison::Slower => Comparison::Faster,
