@@ -162,6 +162,14 @@ impl SavedSamples {
                      {wanted}"
                 );
             }
+            if !file.is_meaningful(metric) {
+                bail!(
+                    "the programs of these samples had one processor by turns, and {} passed \
+                     during the turns of the others: ask for --metric cpu, or measure again with \
+                     --turns off --metric {wanted}",
+                    metric.title()
+                );
+            }
             // Figures of the program's own are called the same, whatever was looked for.
             if let (Some(option), Some(measured)) = (option, &file.design.metric_option)
                 && metric.name() == user_figure::NAME

@@ -116,15 +116,21 @@ impl SamplesFile {
         place.and_then(|place| self.machines.get(place)).unwrap_or(&self.machine)
     }
 
-    /// The metrics, the deciding one first. Elapsed time is none of programs that had a processor
-    /// by turns: it passed while others ran.
+    /// The metrics, the deciding one first.
     #[must_use]
     pub fn metrics(&self) -> Vec<Metric> {
         let deciding = self.design.metric.clone();
-        let others = metrics_of(&self.runs).into_iter().filter(|metric| {
-            *metric != deciding && !(*metric == Metric::Wall && self.was_by_turns())
-        });
+        let others = metrics_of(&self.runs)
+            .into_iter()
+            .filter(|metric| *metric != deciding && self.is_meaningful(metric));
         std::iter::once(deciding.clone()).chain(others).collect()
+    }
+
+    /// Whether a metric tells of the programs. Elapsed time does not where they had a processor by
+    /// turns: it passed while others ran.
+    #[must_use]
+    pub fn is_meaningful(&self, metric: &Metric) -> bool {
+        *metric != Metric::Wall || !self.was_by_turns()
     }
 
     /// Whether any of its programs shared a processor by turns.

@@ -281,7 +281,7 @@ fn an_interrupted_comparison_is_resumed_with_the_same_plan() {
 }
 
 #[test]
-fn a_resumed_comparison_keeps_its_schedule() {
+fn a_resumed_comparison_keeps_its_schedule_and_by_turns_wall_time_is_no_metric() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.json");
     let text = path.to_str().unwrap();
@@ -301,6 +301,11 @@ fn a_resumed_comparison_keeps_its_schedule() {
         assert_eq!(schedule(&resumed).turn_ms, (turns == "7ms").then_some(7.0));
         assert_eq!(schedule(&resumed), schedule(&whole));
         assert_eq!(resumed.runs.len(), if turns == "7ms" { 12 } else { 24 });
+        // While one runs by turns, the others' time passes.
+        let code = if turns == "7ms" { EXIT_USAGE } else { EXIT_VERDICT };
+        let args = ["-q", text, "--metric", "wall"];
+        assert_eq!(exit_code::<Options>(&args), ExitCode::from(code));
+        assert_eq!(exit_code::<Options>(&["-q", text]), ExitCode::from(EXIT_VERDICT));
     }
 }
 
