@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::Command;
 
+use crate::doctor;
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
 use crate::inspect;
@@ -55,7 +56,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 14] = [
+static SUBCOMMANDS: [CliCommand; 15] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -112,6 +113,11 @@ static SUBCOMMANDS: [CliCommand; 14] = [
         completions::inspect,
         Show,
         ("FILE", "functions that move, and why others do not"),
+    ),
+    CliCommand::of::<doctor::Options>(
+        SetUp,
+        "[--quick] [--json]",
+        "what works on this machine, and what to do",
     ),
     CliCommand::new(
         "completions",

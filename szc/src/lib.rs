@@ -1,6 +1,7 @@
 //! The compiler driver, the relocation tables and the laboratory, as a library: `main.rs` is its
 //! command line.
 pub mod cli;
+pub mod doctor;
 pub mod drive;
 pub mod error;
 #[cfg(test)]
@@ -11,3 +12,4 @@ pub mod measure;
 pub mod report;
 pub mod results;
 pub mod samples;
+pub mod version;

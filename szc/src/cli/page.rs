@@ -93,7 +93,7 @@ pub(super) fn page(commands: impl Iterator<Item = (Purpose, String, &'static str
         "szc {}: clang 22 for programs that change their layout while they run, and a\n\
          laboratory that says whether one is faster as code, not by a lucky layout\n\n\
          Compile, with clang's options\n",
-        env!("CARGO_PKG_VERSION")
+        crate::version::NUMBER
     );
     add(&mut page, &COMPILERS);
     for purpose in Purpose::ALL {

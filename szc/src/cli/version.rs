@@ -7,14 +7,11 @@ use std::process::ExitCode;
 use super::answer::printed;
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
+use crate::version;
 
-/// Version and commit of this szc; the commit if it was released from a repository.
-pub(super) fn line() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    match option_env!("SZC_COMMIT") {
-        Some(commit) => format!("szc {version} ({commit})\n"),
-        None => format!("szc {version}\n"),
-    }
+/// The line of this szc.
+fn line() -> String {
+    version::words() + "\n"
 }
 
 /// Whether a command line asks clang for its version and for nothing else.

@@ -27,11 +27,13 @@ mod plan;
 mod plugin;
 mod response;
 mod runtime_object;
+mod survey;
 mod unwinder;
 mod version_script;
 mod warning;
 
 pub use parts::Language;
+pub use survey::{Part, survey};
 
 use anyhow::Context;
 use args::Invocation;

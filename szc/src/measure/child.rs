@@ -11,9 +11,11 @@
 //! - The child stays in our process group, so that Ctrl-C reaches it from the terminal.
 
 mod bases;
+mod probe;
 mod slice;
 
 pub use self::bases::limit_at_exec;
+pub use self::probe::{grants_slices, has_code_membarrier};
 
 use std::ffi::OsStr;
 use std::io;

@@ -89,6 +89,12 @@ impl Counters {
         }
     }
 
+    /// Names of the figures.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.open.iter().map(|(name, _)| *name).collect()
+    }
+
     /// The counts since the program started; those that never got a turn on the processor are
     /// left out.
     ///

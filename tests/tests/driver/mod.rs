@@ -3,6 +3,7 @@
 
 mod against_clang;
 mod build_systems;
+mod doctor;
 mod linkers;
 mod links;
 mod option_table;

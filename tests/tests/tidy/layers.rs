@@ -32,7 +32,15 @@ const MODULES: &[(&str, &[&str])] = &[
     ("results", &["samples", "measure"]),
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
-    ("cli", &["lab", "drive", "inspect", "report", "results", "samples", "measure", "error"]),
+    ("version", &[]),
+    ("doctor", &["lab", "drive", "samples", "measure", "version"]),
+    (
+        "cli",
+        &[
+            "doctor", "lab", "drive", "inspect", "report", "results", "samples", "measure",
+            "error", "version",
+        ],
+    ),
 ];
 
 pub const CRATE_LAYERS: Rule = Rule {

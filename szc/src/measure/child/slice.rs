@@ -28,6 +28,17 @@ pub(super) fn ask_for(slice: Duration) {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
+/// The slices that the calling thread gets; `None` where the kernel does not say.
+pub(super) fn granted() -> Option<Duration> {
+    // SAFETY: plain integers, for which all zeroes is a value.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a live structure of the size that follows it.
+    let found = unsafe {
+        libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, libc::c_long::from(SIZE), 0)
+    };
+    (found == 0).then(|| Duration::from_nanos(attributes.sched_runtime))
+}
+
 /// The nice value of the calling thread, which sched_setattr(2) sets as well.
 fn nice() -> i32 {
     // SAFETY: getpriority takes two integers. -1 may be a value or an error, which cannot happen.
