@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod bases;
+mod pace;
 mod schedule;
 mod watch;
 

@@ -10,7 +10,7 @@ use crate::samples::design::MAX_BLOCKS;
 pub enum Budget {
     /// After as many blocks.
     Blocks(u32),
-    /// With the block in which this time is over.
+    /// With the last block that ends within this time.
     Time(Duration),
 }
 

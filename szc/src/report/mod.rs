@@ -13,6 +13,7 @@ pub mod html;
 pub mod layouts;
 pub mod number;
 pub mod plot;
+pub mod price;
 pub mod progress;
 pub mod remarks;
 pub mod sentence;

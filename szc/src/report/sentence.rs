@@ -4,7 +4,8 @@
 
 use szc_stats::fixed::Interval;
 
-use super::number::{decimals_for, interval_name, many, percent, range, ratio_with_range};
+use super::number::{decimals_for, interval_name, percent, range, ratio_with_range};
+use super::price::price;
 use super::remarks::remarks;
 use super::tail;
 use crate::results::comparison::USUAL_TOLERANCE;
@@ -76,7 +77,7 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
         Verdict::Unresolved => format!(
             "Unresolved whether {program} takes more or less {name} than {reference}: ratio \
              {ratio}, {evidence}; this does not show that they are alike{}.",
-            needed(result, "a verdict within", &budget)
+            needed(file, result, "a verdict within", &budget)
         ),
         Verdict::Pass if result.interval[0] > 1.0 => format!(
             "PASS: {program} is slower than {reference}, within the budget of {budget}: ratio \
@@ -102,7 +103,7 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
             "INCONCLUSIVE whether {program} is more than {budget} {} than {reference}: ratio \
              {ratio} of {name} holds {bound}, {evidence}{}.",
             worse(&result.metric),
-            needed(result, "deciding on", &budget)
+            needed(file, result, "deciding on", &budget)
         ),
     };
     if matches!(result.verdict, Verdict::Pass | Verdict::Equivalent) {
@@ -120,9 +121,9 @@ fn worse(metric: &Metric) -> &'static str {
     }
 }
 
-fn needed(result: &ResultRecord, what: &str, budget: &str) -> String {
-    match result.blocks_needed {
-        Some(blocks) => format!(", and {what} {budget} would take {} blocks", many(blocks)),
+fn needed(file: &SamplesFile, result: &ResultRecord, what: &str, budget: &str) -> String {
+    match price(file, result) {
+        Some(price) => format!(", and {what} {budget} would take {price}"),
         None => String::new(),
     }
 }

@@ -4,7 +4,8 @@
 use szc_stats::decision::SLOWEST_LAYOUT;
 use szc_stats::planning::unseen_share;
 
-use super::number::{decimals_for, many, percent, range};
+use super::number::{decimals_for, percent, range};
+use super::price::price;
 use crate::results::comparison::criteria_of;
 use crate::samples::{ResultRecord, SamplesFile, SlowestRecord};
 use szc_stats::fixed::Interval;
@@ -22,11 +23,9 @@ pub(super) fn lacks_layouts(result: &ResultRecord, tolerance: f64) -> bool {
 /// ": 121 of each, in about 61 blocks, would have shown …".
 pub(super) fn layouts_needed(file: &SamplesFile, result: &ResultRecord) -> String {
     let layouts = criteria_of(file).tolerance.min_layouts();
-    let blocks = result
-        .blocks_needed
-        .map_or_else(String::new, |blocks| format!(", in {} blocks", many(blocks)));
+    let price = price(file, result).map_or_else(String::new, |price| format!(", in {price}"));
     format!(
-        ": {} of each{blocks}, would have shown one that is {} times slower and frequent enough to \
+        ": {} of each{price}, would have shown one that is {} times slower and frequent enough to \
          matter",
         layouts,
         slowest_layout(file)

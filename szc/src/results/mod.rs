@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod block_time;
 pub mod comparison;
 pub mod diagnostics;
 pub mod groups;

@@ -8,11 +8,13 @@ use anyhow::Result;
 use szc_stats::describe::mean;
 use szc_stats::sequential::{MIN_BLOCKS, MeanSequence, mean_sequence};
 
+use super::pace::Pace;
 use crate::lab::session::{Next, Observer};
 use crate::report::number::{percent, quantities};
+use crate::report::price::expectation;
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
-use crate::results::comparison::{Criteria, Judged, criteria_of, judge};
+use crate::results::comparison::{Criteria, criteria_of, judge};
 use crate::samples::design::Design;
 use crate::samples::sample::log_ratios_of;
 use crate::samples::{Command, RuleRecord, Sample, SamplesFile};
@@ -28,7 +30,8 @@ pub struct Stopping {
     pub slowest_layout: Option<f64>,
     /// Half the width of the interval to reach, as a share of the mean.
     pub precision: Option<f64>,
-    /// No further block is begun after this time.
+    /// No block is begun that would end after this time, as long as blocks have taken until now;
+    /// with a fixed rule none after it.
     pub time: Option<Duration>,
 }
 
@@ -60,6 +63,9 @@ pub(in crate::lab) struct Watch<'a> {
     pairs: Vec<(usize, usize)>,
     started: Instant,
     saved: Instant,
+    /// When the block under way began.
+    block_began: Instant,
+    pace: Pace,
     /// Of one program: the mean of each complete block.
     layout_means: Vec<f64>,
     /// Of several: the log ratios of the complete blocks, one list for each pair; none once a block
@@ -97,6 +103,8 @@ impl<'a> Watch<'a> {
             pairs: (1..file.programs.len()).map(|program| (0, program)).collect(),
             started: now,
             saved: now,
+            block_began: now,
+            pace: Pace::default(),
             layout_means: Vec::new(),
             keep,
             file: file.clone(),
@@ -136,25 +144,35 @@ impl<'a> Watch<'a> {
         };
         let open = judged.iter().position(|judged| !judged.verdict.is_decided());
         let shown = open.unwrap_or(0);
+        let needed = judged.iter().filter_map(|judged| judged.blocks_needed).max();
         if let Some(judged) = judged.get(shown) {
             let label = |program: usize| self.file.programs[program].title_label();
             let (reference, program) = self.pairs[shown];
             let labels = (&*label(reference), &*label(program));
-            self.progress.show(running_estimate(metric, labels, judged));
+            let estimate = running_estimate(metric, labels, judged);
+            self.progress.show(estimate + &self.expect(blocks, needed));
         }
-        self.expect(blocks, &judged);
         open.is_none()
     }
 
-    /// Tells the bar how many runs there will be, as far as anybody can tell.
-    fn expect(&self, blocks: u32, judged: &[Judged]) {
-        if self.stopping.rule == RuleRecord::Fixed || self.stopping.time.is_some() {
-            return;
+    /// Tells the bar how many runs there will be, as far as anybody can tell, and says what an
+    /// answer takes; nothing where it is not what ends the experiment.
+    fn expect(&self, blocks: u32, needed: Option<u64>) -> String {
+        if self.stopping.rule == RuleRecord::Fixed {
+            return String::new();
         }
-        let needed = judged.iter().filter_map(|judged| judged.blocks_needed).max();
-        let needed = needed.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
-        let expected = needed.max(blocks.saturating_add(1)).min(self.design.blocks);
+        let possible = self.possible(blocks);
+        let expected = needed.and_then(|needed| u32::try_from(needed).ok()).unwrap_or(u32::MAX);
+        let expected = expected.max(blocks.saturating_add(1)).min(possible);
         self.progress.expect(self.design.runs_until(expected));
+        needed.map_or_else(String::new, |needed| expectation(needed, possible))
+    }
+
+    /// How many blocks there may be, with the `blocks` that are complete.
+    fn possible(&self, blocks: u32) -> u32 {
+        let left = self.stopping.time.map(|time| time.saturating_sub(self.started.elapsed()));
+        let more = left.and_then(|left| self.pace.fitting(left)).unwrap_or(u32::MAX);
+        blocks.saturating_add(more).min(self.design.blocks)
     }
 
     /// Of one program: whether its mean is known as precisely as asked.
@@ -176,10 +194,16 @@ impl<'a> Watch<'a> {
             }
             _ => false,
         };
+        let needed = estimate
+            .as_ref()
+            .zip(self.stopping.precision)
+            .map(|(found, precision)| blocks_for(half_width(found) / precision, blocks));
+        let expected = self.expect(blocks, needed.filter(|_| !decided));
         let [center] = quantities(&self.file.design.metric, [center]);
         let width =
             estimate.map_or(String::new(), |found| format!(" ± {}", percent(half_width(&found))));
-        self.progress.show(format!("{} {center}{width} so far", self.file.design.metric.title()));
+        let name = self.file.design.metric.title();
+        self.progress.show(format!("{name} {center}{width} so far{expected}"));
         decided
     }
 
@@ -215,6 +239,15 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Whether no further block may be begun. One look at the end must not depend on how long the
+    /// runs took until then.
+    fn is_late(&self, blocks: u32) -> bool {
+        let over = self.stopping.time.is_some_and(|limit| self.started.elapsed() >= limit);
+        over || self.stopping.rule == RuleRecord::Sequential
+            && self.stopping.time.is_some()
+            && self.possible(blocks) <= blocks
+    }
+
     /// Saves what there is, if it is time. A disk that is full now may have room at the end.
     fn save_on_the_way(&mut self, blocks: u32, samples: &[Sample]) {
         let Some(keep) = &mut self.keep else {
@@ -232,22 +265,75 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Blocks after which an interval is as narrow as it should be that is so many times wider after
+/// `blocks`.
+fn blocks_for(times: f64, blocks: u32) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates, which is many all the same"
+    )]
+    let needed = (f64::from(blocks) * times * times).ceil() as u64;
+    needed
+}
+
 impl Observer for Watch<'_> {
     fn run_done(&mut self) {
         self.progress.advance();
     }
 
     fn block_done(&mut self, blocks: u32, samples: &[Sample]) -> Next {
+        self.pace.add(self.block_began.elapsed());
         let decided = self.is_decided(blocks, samples);
-        let late = self.stopping.time.is_some_and(|limit| self.started.elapsed() >= limit);
-        if decided || late {
+        if decided || self.is_late(blocks) {
             return Next::Stop;
         }
         self.save_on_the_way(blocks, samples);
+        self.block_began = Instant::now();
         Next::Block
     }
 
     fn warning(&mut self, text: &str) {
         self.progress.warn(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::file_of;
+
+    fn watch(rule: RuleRecord) -> Watch<'static> {
+        let mut file = file_of(&[1000, 1000], 100);
+        file.runs.clear();
+        file.design.complete_blocks = 0;
+        let time = Some(Duration::from_secs(3600));
+        let stopping = Stopping { rule, time, ..Stopping::default() };
+        Watch::new(&file, stopping, true, 0, None)
+    }
+
+    #[test]
+    fn a_block_that_would_end_too_late_is_not_begun() {
+        let mut watch = watch(RuleRecord::Sequential);
+        assert!(!watch.is_late(0));
+        watch.pace.add(Duration::from_secs(100));
+        assert_eq!((watch.possible(7), watch.is_late(7)), (42, false));
+        watch.pace.add(Duration::from_secs(3600));
+        assert_eq!((watch.possible(7), watch.is_late(7)), (7, true));
+        watch.stopping.time = None;
+        assert_eq!((watch.possible(7), watch.is_late(7)), (100, false));
+    }
+
+    #[test]
+    fn a_number_of_layouts_fixed_by_time_does_not_depend_on_how_long_they_took() {
+        let mut watch = watch(RuleRecord::Fixed);
+        watch.pace.add(Duration::from_secs(4000));
+        assert!(!watch.is_late(1));
+    }
+
+    #[test]
+    fn an_interval_half_as_wide_takes_four_times_the_layouts() {
+        assert_eq!(blocks_for(2.0, 12), 48);
+        assert_eq!(blocks_for(f64::INFINITY, 12), u64::MAX);
     }
 }
