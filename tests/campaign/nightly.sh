@@ -29,9 +29,10 @@ STEPS=(
 
 step_build() { cargo build --release -j"$JOBS"; }
 
-# The short form runs them with debug assertions and with checks of overflows.
+# The short form runs them with debug assertions and with checks of overflows. Without link-time
+# optimization, which takes a test's own `main` for another binding of the one that a crate names.
 step_runtime_as_released() {
-    cargo test --release -j"$JOBS" "${RUNTIME_CRATES[@]/#/--package=}"
+    CARGO_PROFILE_RELEASE_LTO=off cargo test --release -j"$JOBS" "${RUNTIME_CRATES[@]/#/--package=}"
 }
 
 step_tests_in_long_form() {
