@@ -4,8 +4,10 @@
 
 mod answer;
 mod completions;
+mod manual;
 mod mistyped;
 mod page;
+mod shells;
 mod version;
 
 use std::ffi::{OsStr, OsString};
@@ -56,7 +58,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 15] = [
+static SUBCOMMANDS: [CliCommand; 16] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -127,6 +129,13 @@ static SUBCOMMANDS: [CliCommand; 15] = [
         ("SHELL", "a script that completes all this"),
     ),
     CliCommand::new(
+        "manual",
+        manual,
+        completions::manual,
+        SetUp,
+        ("FOLDER", "the manual pages of all this"),
+    ),
+    CliCommand::new(
         "version",
         version::command,
         completions::version,
@@ -189,10 +198,15 @@ fn own_help(language: Language) -> ExitCode {
 }
 
 fn own_page() -> String {
-    page::page(SUBCOMMANDS.iter().map(|entry| {
+    page::page(&on_the_page())
+}
+
+fn on_the_page() -> Vec<(Purpose, String, &'static str)> {
+    let line = |entry: &CliCommand| {
         let (usage, what) = entry.usage;
         (entry.purpose, format!("szc {} {usage}", entry.name), what)
-    }))
+    };
+    SUBCOMMANDS.iter().map(line).collect()
 }
 
 fn compile(language: Language, args: Vec<OsString>) -> ExitCode {
@@ -219,6 +233,10 @@ fn contains(name: &[u8], part: &[u8]) -> bool {
 
 fn subcommand(word: &OsStr) -> Option<&'static CliCommand> {
     SUBCOMMANDS.iter().find(|entry| entry.name == word)
+}
+
+fn manual(args: &[OsString]) -> ExitCode {
+    manual::command(args, completions::all(entries()), &on_the_page())
 }
 
 fn completions(args: &[OsString]) -> ExitCode {

@@ -23,7 +23,7 @@ RUNTIME_CRATES=(szc-abi szc-sys szc-layout szc-heap szc-stack szc-code szc-runti
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
-    heap-torture soak soak-stress foreign-suites cluster
+    heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost heap-memory heap-speed overhead levels verdicts
 )
 
@@ -56,6 +56,7 @@ step_soak() { "$CAMPAIGN/soak.sh" --minutes 10; }
 step_soak_stress() { "$CAMPAIGN/soak.sh" --minutes 10 --reclaim stress --seed 2; }
 step_foreign_suites() { "$CAMPAIGN/suites.sh"; }
 step_cluster() { "$CAMPAIGN/slurm.sh"; }
+step_installation() { "$CAMPAIGN/install.sh"; }
 step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }

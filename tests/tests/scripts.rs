@@ -101,3 +101,24 @@ fn a_table_that_nobody_reads_ends_without_an_error() {
     let output = command.stdout(writer).output().expect("it starts");
     assert_eq!((code(&output), errors(&output).as_str()), (0, ""));
 }
+
+#[test]
+fn an_installation_works_where_it_was_moved_to_and_is_taken_away_without_a_trace() {
+    let place = Place::with("x.c", "int main(void) { return 0; }\n");
+    let install = project().join("spec-scripts/install.sh");
+    let from = szc().parent().expect("a folder").to_owned();
+    std::fs::create_dir_all(place.path.join("there/share/other")).expect("writable");
+    place.run(&install, &["--prefix", "there", "--from", from.to_str().expect("text")]);
+    std::fs::rename(place.path.join("there"), place.path.join("else where")).expect("movable");
+    place.run("else where/bin/szc", &["-O2", "x.c", "-o", "x"]);
+    let mut program = place.command("./x");
+    assert!(program.env("SZC_LOG", "log").status().expect("starts").success());
+    assert!(String::from_utf8_lossy(&place.read("log")).contains(r#""code":true"#));
+    for page in ["man/man1/szc-compare.1", "man/man1/szc++.1", "doc/szc/book/mistakes.md"] {
+        assert!(!place.read(&format!("else where/share/{page}")).is_empty(), "{page}");
+    }
+    let mut remove = place.command(install);
+    let output = remove.args(["--uninstall", "--prefix", "else where"]).output().expect("starts");
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert_eq!(place.run("find", &["else where", "-mindepth", "1"]).lines().count(), 2);
+}

@@ -1,6 +1,5 @@
-//! `szc completions`: a script for a shell that completes subcommands and their options.
-//!
-//! Words that are clang's are left to the shell, which completes file names.
+//! `szc completions`: a script for a shell that completes commands and options, those of the
+//! compilers too.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
@@ -10,10 +9,11 @@ use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
 use super::answer::printed;
+use super::shells::with_compilers;
 use crate::error::{Class, report};
 
 const USAGE: &str = "\
-szc completions SHELL: prints a script that completes szc's subcommands and options
+szc completions SHELL: prints a script that completes szc's commands and options, and clang's
 
 Examples:
   szc completions bash > ~/.local/share/bash-completion/completions/szc
@@ -47,13 +47,16 @@ pub(super) fn script(
     shell: Shell,
     subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>,
 ) -> String {
+    let mut all = all(subcommands);
+    let names: Vec<String> = all.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut script = Vec::new();
-    generate(shell, &mut all(subcommands), "szc", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+    generate(shell, &mut all, "szc", &mut script);
+    with_compilers(shell, String::from_utf8_lossy(&script).into_owned(), &names)
 }
 
 /// All subcommands as one command.
-fn all(subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>) -> Command {
+pub(super) fn all(subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>) -> Command {
     Command::new("szc")
         .disable_help_subcommand(true)
         .about("A compiler driver and a laboratory for programs whose layout is random")
@@ -68,7 +71,14 @@ pub(super) fn inspect() -> Command {
 
 /// What they know of themselves.
 pub(super) fn completions() -> Command {
-    Command::new("completions").about("Prints a completion script")
+    let shell = clap::Arg::new("SHELL").value_parser(clap::value_parser!(Shell));
+    Command::new("completions").about("Prints a completion script").arg(shell)
+}
+
+/// What they know of `szc manual`.
+pub(super) fn manual() -> Command {
+    let folder = clap::Arg::new("FOLDER").value_hint(clap::ValueHint::DirPath);
+    Command::new("manual").about("Writes the manual pages").arg(folder)
 }
 
 /// What they know of `szc version`.

@@ -87,8 +87,7 @@ To compile a file that is named like a command, write ./compare.
 const WIDTH: usize = 29;
 
 /// The page.
-pub(super) fn page(commands: impl Iterator<Item = (Purpose, String, &'static str)>) -> String {
-    let commands: Vec<_> = commands.collect();
+pub(super) fn page(commands: &[(Purpose, String, &'static str)]) -> String {
     let mut page = format!(
         "szc {}: clang 22 for programs that change their layout while they run, and a\n\
          laboratory that says whether one is faster as code, not by a lucky layout\n\n\
