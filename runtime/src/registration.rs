@@ -13,6 +13,7 @@ use szc_code::loaded_image::LoadedImage;
 use szc_code::refused::Refused;
 use szc_code::setup::{Request, prepare};
 use szc_code::table::MappedTable;
+use szc_layout::rng::Seeds;
 use szc_layout::slot::CopyShape;
 
 /// Draws the first layout of the image at `base`, which was loaded from `file`, and registers both;
@@ -26,7 +27,7 @@ use szc_layout::slot::CopyShape;
 pub unsafe fn begin(
     (base, file): (usize, &CStr),
     table: MappedTable,
-    seed: u64,
+    seeds: Seeds,
     shape: CopyShape,
     budget: impl FnMut(Option<Unavailable>) -> Option<Budget>,
 ) -> Result<Code, Refused> {
@@ -39,7 +40,7 @@ pub unsafe fn begin(
     let request = Request {
         loaded,
         file,
-        seed,
+        seeds,
         shape,
         audience: symbols::audience(table.table(), shape.frames, file),
         side_memory: unwind::side_memory(base, table.table())?,

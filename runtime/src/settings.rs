@@ -63,6 +63,12 @@ pub enum CodeReclaim {
 pub struct Settings<'a> {
     /// `SZC_SEED`: seed of all layouts; absent: the kernel's.
     pub seed: Option<u64>,
+    /// `SZC_CODE_SEED`: seed of the places of code, instead of `seed`.
+    pub code_seed: Option<u64>,
+    /// `SZC_STACK_SEED`: seed of the pads of frames, instead of `seed`.
+    pub stack_seed: Option<u64>,
+    /// `SZC_HEAP_SEED`: seed of the heap, instead of `seed`.
+    pub heap_seed: Option<u64>,
     /// `SZC_INTERVAL_MS`: time between epochs; 0: one layout for the whole run.
     pub interval_ms: u32,
     /// `SZC_CODE`: randomize code.
@@ -94,6 +100,9 @@ impl Default for Settings<'_> {
     fn default() -> Self {
         Self {
             seed: None,
+            code_seed: None,
+            stack_seed: None,
+            heap_seed: None,
             interval_ms: 500,
             code: true,
             stack: true,
@@ -136,9 +145,15 @@ pub fn read<'a>(
         let text = &entry.to_bytes_with_nul()[b"SZC_".len() + equals + 1..];
         let bad = |needed| BadSetting { found: bytes, needed };
         match name {
-            b"SEED" => {
+            b"SEED" | b"CODE_SEED" | b"STACK_SEED" | b"HEAP_SEED" => {
                 let needed = "a whole number from 0 to 18446744073709551615";
-                settings.seed = Some(number(value, u64::MAX).ok_or(bad(needed))?);
+                let seed = match name {
+                    b"CODE_SEED" => &mut settings.code_seed,
+                    b"STACK_SEED" => &mut settings.stack_seed,
+                    b"HEAP_SEED" => &mut settings.heap_seed,
+                    _ => &mut settings.seed,
+                };
+                *seed = Some(number(value, u64::MAX).ok_or(bad(needed))?);
             }
             b"INTERVAL_MS" => {
                 let needed = "milliseconds from 1 to 4294967295, or 0 for one layout";
@@ -232,6 +247,9 @@ mod tests {
         let settings = read(
             [
                 c"SZC_SEED=18446744073709551615",
+                c"SZC_CODE_SEED=1",
+                c"SZC_STACK_SEED=2",
+                c"SZC_HEAP_SEED=3",
                 c"SZC_INTERVAL_MS=0",
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
@@ -248,6 +266,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(settings.seed, Some(u64::MAX));
+        let seeds = [settings.code_seed, settings.stack_seed, settings.heap_seed];
+        assert_eq!(seeds, [1, 2, 3].map(Some));
         assert_eq!((settings.interval_ms, settings.code), (0, false));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
@@ -265,6 +285,7 @@ mod tests {
             c"SZC_SEED=-1",
             c"SZC_SEED=0x10",
             c"SZC_SEED=18446744073709551616",
+            c"SZC_HEAP_SEED=",
             c"SZC_INTERVAL_MS=1.5",
             c"SZC_INTERVAL_MS=4294967296",
             c"SZC_CODE=",

@@ -17,6 +17,7 @@ use szc_code::budget::{Budget, Reclaim};
 use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
+use szc_layout::rng::Seeds;
 use szc_layout::slot::{CopyShape, Frames, Order, Patching};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
@@ -65,6 +66,11 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     // Without the kernel's random numbers the clock is the only source left.
     let seed =
         settings.seed.unwrap_or_else(|| os::random_u64().unwrap_or_else(|_| os::monotonic_ns()));
+    let seeds = Seeds {
+        code: settings.code_seed.unwrap_or(seed),
+        stack: settings.stack_seed.unwrap_or(seed),
+    };
+    let heap_seed = settings.heap_seed.unwrap_or(seed);
     let mut facts = Facts {
         log,
         map,
@@ -73,7 +79,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         code: false,
         refused: None,
         libraries_move: settings.code,
-        stack: stack::start(settings.stack, settings.stack_room_kib, seed, above_frames),
+        stack: stack::start(settings.stack, settings.stack_room_kib, seeds.stack, above_frames),
         heap: false,
         heap_refused: None,
         movable: 0,
@@ -97,15 +103,18 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         fork::register();
     }
     if settings.heap {
-        let config =
-            heap::Config { seed, base: settings.heap_base, max_entries: settings.heap_shuffle };
+        let config = heap::Config {
+            seed: heap_seed,
+            base: settings.heap_base,
+            max_entries: settings.heap_shuffle,
+        };
         match heap::start(config, linkage()) {
             Some(Ok(())) => facts.heap = true,
             Some(Err(reason)) => facts.heap_refused = Some(reason),
             None => {}
         }
     } else {
-        facts.heap_refused = heap::leave(seed, linkage());
+        facts.heap_refused = heap::leave(heap_seed, linkage());
     }
     next::find_all();
     let budget = budget(settings);
@@ -116,7 +125,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         }
         symbols::start(settings.symbols);
         stacks::remember_main(above_frames.environment);
-        match start_code(seed, budget, shape) {
+        match start_code(seeds, budget, shape) {
             Ok((movable, pinned)) => {
                 has_copies = true;
                 facts.code = settings.code;
@@ -141,7 +150,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         }
     }
     if copies || stack {
-        let libraries = library::start(Wanted { seed, code: copies, shape, stack, budget });
+        let libraries = library::start(Wanted { seeds, code: copies, shape, stack, budget });
         if settings.interval_ms != 0 && (has_copies || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
@@ -160,12 +169,12 @@ fn budget(settings: &Settings<'_>) -> Budget {
     Budget::of((settings.code_budget_mib as usize) << 20, reclaim)
 }
 
-fn start_code(seed: u64, budget: Budget, shape: CopyShape) -> Result<(u32, u32), Refused> {
+fn start_code(seeds: Seeds, budget: Budget, shape: CopyShape) -> Result<(u32, u32), Refused> {
     let table = table::map_own().map_err(Refused::Table)?;
     let image = (arch::image_base(), table::OWN_FILE);
     let budget = |refused: Option<_>| refused.is_none().then_some(budget);
     // SAFETY: the program's own table, and its one thread is here.
-    let code = unsafe { registration::begin(image, table, seed, shape, budget) }?;
+    let code = unsafe { registration::begin(image, table, seeds, shape, budget) }?;
     let space = code.space().clone();
     CODE.with(|images| images.set_program(code));
     // SAFETY: the program has one thread, which is here and enters no function of the program

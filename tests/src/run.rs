@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Variables of the runtime; a test sets all that it needs.
 const VARIABLES: &[&str] = &[
     "SZC_SEED",
+    "SZC_CODE_SEED",
+    "SZC_STACK_SEED",
+    "SZC_HEAP_SEED",
     "SZC_INTERVAL_MS",
     "SZC_CODE",
     "SZC_CODE_BUDGET_MIB",

@@ -17,6 +17,7 @@ use crate::resolver::{Caller, Resolver};
 use crate::space::{CodeSpace, Places};
 use core::ops::Range;
 use szc_layout::epoch::Exhausted;
+use szc_layout::rng::Seeds;
 use szc_layout::slot::Frames;
 use szc_sys::os::{self, Errno, Shared};
 
@@ -24,7 +25,7 @@ use szc_sys::os::{self, Errno, Shared};
 pub struct Code {
     pub(crate) space: Shared<CodeSpace>,
     pub(crate) epochs: Places,
-    pub(crate) seed: u64,
+    pub(crate) seeds: Seeds,
     /// Old copies whose calls lead into the current layout.
     pub(crate) callers: Callers,
     pub(crate) reclaims: bool,
@@ -98,7 +99,7 @@ impl Code {
         let (epoch, place) = next?;
         Ok(Plan {
             space: self.space.clone(),
-            seed: self.seed,
+            seeds: self.seeds,
             epoch,
             place,
             trapped: self.epochs.take_traps(place),

@@ -7,7 +7,7 @@ use crate::space::CodeSpace;
 use core::sync::atomic::Ordering;
 use szc_layout::arch::patch::{self, STUB_BYTES, WORD_BYTES, Word};
 use szc_layout::order;
-use szc_layout::rng::Stream;
+use szc_layout::rng::{Seeds, Stream};
 use szc_layout::slot::Order;
 
 /// Draws the layout of an epoch and fills its place, which may be full of traps already, with traps
@@ -20,7 +20,7 @@ use szc_layout::slot::Order;
 pub(crate) unsafe fn draw<'a>(
     space: &'a CodeSpace,
     (place, trapped): (u32, bool),
-    (seed, epoch): (u64, u64),
+    (seeds, epoch): (Seeds, u64),
 ) -> Option<LayoutRef<'a>> {
     let CodeSpace { image, arena, layouts, .. } = space;
     let mut slots_bytes = 0;
@@ -28,7 +28,7 @@ pub(crate) unsafe fn draw<'a>(
     let order = |draft: Draft<'_>| {
         slots_bytes = match image.order() {
             Order::Random => {
-                let stream = &mut Stream::new(seed, epoch);
+                let stream = &mut Stream::new(seeds.code, epoch);
                 order::draw(stream, slot, draft.order, draft.offsets)
             }
             Order::Linked => {
@@ -41,7 +41,7 @@ pub(crate) unsafe fn draw<'a>(
     layouts.note_drawn(place);
     let layout = space.layout(place);
     // SAFETY: the caller's promise.
-    unsafe { layout.drawn.draw((place, image.count()), (seed, epoch), order) }.ok()?;
+    unsafe { layout.drawn.draw((place, image.count()), (seeds.stack, epoch), order) }.ok()?;
     // Clones have traps around them only where a place is used again: memory that nobody needs
     // stays untouched.
     // SAFETY: the caller's promise.

@@ -7,7 +7,7 @@ use crate::epoch_layout::HAS_CLONE;
 use crate::layout_ref::LayoutRef;
 use crate::patchable_entry::PatchableEntry;
 use crate::space::CodeSpace;
-use szc_layout::rng::Stream;
+use szc_layout::rng::{Seeds, Stream};
 use szc_sys::os::{self, Shared};
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
@@ -17,7 +17,7 @@ const WAIT_ONE_IN: u32 = 8;
 /// Everything needed to prepare an epoch while the program runs on.
 pub struct Plan {
     pub(crate) space: Shared<CodeSpace>,
-    pub(crate) seed: u64,
+    pub(crate) seeds: Seeds,
     pub(crate) epoch: u64,
     /// The place of the arena that the layout takes.
     pub(crate) place: u32,
@@ -50,10 +50,10 @@ impl Plan {
     pub unsafe fn prepare(&self) -> Option<Prepared> {
         let place = (self.place, self.trapped);
         // SAFETY: the epoch machine has given the place to this plan alone; the caller's promise.
-        let layout = unsafe { draw(&self.space, place, (self.seed, self.epoch)) }?;
+        let layout = unsafe { draw(&self.space, place, (self.seeds, self.epoch)) }?;
         let current = self.space.layout(self.current).drawn;
         // Which functions wait must not change where any function lies: a stream of its own.
-        let mut waits = Stream::new(!self.seed, self.epoch);
+        let mut waits = Stream::new(!self.seeds.code, self.epoch);
         let mut bytes = 0;
         for index in 0..self.copied_count {
             if waits.below(WAIT_ONE_IN) != 0 {

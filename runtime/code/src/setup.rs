@@ -25,6 +25,7 @@ use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::patch;
 use szc_layout::epoch::Epochs;
 use szc_layout::order;
+use szc_layout::rng::Seeds;
 use szc_layout::slot::{CopyShape, FunctionSlot};
 use szc_sys::arch;
 use szc_sys::os::{self, Array, Shared};
@@ -37,8 +38,8 @@ pub struct Request<'a> {
     pub file: &'a CStr,
     /// Its table.
     pub table: MappedTable,
-    /// Seed of its layouts.
-    pub seed: u64,
+    /// Seeds of its layouts.
+    pub seeds: Seeds,
     /// What copies are to be like.
     pub shape: CopyShape,
     /// What is exported of its layouts.
@@ -112,7 +113,7 @@ pub unsafe fn prepare(
     if let Some(reason) = unsafe { self_test::obstacle(&arena) } {
         return Err(reason);
     }
-    let (seed, is_exported) = (request.seed, request.audience.is_exported);
+    let (seeds, is_exported) = (request.seeds, request.audience.is_exported);
     let (loaded, stub_pattern) = (request.loaded, request.stub_pattern);
     let parts = Parts {
         loaded,
@@ -135,14 +136,14 @@ pub unsafe fn prepare(
     let space = CodeSpace { image, arena, layouts, stub_pattern, wanted };
     let space = Shared::new(space).map_err(|_| Refused::Memory)?;
     // SAFETY: nobody knows the arena yet.
-    let first = unsafe { draw(&space, (0, false), (seed, 0)) }.ok_or(Refused::Memory)?;
+    let first = unsafe { draw(&space, (0, false), (seeds, 0)) }.ok_or(Refused::Memory)?;
     let live_bytes = complete_for_debugger(first);
     resolve_copies(first, 0);
     let relocations = u64::from(first.drawn.copied_count());
     let code = Code {
         space,
         epochs: Epochs::first(uses, preferred),
-        seed,
+        seeds,
         callers,
         reclaims: granted.reclaim != Reclaim::Off && !is_exported,
         stopped: false,

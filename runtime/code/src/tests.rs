@@ -17,6 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use szc_abi::{FieldKind, Header, MAX_VARINT_BYTES, Movable, TABLE_SECTION, digest, encode_varint};
+use szc_layout::rng::Seeds;
 use szc_layout::slot::{CopyShape, Frames, Order, Patching};
 use szc_sys::os::{File, Mapping, OPEN_READ, PAGE_BYTES};
 
@@ -161,7 +162,7 @@ impl TestImage {
             loaded,
             file: &self.file,
             table: table::map_library(&self.file, digest(&table_bytes())).unwrap(),
-            seed: 7,
+            seeds: Seeds { code: 7, stack: 7 },
             shape: CopyShape { order: Order::Random, frames: Frames::AsBuilt, patching },
             audience,
             side_memory: SideMemory::Alike { count: 2, bytes: 24 },

@@ -24,6 +24,15 @@ pub enum Purpose {
     FramePads = 5,
 }
 
+/// The seeds of an image's layouts: one may be drawn anew while the other stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// Of the order of functions and the gaps between them.
+    pub code: u64,
+    /// Of pads.
+    pub stack: u64,
+}
+
 /// A stream of random numbers.
 #[derive(Clone)]
 pub struct Stream(Xoshiro256PlusPlus);

@@ -22,6 +22,7 @@ use szc_code::code::Code;
 use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
+use szc_layout::rng::Seeds;
 
 /// Libraries that were passed over.
 static PASSED_OVER: AtomicU64 = AtomicU64::new(0);
@@ -87,14 +88,14 @@ fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -
         }
         return false;
     }
-    let seed = seeds::of_library(wanted.seed, found.file_name());
-    let (code, refused) = match wanted.code.then(|| prepare(wanted, found, seed)).flatten() {
+    let seeds = seeds::of_library(wanted.seeds, found.file_name());
+    let (code, refused) = match wanted.code.then(|| prepare(wanted, found, seeds)).flatten() {
         Some(Ok(code)) => (Some(code), None),
         Some(Err(reason)) => (None, Some(reason)),
         None => (None, None),
     };
     let space = code.as_ref().map(|code| code.space().clone());
-    let padded = wanted.stack && give_pads(found, seed);
+    let padded = wanted.stack && give_pads(found, seeds.stack);
     stack::expect_frames_of(found.image.functions, found.image.functions_end);
     let library = Library {
         base: found.base,
@@ -103,7 +104,7 @@ fn attach(wanted: &Wanted, found: &Found<'_>, newcomer: Option<&LibraryImage>) -
         code,
         refused,
         padded,
-        seed,
+        seeds,
         detaching: false,
     };
     let Some(slot) = CODE.with(|images| images.add(library)) else { return false };
@@ -138,7 +139,7 @@ fn known(found: &Found<'_>, newcomer: Option<&LibraryImage>) -> Option<(usize, b
 }
 
 /// Draws the first layout of a library; nothing if it has no table.
-fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code, Refused>> {
+fn prepare(wanted: &Wanted, found: &Found<'_>, seeds: Seeds) -> Option<Result<Code, Refused>> {
     if found.table_digest == 0 {
         return None;
     }
@@ -166,7 +167,7 @@ fn prepare(wanted: &Wanted, found: &Found<'_>, seed: u64) -> Option<Result<Code,
     };
     let image = (found.base, found.path);
     // SAFETY: the table is that of the library, whose code has not run.
-    Some(unsafe { registration::begin(image, table, seed, wanted.shape, budget) })
+    Some(unsafe { registration::begin(image, table, seeds, wanted.shape, budget) })
 }
 
 /// The library's entries could not be changed.

@@ -3,6 +3,7 @@
 use szc_abi::library::LibraryImage;
 use szc_code::code::Code;
 use szc_code::refused::Refused;
+use szc_layout::rng::Seeds;
 use szc_stack::pads::Tables;
 
 /// A library that is attached.
@@ -19,8 +20,8 @@ pub struct Library {
     pub refused: Option<Refused>,
     /// Its frames have pads from tables.
     pub padded: bool,
-    /// Seed of its layouts and pads.
-    pub seed: u64,
+    /// Seeds of its layouts and pads.
+    pub seeds: Seeds,
     /// Its destructors have run.
     pub detaching: bool,
 }
@@ -31,7 +32,7 @@ impl Library {
         // SAFETY: the library was found, and who uses its tables holds `CHANGES`, which it waits
         // for before it goes.
         let tables = || unsafe { tables_of(&self.image) };
-        (self.padded && !self.detaching).then(|| (tables(), self.seed))
+        (self.padded && !self.detaching).then(|| (tables(), self.seeds.stack))
     }
 }
 

@@ -1,9 +1,9 @@
-//! Seeds of libraries: each has streams of its own, which depend on the program's seed, the
+//! Seeds of libraries: each has streams of its own, which depend on the program's seeds, the
 //! library's file name, and on how often a library of that name was loaded before, and on nothing
 //! else.
 #![forbid(unsafe_code)]
 
-use crate::rng::{Purpose, Stream};
+use crate::rng::{Purpose, Seeds, Stream};
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_abi::digest;
 
@@ -14,10 +14,11 @@ const NAMES: usize = 256;
 static LOADED: [(AtomicU64, AtomicU64); NAMES] =
     [const { (AtomicU64::new(0), AtomicU64::new(0)) }; NAMES];
 
-/// The seed of the library that is being attached.
-pub fn of_library(seed: u64, file_name: &[u8]) -> u64 {
+/// The seeds of the library that is being attached, given those of the program.
+pub fn of_library(seeds: Seeds, file_name: &[u8]) -> Seeds {
     let name = digest(file_name);
-    of_load(seed, name, count(name))
+    let load = count(name);
+    Seeds { code: of_load(seeds.code, name, load), stack: of_load(seeds.stack, name, load) }
 }
 
 fn of_load(seed: u64, name: u64, load: u64) -> u64 {
@@ -39,10 +40,11 @@ mod tests {
 
     #[test]
     fn each_load_of_each_name_has_a_seed_of_its_own_that_can_be_had_again() {
+        let five = Seeds { code: 5, stack: 5 };
         let seeds = [
-            of_library(5, b"a.so"),
-            of_library(5, b"b.so"),
-            of_library(5, b"a.so"),
+            of_library(five, b"a.so").code,
+            of_library(five, b"b.so").code,
+            of_library(five, b"a.so").stack,
             of_load(6, digest(b"a.so"), 0),
         ];
         for (index, seed) in seeds.iter().enumerate() {

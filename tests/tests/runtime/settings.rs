@@ -2,7 +2,7 @@
 
 use super::{source, worker, worker_output};
 use std::collections::HashSet;
-use szc_tests::build::plain;
+use szc_tests::build::{moving, plain};
 use szc_tests::directives::Ending;
 use szc_tests::run::run;
 
@@ -66,6 +66,25 @@ fn without_a_seed_every_run_has_its_own() {
     let seeds: HashSet<u64> =
         (0..4).map(|_| run(worker(), &[], &["1"]).log_of_success().seed).collect();
     assert_eq!(seeds.len(), 4);
+}
+
+#[test]
+fn each_part_of_the_layout_may_be_drawn_anew_while_the_others_stay() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let image = moving(&source("parts.c"), &["-O2"], place.path());
+    let parts = |settings: &[(&str, &str)]| -> Vec<i64> {
+        let outcome = run(&image, &[&[("SZC_SEED", "1")], settings].concat(), &[]);
+        outcome.text().split_whitespace().map(|word| word.parse().expect("a number")).collect()
+    };
+    let first = parts(&[]);
+    assert_eq!(first.len(), 3);
+    for (part, name) in ["SZC_CODE_SEED", "SZC_STACK_SEED", "SZC_HEAP_SEED"].iter().enumerate() {
+        assert_eq!(parts(&[(name, "1")]), first, "{name}");
+        // A pad may be the same by chance, once in 256; three are not.
+        let others = ["2", "3", "4"].map(|seed| parts(&[(name, seed)]));
+        let changed = |place: usize| others.iter().any(|found| found[place] != first[place]);
+        assert_eq!([0, 1, 2].map(changed), [0, 1, 2].map(|place| place == part), "{name}");
+    }
 }
 
 #[test]

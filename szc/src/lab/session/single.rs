@@ -12,6 +12,10 @@ use crate::measure::program::{PADDING_VARIABLE, Program, padding};
 use crate::measure::stop::Stop;
 use crate::samples::design::PlannedRun;
 
+/// Variables with the seed of all layouts, and with those of its parts, which would keep one that
+/// somebody set.
+const SEED_VARIABLES: [&str; 4] = ["SZC_SEED", "SZC_CODE_SEED", "SZC_STACK_SEED", "SZC_HEAP_SEED"];
+
 /// Variable that sets the time between layouts.
 const INTERVAL_VARIABLE: &str = "SZC_INTERVAL_MS";
 
@@ -33,7 +37,8 @@ pub(super) fn start<'a>(
     run: PlannedRun,
 ) -> Start<'a> {
     let program = &programs[run.program];
-    let mut variables = vec![("SZC_SEED".to_owned(), OsString::from(run.seed.to_string()))];
+    let mut variables: Vec<(String, OsString)> =
+        SEED_VARIABLES.map(|name| (name.to_owned(), OsString::from(run.seed.to_string()))).to_vec();
     if let Some(bytes) = run.padding_bytes {
         variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
     }
