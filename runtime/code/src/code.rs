@@ -240,6 +240,12 @@ impl Code {
         self.reclaims && self.epochs.wants_cycle()
     }
 
+    /// Layouts for which there is room without freeing one, if copies are to be freed and there can
+    /// be a further epoch.
+    pub fn places_left(&self) -> Option<u32> {
+        (self.reclaims && !self.stopped).then(|| self.epochs.left())
+    }
+
     /// Begins a GC cycle, if copies are freed: makes all old layouts white, but those with labels
     /// that may have been stored. Returns how many, and the addresses of all copies.
     ///

@@ -155,6 +155,11 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
         trapped
     }
 
+    /// Places that can be taken, those included that have never been used.
+    pub fn left(&self) -> u32 {
+        self.places.len() as u32 - self.busy
+    }
+
     /// Makes the epoch that [`Self::next`] gave the current one.
     pub fn advance(&mut self, place: u32) {
         self.places[self.place as usize] = Use::Kept;

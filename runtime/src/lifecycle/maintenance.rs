@@ -154,7 +154,9 @@ extern "C" fn run() -> ! {
             continue;
         }
         if begins {
-            pace.round_over(!CODE.with(|images| reclaim::is_hurried(images)));
+            let (hurried, left) =
+                CODE.with(|images| (reclaim::is_hurried(images), reclaim::places_left(images)));
+            pace.round_over(!hurried, left);
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.

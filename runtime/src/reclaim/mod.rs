@@ -287,6 +287,13 @@ pub fn is_hurried(images: &Images) -> bool {
     images.all().any(Code::is_hurried)
 }
 
+/// Layouts for which there is room in the image that has the least of it, if copies cannot be freed
+/// any more.
+pub fn places_left(images: &Images) -> Option<u32> {
+    blocked::blocked()?;
+    images.all().filter_map(Code::places_left).min()
+}
+
 /// Begins a cycle. Writes where there are copies, and returns in how many ranges; nothing if none
 /// can be freed.
 fn begin_cycle(images: &mut Images, extents: &mut [Range<usize>]) -> Option<usize> {
