@@ -59,8 +59,11 @@ pub(super) const BUILD_VARIABLES: [Entry; 4] = [
 ];
 
 /// Variables that programs read which szc built.
-pub(super) const RUN_VARIABLES: [Entry; 12] = [
+pub(super) const RUN_VARIABLES: [Entry; 15] = [
     ("SZC_SEED", "seed of all layouts, which follow from it"),
+    ("SZC_CODE_SEED", "seed of code, instead of SZC_SEED"),
+    ("SZC_STACK_SEED", "seed of pads, likewise"),
+    ("SZC_HEAP_SEED", "seed of the heap, likewise"),
     ("SZC_INTERVAL_MS", "time between layouts, default 500; 0: one layout"),
     ("SZC_CODE", "0: no moving functions, although built for it"),
     ("SZC_STACK", "0: no pads"),
