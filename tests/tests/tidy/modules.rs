@@ -63,7 +63,7 @@ fn read_file(source: Source<'_>, file: &str, folder: &str, module: &Path, module
     let tree = source.tree;
     let Some(text) = tree.text(file) else { return };
     let tokens = tokens(text);
-    let tokens = if source.with_tests { tokens } else { without_tests(&tokens) };
+    let tokens = if source.with_tests { tokens } else { without_tests(&tokens).into() };
     let mut scanner = Scanner { file, tokens: &tokens, modules, files: Vec::new() };
     scanner.module(0, module);
     for (child, path) in scanner.files {

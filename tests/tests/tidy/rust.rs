@@ -1,6 +1,10 @@
 //! Rust's tokens as far as the rules need them: names, punctuation and where they stand. Comments
 //! are dropped, literals are one token without content.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -41,8 +45,20 @@ impl Placed {
     }
 }
 
-/// The tokens of a source.
-pub fn tokens(text: &str) -> Vec<Placed> {
+/// The tokens of a source. Several rules read each, again and again.
+pub fn tokens(text: &str) -> Rc<[Placed]> {
+    thread_local! {
+        static READ: RefCell<HashMap<String, Rc<[Placed]>>> = RefCell::default();
+    }
+    READ.with_borrow_mut(|read| {
+        if !read.contains_key(text) {
+            read.insert(text.to_owned(), read_tokens(text).into());
+        }
+        Rc::clone(&read[text])
+    })
+}
+
+fn read_tokens(text: &str) -> Vec<Placed> {
     let mut reader = Reader { text, at: 0, line: 1 };
     let mut tokens = Vec::new();
     while let Some(first) = reader.peek() {

@@ -86,24 +86,44 @@ pub const STANDARD_WORDS: Rule = Rule {
         ),
         breach!("pass/src/lib.rs", "// Calls are sent on.", "sent on is called forwarded"),
         breach!("runtime/src/start.rs", "fn are_led_on() {}", "led on is called retargeted"),
-        breach!("runtime/code/src/lib.rs", "// By its RW view.", "rw view is called RW alias"),
-        breach!("runtime/code/src/lib.rs", "struct Pristine;", "pristine is called original text"),
-        breach!("runtime/code/src/lib.rs", "fn spare_body() {}", "spare body is called unpadded"),
-        breach!("runtime/src/start.rs", "fn settle() {}", "settle is called freeze"),
-        breach!("runtime/src/start.rs", "// At the gate.", "gate is called safepoint"),
+        breach!("runtime/code/src/alias.rs", "// By its RW view.", "rw view is called RW alias"),
+        breach!(
+            "runtime/code/src/arena.rs",
+            "struct Pristine;",
+            "pristine is called original text"
+        ),
+        breach!(
+            "runtime/code/src/budget.rs",
+            "fn spare_body() {}",
+            "spare body is called unpadded"
+        ),
+        breach!("runtime/src/state.rs", "fn settle() {}", "settle is called freeze"),
+        breach!("runtime/src/facts.rs", "// At the gate.", "gate is called safepoint"),
         breach!("runtime/layout/src/lib.rs", "fn is_candidate() {}", "candidate is called white"),
-        breach!("runtime/src/start.rs", "// Once they come to rest.", "rest is called quiescent"),
-        breach!("runtime/src/start.rs", "struct ForeignCode;", "foreign is called third-party"),
-        breach!("runtime/code/src/lib.rs", "fn part(guess: u32) {}", "guess is called PC cache"),
-        breach!("runtime/code/src/lib.rs", "let is_told = true;", "is told is called exported"),
+        breach!(
+            "runtime/src/handlers.rs",
+            "// Once they come to rest.",
+            "rest is called quiescent"
+        ),
+        breach!("runtime/src/path.rs", "struct ForeignCode;", "foreign is called third-party"),
+        breach!(
+            "runtime/code/src/callers.rs",
+            "fn part(guess: u32) {}",
+            "guess is called PC cache"
+        ),
+        breach!("runtime/code/src/copy.rs", "let is_told = true;", "is told is called exported"),
         breach!("runtime/abi/src/lib.rs", "let rules_bytes = 8;", "rules bytes is called FDE"),
-        breach!("runtime/src/start.rs", "fn introduce() {}", "introduce is called register"),
-        breach!("runtime/src/start.rs", "fn withdraw() {}", "withdraw is called unregister"),
-        breach!("szc/src/lib.rs", "// It was adopted.", "adopted is called attached"),
+        breach!("runtime/src/report.rs", "fn introduce() {}", "introduce is called register"),
+        breach!("runtime/src/resolver.rs", "fn withdraw() {}", "withdraw is called unregister"),
+        breach!("szc/src/error.rs", "// It was adopted.", "adopted is called attached"),
         breach!("runtime/src/images.rs", "let closing = 1;", "closing is called detaching"),
-        breach!("runtime/src/start.rs", "struct Presence;", "presence is called task suspension"),
-        breach!("runtime/src/start.rs", "let parked = 1;", "parked is called decommitted"),
-        breach!("szc/src/lib.rs", "// The linker words.", "linker words is called linker"),
+        breach!(
+            "runtime/src/settings.rs",
+            "struct Presence;",
+            "presence is called task suspension"
+        ),
+        breach!("runtime/src/lib.rs", "let parked = 1;", "parked is called decommitted"),
+        breach!("szc/src/main.rs", "// The linker words.", "linker words is called linker"),
         breach!("tests/tests/heap.rs", "let words = [1];", "let words is called args"),
         breach!("tests/src/lib.rs", "const MOST_RUNS: u8 = 5;", "most_ is called max_, min_"),
     ],
@@ -161,17 +181,18 @@ fn find_old(tree: &Tree) -> Vec<Violation> {
             word.rooms.iter().any(|room| path.starts_with(room))
                 && !word.except.iter().any(|except| path.starts_with(except))
         };
-        let words: Vec<&Word> = WORDS.iter().filter(read).collect();
-        if path.ends_with(".lock") || path.ends_with("tidy/words.rs") || words.is_empty() {
+        if path.ends_with(".lock") || path.ends_with("tidy/words.rs") {
             continue;
         }
+        let words = WORDS.iter().filter(read);
+        let terms: Vec<_> = words
+            .flat_map(|word| word.old.iter().map(move |old| (format!(" {old} "), word)))
+            .collect();
         for (index, line) in text.lines().enumerate() {
             let plain = plain_words(line);
-            for word in &words {
-                for old in word.old.iter().filter(|old| plain.contains(&format!(" {old} "))) {
-                    let what = format!("{old} is called {}", word.instead);
-                    violations.push(Violation::new(path, index + 1, what));
-                }
+            for (term, word) in terms.iter().filter(|(term, _)| plain.contains(term)) {
+                let what = format!("{} is called {}", term.trim(), word.instead);
+                violations.push(Violation::new(path, index + 1, what));
             }
         }
     }

@@ -58,9 +58,10 @@ its own, where the command runs, too; or into {out}, if it says so. What was bui
 once is kept. szc.toml can hold what is built and how it is measured.
 
 Environment of the commands: SZC_SEED (and SZC_CODE_SEED, SZC_STACK_SEED and
-SZC_HEAP_SEED) is set to a fresh layout seed of sixteen digits in every run, SZC_LOG to a temporary file, and SZC_PADDING to a text of
-random length (--env-size fixed: not); values of yours are overridden. All follow
-from --seed, the block and the position. Other SZC_ variables are passed on.
+SZC_HEAP_SEED) is set to a fresh layout seed of sixteen digits in every run,
+SZC_LOG to a temporary file, and SZC_PADDING to a text of random length
+(--env-size fixed: not); values of yours are overridden. All follow from --seed,
+the block and the position. Other SZC_ variables are passed on.
 
 Exit status: 0 a verdict was reached, \"unresolved\" included; 1 szc could not do
 its work; 2 usage error, or a samples file that cannot be used; 4 a command failed
