@@ -1,7 +1,7 @@
 //! All images whose code moves: the program, and the libraries that were built for it.
 
 use crate::library::record::Library;
-use crate::pc_map::PC_MAP;
+use crate::pc_map::{DIRECTORY, PC_MAP};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering, fence};
 use szc_code::MAX_IMAGES;
@@ -52,6 +52,7 @@ impl Images {
     /// Sets the program's code, which is not entered yet.
     pub fn set_program(&mut self, code: Code) {
         PC_MAP.set(PROGRAM, code.space().clone());
+        DIRECTORY.lead_to(&PC_MAP);
         self.used = self.used.max(PROGRAM + 1);
         self.program = Some(code);
     }
@@ -133,6 +134,7 @@ impl Images {
         self.begin_change(slot);
         if let Some(code) = &library.code {
             PC_MAP.set(slot, code.space().clone());
+            DIRECTORY.lead_to(&PC_MAP);
         }
         all[index] = Some(library);
         self.added += 1;

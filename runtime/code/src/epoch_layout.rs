@@ -4,6 +4,7 @@
 //! of the lock; so what changes is atomic, and has one writer. Readers hold no lock: a layout that
 //! they can reach does not change but for the functions that are copied.
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use szc_layout::slot;
 use szc_sys::arch;
@@ -48,6 +49,11 @@ pub(crate) struct Draft<'a> {
 }
 
 impl EpochLayout {
+    /// Where the epoch is, for who reads a layout from outside.
+    pub(crate) const EPOCH_AT: usize = offset_of!(Self, epoch);
+    /// Where the arrays are.
+    pub(crate) const ARRAYS_AT: usize = offset_of!(Self, arrays);
+
     /// Makes this the layout of an epoch, of which nothing is copied yet. `draw` gets the order,
     /// and returns the bytes of the place that it takes.
     ///
@@ -294,6 +300,11 @@ impl EpochLayouts {
         // SAFETY: all zero bits are a layout of a place that was never used.
         let places = unsafe { Array::zeroed(places as usize) }?;
         Ok(Self { places, drawn: AtomicU32::new(0) })
+    }
+
+    /// Address of the first.
+    pub(crate) fn address(&self) -> usize {
+        self.places.as_ptr() as usize
     }
 
     /// The layout at a place, drawn or not.

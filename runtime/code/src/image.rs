@@ -217,6 +217,11 @@ impl Image {
         self.table.table()
     }
 
+    /// Address of the first record.
+    pub(crate) fn records(&self) -> usize {
+        self.functions.as_ptr() as usize
+    }
+
     /// The record of a function. `index` must be below [`Self::count`].
     #[inline]
     pub fn function(&self, index: u32) -> &Movable {

@@ -16,6 +16,7 @@ mod callers;
 pub mod code;
 pub mod copy;
 pub mod counts;
+pub mod description;
 mod draw;
 pub mod entry_jumps;
 pub mod epoch_layout;

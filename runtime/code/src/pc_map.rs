@@ -73,6 +73,11 @@ impl PcMap {
         }
     }
 
+    /// Addresses of the number of slots to look at, and of the images' spaces by slot.
+    pub(crate) fn addresses(&'static self) -> (usize, usize) {
+        (&raw const self.used as usize, self.spaces.as_ptr() as usize)
+    }
+
     /// Puts an image into a free slot below [`MAX_IMAGES`]. Only one thread at a time may change
     /// slots.
     pub fn set(&self, slot: usize, space: Shared<CodeSpace>) {

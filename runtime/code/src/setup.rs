@@ -7,6 +7,7 @@ use crate::callers::Callers;
 use crate::code::Code;
 use crate::copy::{complete_for_debugger, resolve_copies};
 use crate::counts::Counts;
+use crate::description::describe;
 use crate::draw::draw;
 use crate::epoch_layout::EpochLayouts;
 use crate::image::{Image, Parts};
@@ -133,7 +134,8 @@ pub unsafe fn prepare(
     let uses = unsafe { Array::zeroed(arena.places() as usize) }.map_err(|_| Refused::Memory)?;
     let callers = Callers::new().map_err(|_| Refused::Memory)?;
     let wanted = Wanted::of(image.count());
-    let space = CodeSpace { image, arena, layouts, stub_pattern, wanted };
+    let description = describe(&image, &arena, &layouts);
+    let space = CodeSpace { image, arena, layouts, stub_pattern, wanted, description };
     let space = Shared::new(space).map_err(|_| Refused::Memory)?;
     // SAFETY: nobody knows the arena yet.
     let first = unsafe { draw(&space, (0, false), (seeds, 0)) }.ok_or(Refused::Memory)?;

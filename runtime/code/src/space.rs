@@ -6,6 +6,7 @@ use crate::epoch_layout::{EpochLayouts, HAS_CLONE};
 use crate::image::Image;
 use crate::layout_ref::LayoutRef;
 use crate::wanted::Wanted;
+use szc_abi::copies::CopiesDescription;
 use szc_layout::arch::patch::STUB_BYTES;
 use szc_layout::epoch::{Epochs, Use};
 use szc_sys::os::Array;
@@ -25,6 +26,8 @@ pub struct CodeSpace {
     pub stub_pattern: usize,
     /// Functions that forked children were the first to call.
     pub(crate) wanted: Wanted,
+    /// What a profiler reads of it from outside.
+    pub(crate) description: CopiesDescription,
 }
 
 impl CodeSpace {

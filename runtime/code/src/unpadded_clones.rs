@@ -76,6 +76,16 @@ impl UnpaddedClones {
         self.starts.is_empty()
     }
 
+    /// Address of the starts of clones and, behind them, of full checks; nothing if there are none.
+    pub(crate) fn address(&self) -> Option<usize> {
+        (!self.is_empty()).then(|| self.starts.as_ptr() as usize)
+    }
+
+    /// Where full checks begin, behind which the clones lie.
+    pub(crate) fn checks_start(&self) -> u32 {
+        self.checks
+    }
+
     /// Where the clones begin, which FDEs and full checks lie in front of.
     pub fn start(&self) -> u32 {
         self.start

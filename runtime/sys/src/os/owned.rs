@@ -129,6 +129,9 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
+    /// Distance of the value from the address of an owner.
+    pub const VALUE_AT: usize = core::mem::offset_of!(Counted<T>, value);
+
     /// The first owner of a value. Without memory for it the value goes.
     pub fn new(value: T) -> Result<Self, Errno> {
         let (start, _) = Mapping::anonymous(size_of::<Counted<T>>())?.into_raw();
