@@ -25,6 +25,7 @@ use crate::inspect;
 use crate::lab;
 use crate::lab::output::say;
 use crate::lab::subcommand::{Subcommand, run};
+use crate::profile;
 use answer::printed;
 use page::Purpose::{self, Keep, Measure, SetUp, Show};
 
@@ -58,7 +59,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 16] = [
+static SUBCOMMANDS: [CliCommand; 17] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -78,6 +79,11 @@ static SUBCOMMANDS: [CliCommand; 16] = [
         Measure,
         "--flags=F,G -- 'A' …",
         "levels of a parameter over several programs",
+    ),
+    CliCommand::of::<profile::Options>(
+        Measure,
+        "record|report",
+        "where the time of a program goes",
     ),
     CliCommand::of::<lab::baseline::Options>(
         Keep,

@@ -9,6 +9,7 @@ mod examples;
 pub mod inspect;
 pub mod lab;
 pub mod measure;
+pub mod profile;
 pub mod report;
 pub mod results;
 pub mod samples;

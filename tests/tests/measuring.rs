@@ -4,6 +4,7 @@ mod by_turns;
 mod documents;
 mod gate;
 mod laboratory;
+mod profile;
 mod report;
 mod report_page;
 mod scripts;

@@ -14,9 +14,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-runtime", &["szc-abi", "szc-sys", "szc-layout", "szc-heap", "szc-stack", "szc-code"]),
     ("szc-library", &["szc-abi"]),
     ("szc-pass", &["szc-abi"]),
+    ("szc-sampler", &["szc-abi"]),
     ("szc-stats", &[]),
     ("szc-table", &["szc-abi"]),
-    ("szc", &["szc-abi", "szc-stats", "szc-table"]),
+    ("szc", &["szc-abi", "szc-sampler", "szc-stats", "szc-table"]),
     ("szc-suite", &["szc", "szc-stats"]),
     ("szc-tests", &["szc-abi", "szc", "szc-stats", "szc-table"]),
 ];
@@ -32,13 +33,14 @@ const MODULES: &[(&str, &[&str])] = &[
     ("results", &["samples", "measure"]),
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
+    ("profile", &["lab", "measure"]),
     ("version", &[]),
     ("doctor", &["lab", "drive", "samples", "measure", "version"]),
     (
         "cli",
         &[
-            "doctor", "lab", "drive", "inspect", "report", "results", "samples", "measure",
-            "error", "version",
+            "doctor", "lab", "profile", "drive", "inspect", "report", "results", "samples",
+            "measure", "error", "version",
         ],
     ),
 ];

@@ -1,0 +1,132 @@
+//! Tests of the translation, in a process made of bytes: two functions, two places.
+
+use super::*;
+use std::cell::Cell;
+
+const DIRECTORY: u64 = 0x1000;
+const IMAGE: u64 = 0x40_0000;
+const ARENA: u64 = 0x7000_0000;
+const PLACE_BYTES: u64 = 0x1000;
+
+/// Bytes from addresses on, and whether they can be read.
+struct Fake {
+    parts: Vec<(u64, Vec<u8>)>,
+    is_gone: Cell<bool>,
+}
+
+impl Memory for Fake {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Option<()> {
+        if self.is_gone.get() {
+            return None;
+        }
+        let found = self.parts.iter().find_map(|(start, part)| {
+            let at = usize::try_from(address.checked_sub(*start)?).ok()?;
+            part.get(at..at + bytes.len())
+        })?;
+        bytes.copy_from_slice(found);
+        Some(())
+    }
+}
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn numbers(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A process whose second function has a padded frame. In the layout of its first place the second
+/// function lies in front of the first one.
+fn process(epoch: u64) -> Fake {
+    let description = [
+        IMAGE,
+        ARENA,
+        2 * PLACE_BYTES,
+        PLACE_BYTES,
+        2,
+        0x5000,
+        8,
+        4,
+        0x6000,
+        16,
+        0,
+        8,
+        0x8000,
+        0x400,
+        0x500,
+        0x580,
+        16,
+        16,
+    ];
+    let [first, second] = DIRECTORY_MAGIC;
+    let parts = vec![
+        (DIRECTORY, words(&[first, second, 0x2000, 0x2100, 0x10])),
+        (0x2000, words(&[1])),
+        (0x2100, words(&[0x3000])),
+        (0x3010, words(&description)),
+        (0x5000, numbers(&[9, 0x100, 9, 0x200])),
+        (0x6000, words(&[epoch, 0x9000, 0, 0])),
+        // The clone of the second function is all there is.
+        (0x8000, numbers(&[0x500, 0x500, 0x400, 0x400])),
+        (0x9000, numbers(&[1, 0, 0x300, 0x80])),
+    ];
+    Fake { parts, is_gone: Cell::new(false) }
+}
+
+fn copies() -> Copies {
+    Copies { directory: DIRECTORY, images: Vec::new() }
+}
+
+#[test]
+fn an_address_in_a_copy_is_that_in_the_original_by_its_distance_from_the_body() {
+    let (memory, mut copies) = (process(7), copies());
+    let mut original = |offset| {
+        let found = copies.original_in(&memory, ARENA + offset)?;
+        assert_eq!((found.epoch, found.image), (7, IMAGE));
+        Some(found.address - IMAGE)
+    };
+    // The first function has no check in front of its body.
+    assert_eq!(original(0x300), Some(0x100));
+    assert_eq!(original(0x305), Some(0x105));
+    // The second has one, which belongs to its first instruction.
+    assert_eq!(original(0x80), Some(0x200));
+    assert_eq!(original(0x90), Some(0x200));
+    assert_eq!(original(0x93), Some(0x203));
+    // Its unpadded clone, its full check, and the stubs of both.
+    assert_eq!(original(0x504), Some(0x204));
+    assert_eq!(original(0x410), Some(0x200));
+    assert_eq!(original(PLACE_BYTES - 32), Some(0x100));
+    assert_eq!(original(PLACE_BYTES - 1), Some(0x200));
+    // In front of all of them there is nothing.
+    assert_eq!(original(0x10), None);
+}
+
+#[test]
+fn an_address_outside_of_copies_and_a_place_never_used_are_of_no_function() {
+    let (memory, mut copies) = (process(7), copies());
+    assert_eq!(copies.original_in(&memory, IMAGE + 0x100), None);
+    assert_eq!(copies.original_in(&memory, ARENA + PLACE_BYTES + 0x300), None);
+    assert_eq!(copies.original_in(&memory, ARENA + 2 * PLACE_BYTES), None);
+}
+
+#[test]
+fn a_layout_is_known_after_its_process_has_gone_and_read_anew_when_the_place_is() {
+    let (memory, mut copies) = (process(7), copies());
+    let epoch = |copies: &mut Copies, memory: &Fake| {
+        copies.original_in(memory, ARENA + 0x300).map(|original| original.epoch)
+    };
+    assert_eq!(epoch(&mut copies, &memory), Some(7));
+    memory.is_gone.set(true);
+    assert_eq!(epoch(&mut copies, &memory), Some(7));
+    assert_eq!(epoch(&mut copies, &process(8)), Some(8));
+}
+
+#[test]
+fn a_process_whose_directory_leads_nowhere_yet_has_no_copies() {
+    let mut memory = process(7);
+    memory.parts[0].1[16..24].fill(0);
+    assert_eq!(copies().original_in(&memory, ARENA + 0x300), None);
+    memory.parts[0].1[0] = 0;
+    assert_eq!(copies().original_in(&memory, ARENA + 0x300), None);
+}

@@ -1,0 +1,45 @@
+//! What is done with the descriptors of clocks, which the crate that opens them gives as numbers.
+
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+// PERF_EVENT_IOC_PERIOD of linux/perf_event.h.
+nix::ioctl_write_ptr!(perf_event_ioc_period, b'$', 4, u64);
+
+/// Starts an interval of so many nanoseconds on the clock with this descriptor, in place of the one
+/// that runs.
+///
+/// # Errors
+/// What ioctl(2) reports.
+pub fn start_period(clock: RawFd, nanoseconds: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads eight bytes through the pointer during the call, of a value that
+    // lives until it returns.
+    unsafe { perf_event_ioc_period(clock, &raw const nanoseconds) }?;
+    Ok(())
+}
+
+/// Waits until one of these clocks has something to report, a signal comes, or the time is up.
+/// Returns the clocks whose threads have ended.
+///
+/// # Errors
+/// What poll(2) reports.
+pub fn wait(clocks: &[RawFd], timeout: Duration) -> io::Result<Vec<RawFd>> {
+    // SAFETY: the caller holds the clocks, whose descriptors stay open while this function runs.
+    let borrow = |&clock: &RawFd| unsafe { BorrowedFd::borrow_raw(clock) };
+    let mut descriptors: Vec<PollFd<'_>> =
+        clocks.iter().map(|clock| PollFd::new(borrow(clock), PollFlags::POLLIN)).collect();
+    let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+    match poll(&mut descriptors, timeout) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let hung_up = |descriptor: &PollFd<'_>| {
+        descriptor.revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
+    };
+    let ended = clocks.iter().zip(&descriptors).filter(|(_, descriptor)| hung_up(descriptor));
+    Ok(ended.map(|(&clock, _)| clock).collect())
+}

@@ -1,0 +1,164 @@
+//! What a reader of a profile has to know of it: how good its samples are, and why there are none.
+#![forbid(unsafe_code)]
+
+use super::file::Clocks;
+use super::intervals::Autocorrelation;
+use super::model::Profile;
+
+/// Sentences about a profile, one a line.
+#[must_use]
+pub fn remarks(profile: &Profile) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if profile.samples.is_empty() {
+        remarks.push(why_empty(profile));
+    }
+    let Some(end) = &profile.end else {
+        remarks
+            .push("The recording was cut off: what follows is of the time up to then.".to_owned());
+        return with_intervals(profile, remarks);
+    };
+    if let Some(outcome) = end.outcome.as_ref().filter(|outcome| *outcome != "returned 0") {
+        remarks.push(format!("The program was {}.", outcome.replace("returned", "ended with")));
+    }
+    if end.lost != 0 {
+        remarks.push(format!(
+            "{} records were lost: szc had no time to read them. Record less often (-F).",
+            end.lost
+        ));
+    }
+    if profile.header.clocks != Clocks::Processors {
+        remarks.push(short_threads(end.missed_threads, end.missed_ns));
+    }
+    if profile.header.clocks == Clocks::ThreadsInUserMode {
+        remarks.push(
+            "The kernel's share is missing: it is not shown at kernel.perf_event_paranoid of 2."
+                .to_owned(),
+        );
+    }
+    with_intervals(profile, remarks)
+}
+
+fn short_threads(threads: u64, ns: u64) -> String {
+    if threads == 0 && ns == 0 {
+        return "Each thread had a clock of its own from its beginning on.".to_owned();
+    }
+    format!(
+        "Threads had clocks of their own, which begin later than they do: {threads} threads ended \
+         before, and {:.3} s of the others were missed. Threads shorter than an interval are \
+         counted too seldom. Clocks of processors count them right: they need \
+         kernel.perf_event_paranoid of 0 or less, or CAP_PERFMON.",
+        ns as f64 / 1e9
+    )
+}
+
+fn with_intervals(profile: &Profile, mut remarks: Vec<String>) -> Vec<String> {
+    if !profile.unreadable.is_empty() {
+        remarks.push(format!(
+            "No names for what cannot be read here: {}.",
+            profile.unreadable.join(", ")
+        ));
+    }
+    if profile.unmapped != 0 {
+        remarks.push(format!(
+            "{} addresses belong to no file: code that was made at run time, or copies of a \
+             process that was gone before they were looked at.",
+            profile.unmapped
+        ));
+    }
+    let found = intervals(profile);
+    if !found.lags.is_empty() {
+        remarks.push(format!(
+            "Autocorrelation of {} intervals: {} of {} lags are within 2/√n = {:.4}, as those of \
+             random intervals are in 95 %.",
+            found.count,
+            found.within(),
+            found.lags.len(),
+            found.bound()
+        ));
+    }
+    remarks
+}
+
+/// The intervals between samples of the clocks of processors. Those of threads hold what the
+/// thread waited.
+#[must_use]
+pub fn intervals(profile: &Profile) -> Autocorrelation {
+    if profile.header.clocks != Clocks::Processors {
+        return Autocorrelation::default();
+    }
+    let differences = |times: &Vec<u64>| {
+        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect::<Vec<f64>>()
+    };
+    let series: Vec<Vec<f64>> = profile.clocks.values().map(differences).collect();
+    Autocorrelation::of(&series)
+}
+
+/// Why there are no samples, and what to do.
+fn why_empty(profile: &Profile) -> String {
+    let period = profile.header.period_ns as f64 / 1e6;
+    let Some(end) = &profile.end else {
+        return "No sample: the recording was cut off before the first one.".to_owned();
+    };
+    if end.lost != 0 {
+        return "No sample: all records were lost, because szc had no time to read them. Record \
+                less often (-F)."
+            .to_owned();
+    }
+    match end.cpu_ns {
+        Some(cpu_ns) if (cpu_ns as f64) < 3.0 * profile.header.period_ns as f64 => format!(
+            "No sample: the program took {:.3} ms of CPU time, and there is a sample every \
+             {period} ms. Record more often (-F 10000), or a longer run.",
+            cpu_ns as f64 / 1e6
+        ),
+        Some(cpu_ns) => format!(
+            "No sample, although the program took {:.3} ms of CPU time: its descendants may have \
+             left the processes that are followed, or it was in the kernel, whose share is only \
+             shown at kernel.perf_event_paranoid below 2.",
+            cpu_ns as f64 / 1e6
+        ),
+        None => format!(
+            "No sample: the process waited all the time, or took less CPU time than the interval \
+             of {period} ms. Look longer, or record more often (-F)."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::file::End;
+    use crate::profile::model::tests::profile;
+
+    fn empty(end: Option<End>) -> String {
+        remarks(&Profile { end, ..profile(&[]) }).join("\n")
+    }
+
+    #[test]
+    fn an_empty_profile_says_why_it_is_and_what_to_do() {
+        let short = End { cpu_ns: Some(800_000), ..End::default() };
+        assert!(empty(Some(short)).contains("0.800 ms of CPU time"));
+        let long = End { cpu_ns: Some(80_000_000), ..End::default() };
+        assert!(empty(Some(long)).contains("although"));
+        assert!(empty(Some(End { lost: 3, ..End::default() })).contains("all records were lost"));
+        assert!(empty(Some(End::default())).contains("waited all the time"));
+        assert!(empty(None).contains("cut off before the first one"));
+    }
+
+    #[test]
+    fn clocks_of_threads_come_with_what_they_missed() {
+        let mut found = profile(&[(0, None, &["a"])]);
+        assert_eq!(remarks(&found), [""; 0]);
+        found.header.clocks = Clocks::ThreadsInUserMode;
+        found.end = Some(End { missed_threads: 3, missed_ns: 2_000_000, ..End::default() });
+        let text = remarks(&found).join("\n");
+        assert!(text.contains("3 threads ended") && text.contains("0.002 s"), "{text}");
+        assert!(text.contains("kernel's share is missing"), "{text}");
+    }
+
+    #[test]
+    fn what_ended_badly_or_was_lost_is_said() {
+        let end = End { outcome: Some("killed by SIGSEGV".into()), lost: 7, ..End::default() };
+        let text = remarks(&Profile { end: Some(end), ..profile(&[(0, None, &["a"])]) }).join("\n");
+        assert!(text.contains("killed by SIGSEGV") && text.contains("7 records"), "{text}");
+    }
+}

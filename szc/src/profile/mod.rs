@@ -1,0 +1,94 @@
+//! `szc profile`: where the time of a program goes.
+//!
+//! `record` lets `szc-sampler` take samples and writes them to a file as they come (`file`);
+//! `report` reads the file, finds names for addresses (`symbols`), and shows what follows from that
+//! (`hotness`, `text`, `export`). What is shown is computed from the file alone, where
+//! the programs are.
+#![forbid(unsafe_code)]
+
+mod diagnostics;
+mod export;
+mod file;
+mod hotness;
+mod intervals;
+mod model;
+mod record;
+mod replay;
+mod report;
+mod share;
+mod symbol_files;
+mod symbols;
+mod text;
+
+use clap::Parser;
+
+use crate::lab::failure::Failure;
+use crate::lab::subcommand::Subcommand;
+
+const AFTER_HELP: &str = "\
+Examples:
+  szc profile record -- ./program input       1,000 samples a second at random times
+  szc profile report                          the hottest functions, with intervals
+  szc profile record -g -p 1234               a process that runs, with its callers
+  szc profile report --flame flame.svg        a flame graph
+  szc profile report --pprof - | pprof -top -
+
+Exit status: 0 done; 1 szc could not do its work; 2 usage error, or a file that is no
+profile; 4 the program failed. 128 and the number of a signal that asked to stop.";
+
+/// Options of `szc profile`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "szc profile",
+    bin_name = "szc profile",
+    no_binary_name = true,
+    about = "Samples where the time of a program goes",
+    after_help = AFTER_HELP
+)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Run a program, or look at one that runs, and sample where its threads are
+    Record(record::Options),
+    /// Show what a recorded profile says
+    Report(report::Options),
+}
+
+impl Subcommand for Options {
+    const NAME: &'static str = "profile";
+
+    fn carry_out(self, _command_line: Vec<String>) -> Result<u8, Failure> {
+        match self.action {
+            Action::Record(options) => record::record(options),
+            Action::Report(options) => report::report(&options),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_reference_has_every_option() {
+        let reference = include_str!("../../docs/src/reference.md");
+        let command = Options::command();
+        for action in command.get_subcommands() {
+            let options = action.get_arguments().filter(|argument| !argument.is_positional());
+            for option in options {
+                let long = option.get_long().expect("every option has a long name");
+                let texts = [format!("`--{long}`"), format!("`--{long} ")];
+                let is_there = texts.iter().any(|text| reference.contains(text));
+                assert!(is_there, "szc profile {} --{long}", action.get_name());
+                if let Some(short) = option.get_short() {
+                    assert!(reference.contains(&format!("`-{short}`, `--{long}")), "-{short}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A profile with names: what every form of report is made from.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::file::{self, End, Header, Line};
+use super::replay::Replay;
+use super::symbols::{Frame, Symbols};
+
+/// Index of a frame.
+pub type FrameIndex = usize;
+
+/// A profile.
+pub struct Profile {
+    /// How it was recorded.
+    pub header: Header,
+    /// How that ended; nothing if it was cut off.
+    pub end: Option<End>,
+    /// All frames that occur.
+    pub frames: Vec<Frame>,
+    /// The samples, in order of time.
+    pub samples: Vec<Sample>,
+    /// Names of threads.
+    pub threads: BTreeMap<Thread, String>,
+    /// Times of the samples of each clock, also of those elsewhere.
+    pub clocks: BTreeMap<u32, Vec<u64>>,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+    /// Samples in memory that belongs to no file.
+    pub unmapped: u64,
+}
+
+/// Process and thread.
+pub type Thread = (u32, u32);
+
+/// Where a thread was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub time: u64,
+    /// Whose.
+    pub thread: Thread,
+    /// Processor.
+    pub cpu: u32,
+    /// Epoch of the layout, if it was in a copy.
+    pub epoch: Option<u64>,
+    /// Address in the original function.
+    pub ip: u64,
+    /// Where it was, innermost first.
+    pub stack: Vec<FrameIndex>,
+}
+
+/// What the time in the kernel is shown as.
+pub const KERNEL: &str = "[kernel]";
+
+impl Profile {
+    /// Reads a profile, and finds names for its addresses.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path) -> Result<Self> {
+        let mut reading = Reading::default();
+        let header = file::read(path, |line| reading.note(line))?;
+        let mut profile = Self {
+            header,
+            end: reading.end,
+            frames: reading.frames,
+            samples: reading.samples,
+            threads: reading.threads,
+            clocks: reading.clocks,
+            unreadable: reading.symbols.unreadable().map(str::to_owned).collect(),
+            unmapped: reading.unmapped,
+        };
+        profile.unreadable.sort();
+        Ok(profile)
+    }
+
+    /// The mean interval between two samples of a clock as it was, in nanoseconds: what a sample
+    /// stands for.
+    #[must_use]
+    pub fn interval_ns(&self) -> f64 {
+        if self.header.clocks != file::Clocks::Processors {
+            // Between samples a thread may have waited.
+            return self.header.period_ns as f64;
+        }
+        let spans = self.clocks.values().filter_map(|times| {
+            let (first, last) = (times.first()?, times.last()?);
+            (times.len() > 1).then_some(((last - first) as f64, times.len() - 1))
+        });
+        let (time, count) = spans.fold((0.0, 0), |sum, span| (sum.0 + span.0, sum.1 + span.1));
+        if count == 0 { self.header.period_ns as f64 } else { time / count as f64 }
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    replay: Replay,
+    symbols: Symbols,
+    frames: Vec<Frame>,
+    indices: HashMap<Frame, FrameIndex>,
+    /// Frames by file and offset, which most samples have in common.
+    known: HashMap<(String, u64), Vec<FrameIndex>>,
+    samples: Vec<Sample>,
+    threads: BTreeMap<Thread, String>,
+    clocks: BTreeMap<u32, Vec<u64>>,
+    end: Option<End>,
+    unmapped: u64,
+}
+
+impl Reading {
+    fn note(&mut self, line: Line) {
+        self.replay.note(&line);
+        match line {
+            Line::Sample(sample) => self.sample(&sample),
+            Line::Elsewhere { cpu, time } => self.clocks.entry(cpu).or_default().push(time),
+            Line::Name { pid, tid, name, .. } => {
+                self.threads.insert((pid, tid), name);
+            }
+            Line::End(end) => self.end = Some(end),
+            Line::Map { .. } | Line::Fork { .. } | Line::Exit { .. } => {}
+        }
+    }
+
+    fn sample(&mut self, sample: &file::Sample) {
+        let thread = (sample.pid, sample.tid);
+        self.clocks.entry(sample.cpu).or_default().push(sample.time);
+        self.threads.entry(thread).or_insert_with(|| self.replay.name(sample.tid).to_owned());
+        let mut stack = Vec::new();
+        if sample.kernel {
+            stack.push(self.index(Frame::named(KERNEL, "kernel")));
+        }
+        if sample.ip != 0 {
+            stack.extend(self.frames_at(sample.pid, sample.ip));
+        }
+        for caller in &sample.callers {
+            // The call in front of the return address.
+            stack.extend(self.frames_at(sample.pid, caller - 1));
+        }
+        self.samples.push(Sample {
+            time: sample.time,
+            thread,
+            cpu: sample.cpu,
+            epoch: sample.epoch,
+            ip: sample.ip,
+            stack,
+        });
+    }
+
+    fn frames_at(&mut self, pid: u32, address: u64) -> Vec<FrameIndex> {
+        let Some((path, offset)) = self.replay.locate(pid, address) else {
+            self.unmapped += 1;
+            return vec![self.index(Frame::named("[unknown]", "[unknown]"))];
+        };
+        let key = (path.to_owned(), offset);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let frames = self.symbols.frames(path, offset);
+        let indices: Vec<FrameIndex> = frames.into_iter().map(|frame| self.index(frame)).collect();
+        self.known.insert(key, indices.clone());
+        indices
+    }
+
+    fn index(&mut self, frame: Frame) -> FrameIndex {
+        *self.indices.entry(frame).or_insert_with_key(|frame| {
+            self.frames.push(frame.clone());
+            self.frames.len() - 1
+        })
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::profile::file::Clocks;
+
+    /// Of samples given as time, epoch and stack of names, taken every millisecond.
+    pub fn profile(samples: &[(u64, Option<u64>, &[&str])]) -> Profile {
+        let mut reading = Reading::default();
+        for &(time, epoch, names) in samples {
+            let stack = names.iter().map(|name| reading.index(Frame::named(name, "a"))).collect();
+            reading.clocks.entry(0).or_default().push(time);
+            reading.samples.push(Sample {
+                time,
+                epoch,
+                thread: (7, 7),
+                stack,
+                ..Sample::default()
+            });
+        }
+        let header = Header {
+            szc_profile: file::VERSION,
+            command: vec!["./a".into()],
+            pid: 7,
+            period_ns: 1_000_000,
+            jitter: 0.3,
+            seed: 1,
+            clocks: Clocks::Processors,
+            callers: false,
+            start: 0,
+            date: "2026-01-01T00:00:00Z".into(),
+        };
+        Profile {
+            header,
+            end: Some(End::default()),
+            frames: reading.frames,
+            samples: reading.samples,
+            threads: [((7, 7), "a".to_owned())].into(),
+            clocks: reading.clocks,
+            unreadable: Vec::new(),
+            unmapped: 0,
+        }
+    }
+
+    #[test]
+    fn a_sample_stands_for_the_mean_interval_as_it_was() {
+        let found = profile(&[(0, None, &["a"]), (3_000_000, None, &["a"])]);
+        assert!((found.interval_ns() - 3e6).abs() < 1.0);
+        assert!((profile(&[]).interval_ns() - 1e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn samples_get_the_names_of_what_was_mapped_and_the_kernel_in_front() {
+        let mut reading = Reading::default();
+        let path = "/nowhere/a".to_owned();
+        reading.note(Line::Map { pid: 1, time: 0, start: 0x1000, bytes: 0x100, offset: 0, path });
+        let sample = file::Sample { pid: 1, tid: 2, ip: 0x1010, ..file::Sample::default() };
+        reading.note(Line::Sample(file::Sample { kernel: true, ..sample.clone() }));
+        reading.note(Line::Sample(file::Sample { callers: vec![0x1021], ..sample.clone() }));
+        reading.note(Line::Sample(file::Sample { ip: 0x9000, ..sample }));
+        let names = |index: usize| -> Vec<&str> {
+            let stack = reading.samples[index].stack.iter();
+            stack.map(|&frame| reading.frames[frame].function.as_str()).collect()
+        };
+        assert_eq!(names(0), [KERNEL, "[a]"]);
+        assert_eq!(names(1), ["[a]", "[a]"]);
+        assert_eq!(names(2), ["[unknown]"]);
+        assert_eq!(reading.unmapped, 1);
+    }
+}

@@ -1,0 +1,129 @@
+//! Options of `szc profile record`.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use szc_sampler::periods::MIN_PERIOD_NS;
+
+/// Options of `szc profile record`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "szc profile record [OPTIONS] -- CMD…\n       szc profile record [OPTIONS] \
+                            -p PID"
+)]
+pub struct Options {
+    /// Samples a second of each clock, on average
+    #[arg(
+        short = 'F',
+        long,
+        value_name = "HZ",
+        default_value_t = 1000.0,
+        conflicts_with = "count"
+    )]
+    freq: f64,
+
+    /// Mean interval in nanoseconds, in place of -F
+    #[arg(short, long, value_name = "NS")]
+    count: Option<u64>,
+
+    /// By how much an interval may be longer or shorter than the mean
+    #[arg(long, value_name = "SHARE", default_value = "30%", value_parser = share)]
+    pub jitter: f64,
+
+    /// Record callers, by frame pointers (programs need -fno-omit-frame-pointer)
+    #[arg(short = 'g', long)]
+    pub call_graph: bool,
+
+    /// Sample a process that runs, and its children from then on
+    #[arg(short, long, value_name = "PID", conflicts_with = "command")]
+    pub pid: Option<u32>,
+
+    /// Where the profile is written
+    #[arg(short, long, value_name = "FILE", default_value = "szc-profile.jsonl")]
+    pub output: PathBuf,
+
+    /// What intervals are drawn by [default: the time]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Use clocks of threads even where those of processors are permitted
+    #[arg(long)]
+    pub per_thread: bool,
+
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD", required_unless_present = "pid")]
+    pub command: Vec<String>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let share = percent.map(|percent| percent / 100.0).or_else(|| text.parse().ok());
+    share
+        .filter(|share| (0.0..=0.99).contains(share))
+        .ok_or_else(|| "a share from 0% to 99% is needed, such as 30%".to_owned())
+}
+
+impl Options {
+    /// Mean interval between samples of a clock.
+    ///
+    /// # Errors
+    /// It is none that kernels keep to.
+    pub fn period_ns(&self) -> Result<u64> {
+        if let Some(period) = self.count {
+            return Some(period).filter(|&period| period >= MIN_PERIOD_NS).ok_or_else(|| {
+                anyhow!("-c {period}: the kernel keeps to {MIN_PERIOD_NS} ns and more")
+            });
+        }
+        let most = 1e9 / MIN_PERIOD_NS as f64;
+        if !(0.01..=most).contains(&self.freq) {
+            return Err(anyhow!("-F {}: between 0.01 and {most} samples a second", self.freq));
+        }
+        // At most 10^11.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        Ok((1e9 / self.freq) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    #[command(no_binary_name = true)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn period(args: &[&str]) -> Result<u64> {
+        Line::try_parse_from(args)?.options.period_ns()
+    }
+
+    #[test]
+    fn the_interval_follows_from_frequency_or_count_within_what_kernels_keep_to() {
+        assert_eq!(period(&["--", "a"]).unwrap(), 1_000_000);
+        assert_eq!(period(&["-F", "100", "--", "a"]).unwrap(), 10_000_000);
+        assert_eq!(period(&["-c", "20000", "--", "a"]).unwrap(), 20_000);
+        for args in
+            [&["-F", "0", "--", "a"][..], &["-F", "1e9", "--", "a"], &["-c", "9", "-p", "1"]]
+        {
+            assert!(period(args).is_err(), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_or_a_process_is_needed_and_not_both() {
+        for args in [&[][..], &["-p", "1", "--", "a"], &["-F", "9", "-c", "20000", "-p", "1"]] {
+            assert!(Line::try_parse_from(args).is_err(), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn jitter_is_a_share_or_a_percentage_below_the_interval_itself() {
+        assert_eq!((share("30%"), share("0.3"), share("0%")), (Ok(0.3), Ok(0.3), Ok(0.0)));
+        assert!(share("100%").is_err() && share("-1%").is_err() && share("x").is_err());
+    }
+}
