@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::path::Path;
+use crate::settings::Clock;
 use core::sync::atomic::{AtomicU32, Ordering};
 use szc_sys::once::Once;
 use szc_sys::os;
@@ -16,6 +17,8 @@ pub struct Facts {
     pub seed: u64,
     /// Time between epochs; 0 if there is one only.
     pub interval_ms: u32,
+    /// What it is counted in.
+    pub clock: Clock,
     /// Code is randomized.
     pub code: bool,
     /// Code of libraries is randomized, if there are any.

@@ -7,6 +7,7 @@ use crate::facts::{self, FACTS, Facts};
 use crate::images::Images;
 use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
 use crate::reclaim;
+use crate::settings::Clock;
 use crate::state::CODE;
 use crate::{code, heap, library, stack, state};
 pub use szc_abi::text::Buffer;
@@ -80,6 +81,9 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text(",\"pid\":").decimal(u64::from(process));
     line.text(",\"seed\":").decimal(facts.seed);
     line.text(",\"interval_ms\":").decimal(u64::from(facts.interval_ms));
+    if facts.clock == Clock::Cpu {
+        line.text(",\"clock\":\"cpu\"");
+    }
     line.text(",\"randomize\":{\"code\":")
         .truth(facts.code || (facts.libraries_move && counts.libraries.moving > 0));
     line.text(",\"stack\":").truth(facts.stack);
@@ -221,6 +225,7 @@ mod tests {
             map: None,
             seed: 5,
             interval_ms: 500,
+            clock: Clock::Wall,
             code: true,
             refused: None,
             libraries_move: true,

@@ -58,6 +58,16 @@ pub enum CodeReclaim {
     Stress,
 }
 
+/// What passes between two layouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Time.
+    Wall,
+    /// Processor time of the program's threads: the same number of layouts for the same work,
+    /// however much else the machine does.
+    Cpu,
+}
+
 /// What the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
@@ -71,6 +81,8 @@ pub struct Settings<'a> {
     pub heap_seed: Option<u64>,
     /// `SZC_INTERVAL_MS`: time between epochs; 0: one layout for the whole run.
     pub interval_ms: u32,
+    /// `SZC_CLOCK`: what the interval is counted in.
+    pub clock: Clock,
     /// `SZC_CODE`: randomize code.
     pub code: bool,
     /// `SZC_STACK`: randomize the stack.
@@ -104,6 +116,7 @@ impl Default for Settings<'_> {
             stack_seed: None,
             heap_seed: None,
             interval_ms: 500,
+            clock: Clock::Wall,
             code: true,
             stack: true,
             stack_room_kib: None,
@@ -159,6 +172,13 @@ pub fn read<'a>(
                 let needed = "milliseconds from 1 to 4294967295, or 0 for one layout";
                 let value = number(value, u64::from(u32::MAX)).ok_or(bad(needed))?;
                 settings.interval_ms = value as u32;
+            }
+            b"CLOCK" => {
+                settings.clock = match value {
+                    b"wall" => Clock::Wall,
+                    b"cpu" => Clock::Cpu,
+                    _ => return Err(bad("wall or cpu")),
+                };
             }
             b"CODE_BUDGET_MIB" => {
                 let needed = "mebibytes from 1 to 1024";
@@ -251,6 +271,7 @@ mod tests {
                 c"SZC_STACK_SEED=2",
                 c"SZC_HEAP_SEED=3",
                 c"SZC_INTERVAL_MS=0",
+                c"SZC_CLOCK=cpu",
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
                 c"SZC_CODE_RECLAIM=stress",
@@ -269,6 +290,7 @@ mod tests {
         let seeds = [settings.code_seed, settings.stack_seed, settings.heap_seed];
         assert_eq!(seeds, [1, 2, 3].map(Some));
         assert_eq!((settings.interval_ms, settings.code), (0, false));
+        assert_eq!(settings.clock, Clock::Cpu);
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.stack_room_kib, Some(65_536));

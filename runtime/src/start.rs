@@ -76,6 +76,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         map,
         seed,
         interval_ms: settings.interval_ms,
+        clock: settings.clock,
         code: false,
         refused: None,
         libraries_move: settings.code,

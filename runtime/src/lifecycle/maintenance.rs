@@ -12,6 +12,7 @@ use crate::arch;
 use crate::facts::FACTS;
 use crate::os;
 use crate::reclaim::{self, Reclaimer};
+use crate::settings::Clock;
 use crate::stack;
 use crate::state::{self, CHANGES, CODE};
 use core::ffi::c_void;
@@ -132,7 +133,8 @@ extern "C" fn run() -> ! {
     let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
-    let mut pace = Pace::new(interval_ns);
+    let clock = FACTS.get().map_or(Clock::Wall, |facts| facts.clock);
+    let mut pace = Pace::new(interval_ns, clock);
     let mut next_look = os::monotonic_ns() + LOOK_NS;
     let mut epochs = Round::new();
     loop {

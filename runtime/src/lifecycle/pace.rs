@@ -1,11 +1,18 @@
-//! When the next round of epochs begins: at every interval, but not for a program that does not
+//! When the next round of epochs begins: at every interval of time, or of the program's processor
+//! time, but not for a program that does not
 //! run, less often while each layout has to be copied away from forked children, and less and less
 //! often where old layouts cannot be freed.
 #![forbid(unsafe_code)]
 
 use super::round::LOOK_NS;
 use crate::os;
+use crate::settings::Clock;
 use szc_code::sharing;
+
+/// The smallest part of an interval of processor time after which is looked again how much of it
+/// has passed: the program has no more of it than time passes for each of its threads, and less
+/// where others have its processor.
+const SMALLEST_PART: u64 = 16;
 
 /// Processor time of the program, without which a layout has not been used.
 const USED_NS: u64 = 10_000;
@@ -23,12 +30,14 @@ const SCARCE_TIMES: u64 = 4;
 
 /// The pace of rounds.
 pub struct Pace {
+    clock: Clock,
     interval_ns: u64,
     deadline_ns: u64,
     /// Time to the next look, while the program does not run.
     idle_ns: u64,
-    /// The program's processor time when the last round began.
+    /// The program's processor time when the last round began, and at the last look.
     used_ns: u64,
+    seen_ns: u64,
     /// Forks up to the last round.
     generation: u32,
     began_ns: u64,
@@ -38,12 +47,14 @@ pub struct Pace {
 
 impl Pace {
     /// The first round begins an interval from now.
-    pub fn new(interval_ns: u64) -> Self {
+    pub fn new(interval_ns: u64, clock: Clock) -> Self {
         Self {
+            clock,
             interval_ns,
             deadline_ns: os::monotonic_ns(),
             idle_ns: interval_ns,
             used_ns: 0,
+            seen_ns: 0,
             generation: sharing::generation(),
             began_ns: 0,
             scarce_since_ns: None,
@@ -56,18 +67,31 @@ impl Pace {
         self.deadline_ns
     }
 
-    /// Whether a round is to begin: the program has run in its layout.
+    /// Whether a round is to begin: the program has run in its layout, and long enough.
     pub fn begins(&mut self) -> bool {
-        let used_ns = os::cpu_ns_of_others();
-        let runs = used_ns.saturating_sub(self.used_ns) >= USED_NS;
-        if runs {
-            (self.used_ns, self.idle_ns) = (used_ns, self.interval_ns);
+        self.begins_at(os::cpu_ns_of_others())
+    }
+
+    fn begins_at(&mut self, cpu_ns: u64) -> bool {
+        let used_ns = cpu_ns.saturating_sub(self.used_ns);
+        let runs = cpu_ns.saturating_sub(self.seen_ns) >= USED_NS;
+        self.seen_ns = cpu_ns;
+        let wanted_ns = match self.clock {
+            Clock::Wall => USED_NS,
+            Clock::Cpu => self.interval_ns,
+        };
+        if used_ns >= wanted_ns {
+            (self.used_ns, self.idle_ns) = (cpu_ns, self.interval_ns);
             self.began_ns = os::monotonic_ns();
+            return true;
+        }
+        self.idle_ns = if runs && self.clock == Clock::Cpu {
+            (wanted_ns - used_ns).max(self.interval_ns / SMALLEST_PART)
         } else {
             let longest = (MAX_IDLE_TIMES * self.interval_ns).min(LOOK_NS).max(self.interval_ns);
-            self.idle_ns = (2 * self.idle_ns).min(longest);
-        }
-        runs
+            (2 * self.idle_ns).min(longest)
+        };
+        false
     }
 
     /// A round is over. `may_rest`: a later one will do. `places_left`: rounds for which there is
@@ -100,15 +124,15 @@ mod tests {
     #[test]
     fn a_process_that_does_not_run_is_looked_at_less_and_less_often() {
         const INTERVAL_NS: u64 = 1_000_000;
-        let mut pace = Pace::new(INTERVAL_NS);
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
         assert!(pace.begins(), "other threads of this test have run");
-        pace.used_ns = u64::MAX;
+        (pace.used_ns, pace.seen_ns) = (u64::MAX, u64::MAX);
         let waits = [(); 6].map(|()| {
             assert!(!pace.begins());
             pace.idle_ns / INTERVAL_NS
         });
         assert_eq!(waits, [2, 4, 8, 16, 16, 16]);
-        pace.used_ns = 0;
+        (pace.used_ns, pace.seen_ns) = (0, 0);
         assert!(pace.begins() && pace.idle_ns == INTERVAL_NS);
         let before = pace.deadline_ns;
         pace.round_over(true, None);
@@ -125,7 +149,7 @@ mod tests {
     #[test]
     fn where_layouts_cannot_be_freed_there_are_fewer_and_fewer_rounds() {
         const INTERVAL_NS: u64 = 1_000_000;
-        let mut pace = Pace::new(INTERVAL_NS);
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
         pace.generation = sharing::generation();
         pace.round_over(true, Some(100));
         assert!(pace.deadline_ns <= os::monotonic_ns(), "there is room for many");
@@ -136,5 +160,18 @@ mod tests {
             pace.round_over(true, Some(left));
             assert!(pace.next() >= now + times * INTERVAL_NS, "{left}");
         }
+    }
+
+    #[test]
+    fn an_interval_of_processor_time_passes_while_the_program_runs() {
+        const INTERVAL_NS: u64 = 16_000_000;
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Cpu);
+        let mut next = |cpu_ms: u64| (pace.begins_at(cpu_ms * 1_000_000), pace.idle_ns / 1_000_000);
+        assert_eq!(next(5), (false, 11), "as long as it takes at least");
+        assert_eq!(next(15), (false, 1));
+        assert_eq!(next(17), (true, 16));
+        assert_eq!(next(32), (false, 1), "from the last round on");
+        assert_eq!([next(32), next(32), next(32)], [(false, 2), (false, 4), (false, 8)], "idle");
+        assert_eq!(next(40), (true, 16));
     }
 }

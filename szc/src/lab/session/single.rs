@@ -16,19 +16,9 @@ use crate::samples::design::PlannedRun;
 /// somebody set.
 const SEED_VARIABLES: [&str; 4] = ["SZC_SEED", "SZC_CODE_SEED", "SZC_STACK_SEED", "SZC_HEAP_SEED"];
 
-/// Variable that sets the time between layouts.
-const INTERVAL_VARIABLE: &str = "SZC_INTERVAL_MS";
-
-/// What the runtime has without it.
-const USUAL_INTERVAL_MS: u32 = 500;
-
-/// The time between layouts for so many programs by turns, so that there are as many in the same
-/// CPU time: it passes during the turns of the others. None if the runtime is to judge the value.
-fn interval_by_turns(set: Option<String>, programs: usize) -> Option<(String, OsString)> {
-    let interval_ms = set.map_or(Ok(USUAL_INTERVAL_MS), |text| text.parse::<u32>()).ok()?;
-    let by_turns = interval_ms.saturating_mul(u32::try_from(programs).ok()?);
-    Some((INTERVAL_VARIABLE.to_owned(), by_turns.to_string().into()))
-}
+/// By turns, time passes for all programs, processor time only for the one whose turn it is: the
+/// interval between layouts is counted in that.
+const CLOCK_BY_TURNS: (&str, &str) = ("SZC_CLOCK", "cpu");
 
 /// What is executed for a run, and the variables that are its own.
 pub(super) fn start<'a>(
@@ -43,7 +33,7 @@ pub(super) fn start<'a>(
         variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
     }
     if conditions.turn.is_some() {
-        variables.extend(interval_by_turns(std::env::var(INTERVAL_VARIABLE).ok(), programs.len()));
+        variables.push((CLOCK_BY_TURNS.0.to_owned(), CLOCK_BY_TURNS.1.into()));
     }
     let invocation = Invocation {
         timeout: conditions.timeout,
@@ -76,22 +66,4 @@ pub(super) fn ended_well<'a>(
         Some(signal) => Ending::Interrupted(signal),
         None => Ending::Refused(refusal::failure(program, run, outcome, conditions.timeout)),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn by_turns_the_time_between_layouts_passes_for_all_programs() {
-        let interval = |set: Option<&str>, programs| {
-            let (name, value) = interval_by_turns(set.map(str::to_owned), programs)?;
-            assert_eq!(name, "SZC_INTERVAL_MS");
-            Some(value)
-        };
-        assert_eq!(interval(None, 2), Some("1000".into()));
-        assert_eq!(interval(Some("20"), 3), Some("60".into()));
-        assert_eq!(interval(Some("0"), 2), Some("0".into()));
-        assert_eq!(interval(Some("often"), 2), None);
-    }
 }
