@@ -24,7 +24,8 @@ RUNTIME_CRATES=(szc-abi szc-sys szc-layout szc-heap szc-stack szc-code szc-runti
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     heap-torture soak soak-stress foreign-suites cluster installation
-    many-functions relocation-cost throw-cost heap-memory heap-speed overhead levels verdicts
+    many-functions relocation-cost throw-cost profile heap-memory heap-speed overhead levels
+    verdicts
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -60,6 +61,7 @@ step_installation() { "$CAMPAIGN/install.sh"; }
 step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
+step_profile() { "$CAMPAIGN/profile.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }

@@ -17,6 +17,5 @@ pub mod event;
 mod followed;
 mod memory;
 pub mod periods;
-pub mod priority;
 pub mod recorder;
 pub mod spawn;

@@ -19,7 +19,6 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use szc_sampler::clock::{Coverage, now};
 use szc_sampler::periods::Schedule;
-use szc_sampler::priority;
 use szc_sampler::recorder::{self, Recorder};
 use szc_sampler::spawn::Held;
 
@@ -66,8 +65,6 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
         date: Timestamp::now().to_string(),
     };
     let mut recording = Recording::begin(&options.output, &header);
-    // Not before: the program would have it, too.
-    priority::raise();
     let is_own = held.is_some();
     recorder
         .follow(pid, |report| recording.put(report))
@@ -86,7 +83,8 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
         outcome: ending.outcome(),
     }));
     recording.flush();
-    finish(&recording, &options.output, ending)
+    let code = finish(&recording, &options.output, ending)?;
+    Ok(stop.signal().map_or(code, by_signal))
 }
 
 /// The program, waiting.
@@ -214,6 +212,10 @@ fn finish(recording: &Recording, output: &Path, ending: Ending) -> Result<u8, Fa
             eprintln!("szc: the program was killed by {signal}");
             Ok(EXIT_PROGRAM)
         }
-        Ending::Asked(signal) => Ok(EXIT_SIGNAL_BASE + u8::try_from(signal).unwrap_or_default()),
+        Ending::Asked(signal) => Ok(by_signal(signal)),
     }
+}
+
+fn by_signal(signal: i32) -> u8 {
+    EXIT_SIGNAL_BASE + u8::try_from(signal).unwrap_or_default()
 }

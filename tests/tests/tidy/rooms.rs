@@ -17,7 +17,6 @@ const UNSAFE: &[&str] = &[
     // Between fork and exec, and in handlers of signals.
     "szc/src/drive/interrupted.rs",
     "szc/sampler/src/descriptor.rs",
-    "szc/sampler/src/priority.rs",
     "szc/sampler/src/spawn.rs",
     "szc/src/measure/child",
     "szc/src/measure/child.rs",

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Are the samples of szc profile fair, and what do they cost? Against what programs measure of
+# themselves: pairs of threads shorter than an interval, a program in step with a clock of 10 ms.
+# The autocorrelation of the intervals. And CPU time of a program that is sampled over that of the
+# same one that is not, by turns.
+#
+#   tests/campaign/profile.sh [--pairs N]
+#
+# Without options 15 pairs (6 or more). About three minutes.
+#
+# Exit code 1 if a share of short threads is off by more than 2 points at 1,000 samples a
+# second, one of the program in step by more than 3, if fewer than 36 of 40 lags are within
+# 2/√n, or if the median of the costs is above 1.01 at 100 or 1.03 at 1,000 samples a second.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+
+pairs=15
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+    esac
+    shift 2
+done
+enough_for_interval --pairs "$pairs"
+[[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
+
+out=$CACHE/builds/profile
+mkdir -p "$out"
+cd "$out"
+for program in short-threads lockstep fib; do
+    gcc -O2 -g -pthread "$PROJECT/tests/campaign/programs/$program.c" -o "$program"
+done
+failed=0
+
+# share FIRST SECOND: the first function's percentage of the seconds of both, in profile.jsonl.
+share() {
+    "$SZC" profile report profile.jsonl --folded - |
+        awk -v first="$1" -v second="$2" '
+            $0 ~ ";" first "[ ;]" { a += $NF }
+            $0 ~ ";" second "[ ;]" { b += $NF }
+            END { print 100 * a / (a + b) }'
+}
+
+# check NAME FREQUENCY POINTS FIRST SECOND COMMAND...
+check() {
+    local name=$1 frequency=$2 points=$3 first=$4 second=$5 truth found
+    shift 5
+    truth=$("$SZC" profile record -F "$frequency" -o profile.jsonl -- "$@" 2>/dev/null)
+    found=$(share "$first" "$second")
+    printf '%-16s %5d Hz: %.2f %% of the samples, %.2f %% of the time; limit %d points\n' \
+        "$name" "$frequency" "$found" "$truth" "$points"
+    is_at_most "$(awk -v a="$found" -v b="$truth" 'BEGIN { print a > b ? a - b : b - a }')" \
+        "$points" || failed=1
+}
+
+# cost FREQUENCY LIMIT
+cost() {
+    local frequency=$1 limit=$2 pair plain sampled ratios='' median ends
+    for ((pair = 1; pair <= pairs; pair++)); do
+        plain=$({ TIMEFORMAT='%U %S' && time ./fib >/dev/null; } 2>&1 | awk '{ print $1 + $2 }')
+        "$SZC" profile record -F "$frequency" -o profile.jsonl -- ./fib >/dev/null 2>&1
+        sampled=$(tail -n 1 profile.jsonl | sed 's/.*"cpu_ns":\([0-9]*\).*/\1/')
+        ratios+=$(awk -v a="$sampled" -v b="$plain" 'BEGIN { print a / 1e9 / b }')$'\n'
+    done
+    median=$(printf %s "$ratios" | median)
+    read -ra ends < <(printf %s "$ratios" | median_interval)
+    printf 'cost at %d Hz: median %.4f, 95 %%: %.4f to %.4f, %d pairs; limit %.2f\n' \
+        "$frequency" "$median" "${ends[@]}" "$pairs" "$limit"
+    is_at_most "$median" "$limit" || failed=1
+}
+
+check 'short threads' 1000 2 longer shorter ./short-threads 8000
+check 'in step' 100 3 early late ./lockstep 6000
+lags=$("$SZC" profile report profile.jsonl | sed -n 's/^Autocorr.*: \([0-9]*\) of 40 lags.*/\1/p')
+printf 'intervals: %d of 40 lags are within 2/√n; at least 36\n' "$lags"
+[[ $lags -ge 36 ]] || failed=1
+cost 100 1.01
+cost 1000 1.03
+exit "$failed"
