@@ -45,6 +45,22 @@ pub fn program(label: &str, name: &str) -> ProgramRecord {
     }
 }
 
+/// Two programs that a harness measured, of which the second takes so many times the first's time,
+/// row by row, with about 0.3 % of noise that is none of the program.
+pub fn rows_file(rows: &[(&str, f64)], blocks: u32) -> SamplesFile {
+    let mut file = file_of(&[1000, 1000], blocks);
+    file.design.metric = Metric::Rows;
+    for run in &mut file.runs {
+        for (place, (name, ratio)) in (1..).zip(rows) {
+            let phase = f64::from(run.block * 31 + run.position * 17 + place * 7);
+            let time = 50e-9 * f64::from(place) * (0.003 * (phase * 1.7).sin()).exp();
+            let times = if run.program == 1 { *ratio } else { 1.0 };
+            run.figures.insert(format!("row:{name}"), time * times);
+        }
+    }
+    file
+}
+
 /// Blocks of all programs in order and reverse, each program with its number of milliseconds and
 /// about 1 % of noise that is no function of the program.
 pub fn file_of(milliseconds: &[u64], blocks: u32) -> SamplesFile {

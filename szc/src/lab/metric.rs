@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::measure::counters::{Event, HardwareCounters};
+use crate::measure::harness::Harness;
 use crate::measure::instrument::Instrument;
 use crate::measure::user_figure::{self, Pattern};
 use crate::measure::valgrind::{self, Simulation};
@@ -23,12 +24,17 @@ pub const NAMES: [&str; 9] = [
 /// In front of a regular expression for a figure that the program prints.
 pub const USER_PREFIX: &str = "user:";
 
+/// In front of the format of a harness, and of a colon and a regular expression for its rows: what
+/// `--harness` and `--rows` say.
+pub const HARNESS_PREFIX: &str = "harness:";
+
 /// What a value of `--metric` asks for.
 enum Choice {
     Kernel(Metric),
     Counter(Event),
     Simulation(Simulation),
     User(Pattern),
+    Harness(Harness),
 }
 
 /// Reads the value of `--metric`. Hardware counters are read in every run of any metric that does
@@ -57,6 +63,7 @@ pub fn choose(text: &str) -> Result<(Metric, Vec<Box<dyn Instrument>>), String> 
             instruments.push(Box::new(pattern));
             (figure(user_figure::NAME), instruments)
         }
+        Choice::Harness(harness) => (Metric::Rows, vec![Box::new(harness)]),
     })
 }
 
@@ -71,6 +78,9 @@ pub fn check(text: &str) -> Result<(), String> {
 fn read(text: &str) -> Result<Choice, String> {
     if let Some(pattern) = text.strip_prefix(USER_PREFIX) {
         return Pattern::new(pattern).map(Choice::User);
+    }
+    if let Some(format) = text.strip_prefix(HARNESS_PREFIX) {
+        return Harness::new(format).map(Choice::Harness);
     }
     let kernel = Metric::KERNEL.into_iter().find(|metric| metric.name() == text);
     let event = Event::ALL.into_iter().find(|event| event.name() == text);
@@ -109,6 +119,8 @@ mod tests {
         let (metric, instruments) = choose("instructions").unwrap();
         assert_eq!((metric.name(), instruments.len()), ("instructions", 1));
         assert_eq!(choose("user:([0-9]+)").unwrap().0.name(), "user");
+        assert_eq!(choose("harness:divan:^fib").unwrap().0, Metric::Rows);
+        assert!(check("harness:junit").unwrap_err().contains("catch2"));
     }
 
     #[test]

@@ -21,11 +21,13 @@ use crate::samples::{Command, Metric};
 
 /// What an interrupted experiment has in its file: options that cannot be given again to go on with
 /// it.
-pub(super) const FIXED_BY_A_FILE: [&str; 25] = [
+pub(super) const FIXED_BY_A_FILE: [&str; 27] = [
     "commands",
     "seed",
     "json",
     "metric",
+    "harness",
+    "rows",
     "warmup",
     "shuffle",
     "no_shuffle",
@@ -64,6 +66,15 @@ pub struct CommonOptions {
     /// hardware counter [default: cpu]
     #[arg(long, value_name = "METRIC", value_parser = metric::parse)]
     pub metric: Option<String>,
+
+    /// Read the benchmarks that each command measures itself, and judge every one of them:
+    /// google-benchmark, criterion, divan, nanobench, catch2, pytest, hyperfine, or auto
+    #[arg(long, value_name = "FORMAT", value_parser = parse_harness, conflicts_with = "metric")]
+    pub harness: Option<String>,
+
+    /// With --harness: only benchmarks whose name matches
+    #[arg(long, value_name = "REGEX", requires = "harness")]
+    pub rows: Option<String>,
 
     /// Runs of each program before the first block, not recorded
     #[arg(long, value_name = "N", default_value = "1")]
@@ -208,6 +219,10 @@ impl CommonOptions {
     /// # Errors
     /// Those of [`MetricChoice::new`].
     pub fn metric_choice(&self) -> Result<MetricChoice> {
+        if let Some(harness) = &self.harness {
+            let rows = self.rows.as_ref().map_or(String::new(), |rows| format!(":{rows}"));
+            return MetricChoice::new(&format!("{}{harness}{rows}", metric::HARNESS_PREFIX));
+        }
         MetricChoice::new(self.metric.as_deref().unwrap_or(USUAL_METRIC))
     }
 
@@ -228,7 +243,9 @@ impl CommonOptions {
         Ok(Conditions {
             // Who prints a figure of its own prints another one in each run.
             check_output: self.check_output
-                || !(self.no_check_output || metric.name() == user_figure::NAME),
+                || !(self.no_check_output
+                    || metric.name() == user_figure::NAME
+                    || metric == Metric::Rows),
             metric,
             timeout: self.timeout,
             cpu: self.cpu,
@@ -284,6 +301,12 @@ impl CommonOptions {
             ..design
         })
     }
+}
+
+/// For clap: whether there is such a harness.
+fn parse_harness(text: &str) -> Result<String, String> {
+    let name = if text.contains(':') { "" } else { text };
+    metric::check(&format!("{}{name}", metric::HARNESS_PREFIX)).map(|()| text.to_owned())
 }
 
 fn list(numbers: &[usize]) -> String {

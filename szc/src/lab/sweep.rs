@@ -41,6 +41,12 @@ impl Subcommand for Options {
     }
 
     fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        if self.common.harness.is_some() {
+            return Err(Failure::Usage(anyhow!(
+                "a sweep has one figure of each program, and a harness many: compare two levels \
+                 with szc compare --harness"
+            )));
+        }
         let sweep = match &self.resume {
             Some(path) => {
                 resume::rest_of(path, command_line, self.common.quiet).map_err(Failure::Usage)?

@@ -9,6 +9,7 @@
 pub mod child;
 pub mod counters;
 mod descendants;
+pub mod harness;
 pub mod instrument;
 pub mod lane;
 pub mod machine;

@@ -16,6 +16,7 @@ pub mod plot;
 pub mod price;
 pub mod progress;
 pub mod remarks;
+pub mod rows;
 pub mod sentence;
 pub mod suite;
 pub mod suite_sentences;

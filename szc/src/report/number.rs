@@ -21,6 +21,8 @@ pub fn quantities_like<const N: usize>(
     let (scale, unit) = match metric.kind() {
         Kind::Time if smallest >= 1.0 => (1.0, "s"),
         Kind::Time if smallest >= 1e-3 => (1e-3, "ms"),
+        // Of rows of harnesses; CPU time may be nothing at all.
+        Kind::Time if smallest > 0.0 && smallest < 1e-6 => (1e-9, "ns"),
         Kind::Time => (1e-6, "µs"),
         Kind::Memory if smallest >= 1_073_741_824.0 => (1_073_741_824.0, "GiB"),
         Kind::Memory if smallest >= 1_048_576.0 => (1_048_576.0, "MiB"),

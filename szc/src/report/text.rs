@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::number::{decimals_for, percent, quantities, quantities_like, range};
+use super::rows;
 use super::sentence::{no_verdict, remarks_on};
 use crate::results::comparison::Judged;
 use crate::samples::{
@@ -11,6 +12,9 @@ use crate::samples::{
 /// The verdict sentences on the deciding metric, one for each program but the references.
 #[must_use]
 pub fn verdicts(file: &SamplesFile) -> Vec<String> {
+    if rows::decide(file) {
+        return rows::verdicts(file);
+    }
     let sentences: Vec<String> =
         file.deciding_results().map(|result| result.sentence.clone()).collect();
     if sentences.is_empty() { vec![no_verdict(file)] } else { sentences }
@@ -25,7 +29,7 @@ pub fn comparison_table(file: &SamplesFile) -> String {
     }
     if file.programs.len() == 2 {
         let label = |program: usize| file.programs[program].title_label();
-        let mut rows = vec![
+        let mut lines = vec![
             [
                 String::new(),
                 format!("{} median", label(0)),
@@ -38,37 +42,45 @@ pub fn comparison_table(file: &SamplesFile) -> String {
         ];
         for result in &file.results {
             let [reference, program] = quantities(&result.metric, result.medians);
-            let mut row = vec![result.metric.title().to_owned(), reference, program];
+            let title = printable(result.metric.title());
+            let mut row = vec![title, reference, program];
             row.extend(judgement(result));
-            rows.push(row);
+            lines.push(row);
         }
-        return align(&rows);
+        return align(&lines);
     }
-    let mut rows = vec![
+    let mut lines = vec![
         ["", "median", "ratio", "interval", "verdict", "n", "p (Holm)"].map(str::to_owned).to_vec(),
     ];
+    let title = |result: &ResultRecord, program: usize| {
+        if matches!(result.metric, Metric::Row(_)) {
+            rows::title(file, &ResultRecord { program, ..result.clone() })
+        } else {
+            file.programs[program].title()
+        }
+    };
     let mut reference = None;
     for result in file.deciding_results() {
         let [of_reference, of_program] = quantities(&result.metric, result.medians);
-        if reference != Some(result.reference) {
-            reference = Some(result.reference);
-            rows.push(vec![
-                file.programs[result.reference].title(),
+        if reference != Some((result.reference, &result.metric)) {
+            reference = Some((result.reference, &result.metric));
+            lines.push(vec![
+                title(result, result.reference),
                 of_reference,
                 "1".to_owned(),
                 String::new(),
                 "reference".to_owned(),
             ]);
         }
-        let mut row = vec![file.programs[result.program].title(), of_program];
+        let mut row = vec![title(result, result.program), of_program];
         row.extend(judgement(result));
         row.push(match result.p_adjusted {
             p if p < 0.0001 => "<0.0001".to_owned(),
             p => format!("{p:.4}"),
         });
-        rows.push(row);
+        lines.push(row);
     }
-    align(&rows)
+    align(&lines)
 }
 
 /// Ratio, interval, verdict and n.
@@ -132,8 +144,12 @@ fn summary_row(summary: &SummaryRecord) -> Vec<String> {
 /// metrics that could not be compared.
 #[must_use]
 pub fn remarks(file: &SamplesFile) -> Vec<String> {
-    let mut remarks: Vec<String> =
-        file.deciding_results().flat_map(|result| remarks_on(file, result)).collect();
+    let mut remarks: Vec<String> = if rows::decide(file) {
+        // What single rows look like is in the file: sixty rows would have as many remarks.
+        rows::left_out(file)
+    } else {
+        file.deciding_results().flat_map(|result| remarks_on(file, result)).collect()
+    };
     remarks.dedup();
     let design = &file.design;
     let stopped = matches!(file.ended, EndedRecord::Interrupted { .. } | EndedRecord::Unfinished);
@@ -145,7 +161,8 @@ pub fn remarks(file: &SamplesFile) -> Vec<String> {
         ));
     }
     if design.complete_blocks as usize >= design.min_blocks() && file.command != Command::Run {
-        for metric in file.metrics() {
+        let by_itself = |metric: &Metric| !matches!(metric, Metric::Rows | Metric::Row(_));
+        for metric in file.metrics().into_iter().filter(by_itself) {
             // What SPEC's tools measured has no CPU time at all, which is nobody's clock.
             let is_there =
                 file.was_measured() || file.runs.iter().any(|run| run.value(&metric) > 0.0);

@@ -12,6 +12,7 @@ use szc_stats::median_check::median_check;
 use szc_stats::planning::Rule;
 
 use super::diagnostics::diagnostics;
+use super::rows::{self, RowQuestion};
 use super::slowest::slowest_ratio;
 use crate::samples::design::Arrangement;
 use crate::samples::sample::{block_log_ratios, values_of};
@@ -159,19 +160,40 @@ pub fn results(file: &SamplesFile) -> Vec<ResultRecord> {
         for pairs in families(file) {
             // In a suite, every workload has as many blocks as were measured of it.
             let blocks = blocks_of(file, &pairs).min(blocks);
-            let Some(lists) = log_ratios(&file.runs, blocks, &pairs, &metric) else {
+            let Some((questions, lists)) = questions(file, blocks, &pairs, &metric) else {
                 continue;
             };
             let Some(judged) = judge(&criteria, &metric, &lists) else {
                 continue;
             };
-            for ((pair, judged), list) in pairs.iter().zip(&judged).zip(&lists) {
-                let record = record(file, &criteria, &metric, *pair, judged, list);
+            for (((pair, metric), judged), list) in questions.iter().zip(&judged).zip(&lists) {
+                let record = record(file, &criteria, metric, *pair, judged, list);
                 records.extend(record.map(|record| ResultRecord { deciding, ..record }));
             }
         }
     }
     records
+}
+
+/// What is asked of some programs by a metric, and its log ratios. All rows of a harness together
+/// are a question of each; where they decide, none is asked again by itself.
+fn questions(
+    file: &SamplesFile,
+    blocks: u32,
+    pairs: &[(usize, usize)],
+    metric: &Metric,
+) -> Option<(Vec<RowQuestion>, Vec<Vec<f64>>)> {
+    match metric {
+        Metric::Rows => {
+            let (questions, lists) = rows::answers(&file.runs, blocks, pairs);
+            (!questions.is_empty()).then_some((questions, lists))
+        }
+        Metric::Row(_) if file.design.metric == Metric::Rows => None,
+        metric => {
+            let lists = log_ratios(&file.runs, blocks, pairs, metric)?;
+            Some((pairs.iter().map(|pair| (*pair, metric.clone())).collect(), lists))
+        }
+    }
 }
 
 /// Blocks in which the programs of a family ran: up to the last one that all of them reached.

@@ -4,12 +4,15 @@
 use szc_stats::data::DataError;
 use szc_stats::decision::{Estimate, compare, gate};
 use szc_stats::describe::{mean, median, standard_deviation};
+use szc_stats::family::holm_divisors;
 use szc_stats::fixed::CONFIDENCE;
 use szc_stats::groups::{Welch, welch};
+use szc_stats::multiplicity::holm;
 use szc_stats::planning::Rule;
 
 use super::comparison::{Criteria, criteria_of};
 use super::diagnostics::diagnostics;
+use super::rows;
 use super::slowest::slowest_ratio;
 use super::summary::layout_means;
 use crate::samples::{Metric, ResultRecord, SamplesFile, Verdict};
@@ -22,24 +25,53 @@ const CERTAIN: &str = "difference of values that are the same in all layouts, un
 /// logarithms over layouts. Metrics that are zero are left out.
 #[must_use]
 pub fn group_results(file: &SamplesFile) -> Vec<ResultRecord> {
-    file.metrics().iter().filter_map(|metric| group_result(file, metric)).collect()
+    let by_rows = file.design.metric == Metric::Rows;
+    let others = file.metrics().into_iter().filter_map(|metric| match metric {
+        Metric::Rows | Metric::Row(_) if by_rows => None,
+        metric => group_result(file, &metric, metric == file.design.metric, CONFIDENCE),
+    });
+    let rows = if by_rows { row_results(file) } else { Vec::new() };
+    rows.into_iter().chain(others).collect()
 }
 
-fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
+/// Each row of a harness that both programs have; all share one error rate by Holm's procedure.
+fn row_results(file: &SamplesFile) -> Vec<ResultRecord> {
+    let questions = rows::questions(&file.runs, file.design.complete_blocks, &[(0, 1)]);
+    let result = |row: &Metric, confidence| group_result(file, row, true, confidence);
+    let first: Vec<(Metric, ResultRecord)> = questions
+        .into_iter()
+        .filter_map(|(_, row)| result(&row, CONFIDENCE).map(|found| (row, found)))
+        .collect();
+    let p: Vec<f64> = first.iter().map(|(_, found)| found.p).collect();
+    let Ok(adjusted) = holm(&p) else { return Vec::new() };
+    let shared = first.iter().zip(holm_divisors(&p)).zip(adjusted);
+    let judged = shared.filter_map(|(((row, _), divisor), p_adjusted)| {
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / divisor as f64;
+        let found = result(row, confidence)?;
+        Some(ResultRecord { p_adjusted, ..found })
+    });
+    judged.collect()
+}
+
+fn group_result(
+    file: &SamplesFile,
+    metric: &Metric,
+    deciding: bool,
+    confidence: f64,
+) -> Option<ResultRecord> {
     let values = [0, 1].map(|program| layout_means(file, program, metric));
     if values.iter().flatten().any(|value| *value <= 0.0) {
         return None;
     }
     let [one, other] =
         values.each_ref().map(|list| list.iter().map(|value| value.ln()).collect::<Vec<f64>>());
-    let (found, method) = match welch(&one, &other, CONFIDENCE) {
+    let (found, method) = match welch(&one, &other, confidence) {
         Ok(found) => (found, WELCH),
         Err(DataError::NoSpread) => (Welch::certain(mean(&other)? - mean(&one)?), CERTAIN),
         Err(_) => return None,
     };
     // A pair of layouts, one of each program, differs by this much.
     let spread = standard_deviation(&one)?.hypot(standard_deviation(&other)?);
-    let deciding = *metric == file.design.metric;
     let Criteria { gate: is_gate, tolerance, .. } = criteria_of(file);
     let estimate = Estimate {
         rule: Rule::Fixed,
@@ -48,7 +80,7 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         blocks: one.len().min(other.len()),
         layouts: one.len().min(other.len()),
         interval: found.interval,
-        alpha: 1.0 - CONFIDENCE,
+        alpha: 1.0 - confidence,
     };
     let (verdict, blocks_needed) = if is_gate && deciding {
         let found = gate(&estimate, tolerance);
@@ -72,7 +104,7 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         medians: [median(&values[0])?, median(&values[1])?],
         ratio: ratio(found.difference),
         interval: [ratio(found.interval.lower), ratio(found.interval.upper)],
-        confidence: CONFIDENCE,
+        confidence,
         mean_log_ratio: found.difference,
         sd_log_ratio: spread,
         p: found.p,
@@ -85,4 +117,31 @@ fn group_result(file: &SamplesFile, metric: &Metric) -> Option<ResultRecord> {
         mean_and_median_disagree: false,
         diagnostics: diagnostics(&[]),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::rows_file;
+    use crate::samples::design::Arrangement;
+
+    #[test]
+    fn rows_measured_apart_share_one_error_rate() {
+        let mut file = rows_file(&[("a", 1.0), ("b", 1.1), ("c", 1.0)], 20);
+        file.design.plan.arrangement = Arrangement::Groups;
+        for run in file.runs.iter_mut().filter(|run| run.program == 1) {
+            run.figures.insert("row:new".to_owned(), 1.0);
+        }
+        let found = group_results(&file);
+        let deciding: Vec<(&str, Verdict)> = found
+            .iter()
+            .filter(|record| record.deciding)
+            .map(|record| (record.metric.title(), record.verdict))
+            .collect();
+        let expected =
+            [("a", Verdict::Equivalent), ("b", Verdict::Slower), ("c", Verdict::Equivalent)];
+        assert_eq!(deciding, expected);
+        assert!((found[1].confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-12);
+        assert!(found[0].confidence > 0.95 && found[0].p_adjusted >= found[0].p);
+    }
 }

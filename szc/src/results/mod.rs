@@ -1,8 +1,9 @@
 //! Results: computed from the runs of a samples file, never from anything else.
 //!
 //! `comparison` judges programs against their references, `groups` those without common blocks,
-//! `summary` looks at each program by itself, `suite` at levels over all programs, and `machines`
-//! at what several machines measured. Sentences and tables about them are the report's.
+//! `rows` finds what of a harness can be compared, `summary` looks at each program by itself,
+//! `suite` at levels over all programs, and `machines` at what several machines measured. Sentences
+//! and tables about them are the report's.
 #![forbid(unsafe_code)]
 
 mod analysis;
@@ -11,6 +12,7 @@ pub mod comparison;
 pub mod diagnostics;
 pub mod groups;
 pub mod machines;
+pub mod rows;
 pub mod slowest;
 pub mod suite;
 pub mod summary;

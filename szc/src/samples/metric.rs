@@ -21,7 +21,17 @@ pub enum Metric {
     Rss,
     /// A figure that samples carry by name.
     Figure(String),
+    /// All rows of a harness together: the geometric mean of their times.
+    Rows,
+    /// One row of a harness, by the name of its figure: [`ROW_PREFIX`] and the row's.
+    Row(String),
 }
+
+/// What the name of a row's figure begins with.
+pub const ROW_PREFIX: &str = "row:";
+
+/// Longer names of rows are refused.
+const MAX_ROW_BYTES: usize = 1024;
 
 /// How a metric is spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +58,7 @@ impl Metric {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Cpu | Self::Wall => Kind::Time,
+            Self::Cpu | Self::Wall | Self::Rows | Self::Row(_) => Kind::Time,
             Self::Rss => Kind::Memory,
             Self::Figure(_) => Kind::Count,
         }
@@ -58,7 +68,7 @@ impl Metric {
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
-            Self::Cpu | Self::Wall => "s",
+            Self::Cpu | Self::Wall | Self::Rows | Self::Row(_) => "s",
             Self::Rss => "bytes",
             Self::Figure(name) => match name.as_str() {
                 "instructions" | "retired-instructions" => "instructions",
@@ -84,6 +94,8 @@ impl Metric {
                 "user" => "the program's own figure",
                 other => other,
             },
+            Self::Rows => "mean of rows",
+            Self::Row(name) => name.strip_prefix(ROW_PREFIX).unwrap_or(name),
         }
     }
 
@@ -94,7 +106,18 @@ impl Metric {
             Self::Cpu => "cpu",
             Self::Wall => "wall",
             Self::Rss => "rss",
-            Self::Figure(name) => name,
+            Self::Rows => "rows",
+            Self::Figure(name) | Self::Row(name) => name,
+        }
+    }
+
+    /// The metric of a figure that a sample carries.
+    #[must_use]
+    pub fn of_figure(name: &str) -> Self {
+        if name.starts_with(ROW_PREFIX) {
+            Self::Row(name.to_owned())
+        } else {
+            Self::Figure(name.to_owned())
         }
     }
 }
@@ -113,6 +136,13 @@ impl FromStr for Metric {
             "cpu" => Self::Cpu,
             "wall" => Self::Wall,
             "rss" => Self::Rss,
+            "rows" => Self::Rows,
+            row if row.starts_with(ROW_PREFIX) => {
+                if row.len() > MAX_ROW_BYTES || row.chars().any(char::is_control) {
+                    return Err("the name of a row has control characters, or is too long".into());
+                }
+                Self::Row(row.to_owned())
+            }
             figure => {
                 let plain = |character: char| {
                     character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-'
@@ -148,7 +178,9 @@ mod tests {
 
     #[test]
     fn the_text_form_is_read_back() {
-        for text in ["cpu", "wall", "rss", "instructions", "user", "simulated-cycles"] {
+        for text in
+            ["cpu", "rss", "instructions", "user", "simulated-cycles", "rows", "row:BM_Sort<int>/8"]
+        {
             let metric: Metric = text.parse().unwrap();
             assert_eq!(metric.to_string(), text);
             let json = serde_json::to_string(&metric).unwrap();
@@ -159,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_no_plain_name_is_no_metric() {
-        for text in ["", "CPU", "a b", "\u{1b}[31m", "<script>", &"x".repeat(65)] {
+        for text in ["", "CPU", "a b", "\u{1b}[31m", "<script>", &"x".repeat(65), "row:\u{7}"] {
             assert!(text.parse::<Metric>().is_err(), "{text:?}");
         }
     }

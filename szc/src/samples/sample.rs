@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use szc_stats::describe::mean;
 use szc_stats::fixed::ROUNDING;
 
-use super::metric::Metric;
+use super::metric::{Metric, ROW_PREFIX};
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,14 @@ impl Sample {
             Metric::Cpu => self.user_us.saturating_add(self.sys_us) as f64 / 1e6,
             Metric::Wall => self.wall_ns as f64 / 1e9,
             Metric::Rss => self.max_rss_kib as f64 * 1024.0,
-            Metric::Figure(name) => self.figures.get(name).copied().unwrap_or(0.0),
+            Metric::Figure(name) | Metric::Row(name) => {
+                self.figures.get(name).copied().unwrap_or(0.0)
+            }
+            Metric::Rows => {
+                let rows = self.figures.iter().filter(|(name, _)| name.starts_with(ROW_PREFIX));
+                let logarithms: Vec<f64> = rows.map(|(_, value)| value.ln()).collect();
+                mean(&logarithms).map_or(0.0, f64::exp)
+            }
         }
     }
 }
@@ -67,7 +74,7 @@ pub fn metrics_of(samples: &[Sample]) -> Vec<Metric> {
     let mut figures: Vec<&String> = samples.iter().flat_map(|run| run.figures.keys()).collect();
     figures.sort();
     figures.dedup();
-    let figures = figures.into_iter().cloned().map(Metric::Figure);
+    let figures = figures.into_iter().map(|name| Metric::of_figure(name));
     Metric::KERNEL.into_iter().chain(figures).collect()
 }
 

@@ -92,6 +92,9 @@ fn forbidden(design: &Design, conditions: &Conditions) -> Option<&'static str> {
         Metric::Figure(name) if name == "instructions" || name == "simulated-cycles" => {
             return Some("what is simulated does not depend on the machine");
         }
+        Metric::Rows | Metric::Row(_) => {
+            return Some("a harness measures time, which passes during the turns of the others");
+        }
         Metric::Cpu | Metric::Rss | Metric::Figure(_) => {}
     }
     (conditions.prepare.is_some() || conditions.cleanup.is_some())

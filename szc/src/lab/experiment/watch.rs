@@ -15,9 +15,10 @@ use crate::report::price::expectation;
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
 use crate::results::comparison::{Criteria, criteria_of, judge};
+use crate::results::rows::{self, RowQuestion};
 use crate::samples::design::Design;
 use crate::samples::sample::log_ratios_of;
-use crate::samples::{Command, RuleRecord, Sample, SamplesFile};
+use crate::samples::{Command, Metric, RuleRecord, Sample, SamplesFile};
 
 /// When to stop, and by what rule to judge.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +62,8 @@ pub(in crate::lab) struct Watch<'a> {
     stopping: Stopping,
     criteria: Criteria,
     pairs: Vec<(usize, usize)>,
+    /// What is asked: each pair by the deciding metric, or each row of a harness in each pair.
+    questions: Vec<RowQuestion>,
     started: Instant,
     saved: Instant,
     /// When the block under way began.
@@ -94,13 +97,20 @@ impl<'a> Watch<'a> {
             progress.advance();
         }
         let now = Instant::now();
+        let pairs: Vec<_> = (1..file.programs.len()).map(|program| (0, program)).collect();
+        let metric = file.design.metric.clone();
         Self {
             progress,
             design,
             stopping,
             criteria: criteria_of(file),
             log_ratios: Some(vec![Vec::new(); file.programs.len().saturating_sub(1)]),
-            pairs: (1..file.programs.len()).map(|program| (0, program)).collect(),
+            pairs: pairs.clone(),
+            questions: if metric == Metric::Rows {
+                Vec::new()
+            } else {
+                pairs.into_iter().map(|pair| (pair, metric.clone())).collect()
+            },
             started: now,
             saved: now,
             block_began: now,
@@ -147,8 +157,8 @@ impl<'a> Watch<'a> {
         let needed = judged.iter().filter_map(|judged| judged.blocks_needed).max();
         if let Some(judged) = judged.get(shown) {
             let label = |program: usize| self.file.programs[program].title_label();
-            let (reference, program) = self.pairs[shown];
-            let labels = (&*label(reference), &*label(program));
+            let ((reference, program), metric) = &self.questions[shown];
+            let labels = (&*label(*reference), &*label(*program));
             let estimate = running_estimate(metric, labels, judged);
             self.progress.show(estimate + &self.expect(blocks, needed));
         }
@@ -209,9 +219,15 @@ impl<'a> Watch<'a> {
 
     /// Adds the log ratios of the blocks that are complete since the last look.
     fn see_blocks(&mut self, blocks: u32, samples: &[Sample]) {
-        let metric = &self.file.design.metric;
+        if self.file.design.metric == Metric::Rows {
+            // A row may be missing in any run, and is then no question any more.
+            let (questions, lists) = rows::answers(samples, blocks, &self.pairs);
+            self.log_ratios = (!questions.is_empty()).then_some(lists);
+            self.questions = questions;
+            return;
+        }
         let extended = |lists: &mut Vec<Vec<f64>>| {
-            for (list, (reference, program)) in lists.iter_mut().zip(&self.pairs) {
+            for (list, ((reference, program), metric)) in lists.iter_mut().zip(&self.questions) {
                 let seen = u32::try_from(list.len()).ok()?;
                 let new = log_ratios_of(samples, seen..blocks, *reference, *program, metric)?;
                 list.extend(new);

@@ -157,6 +157,10 @@ pub(super) fn too_short(program: &Program, metric: &Metric) -> String {
             "{title} has no figure called {name}, or it is not positive\n  needed: a metric that \
              is positive in every run\n  next: choose another one with --metric"
         ),
+        Metric::Rows | Metric::Row(_) => format!(
+            "{title} has no row with a time\n  needed: a harness that measures one benchmark at \
+             least\n  next: look at what the command prints, and at --rows"
+        ),
         Metric::Cpu | Metric::Wall | Metric::Rss => format!(
             "{title} is too short to measure by {}: the kernel accounts none to it\n  needed: a \
              run of some milliseconds at least, better a second\n  next: give it more work, or add \
