@@ -59,7 +59,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 17] = [
+static SUBCOMMANDS: [CliCommand; 18] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -79,6 +79,11 @@ static SUBCOMMANDS: [CliCommand; 17] = [
         Measure,
         "--flags=F,G -- 'A' …",
         "levels of a parameter over several programs",
+    ),
+    CliCommand::of::<lab::bias::Options>(
+        Measure,
+        "-- 'A' ['B']",
+        "is the answer an artefact of the setup, and why?",
     ),
     CliCommand::of::<profile::Options>(
         Measure,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use szc_tests::tools::{Place, szc};
 
 /// Subcommands whose output depends on how fast a machine is.
-const MEASURING: [&str; 6] = ["compare", "run", "gate", "sweep", "baseline", "history"];
+const MEASURING: [&str; 7] = ["compare", "run", "gate", "sweep", "bias", "baseline", "history"];
 
 /// A command, where it stands, and what is below it.
 struct Shown {

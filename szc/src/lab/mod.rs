@@ -8,6 +8,7 @@
 
 pub mod analysis;
 pub mod baseline;
+pub mod bias;
 pub mod build;
 #[cfg(test)]
 mod calibration;

@@ -36,6 +36,22 @@ pub(super) fn rest_of(
     command_line: Vec<String>,
 ) -> Result<Experiment> {
     let (file, programs) = reopened(command, path)?;
+    let rest = continued(file, programs, path, budget, command_line)?;
+    Ok(Experiment { json: Some(path.to_owned()), ..rest })
+}
+
+/// What is left of the experiment that `file`, called `path` in errors, has the beginning of.
+///
+/// # Errors
+/// When it cannot go on.
+pub(super) fn continued(
+    file: SamplesFile,
+    programs: Vec<Program>,
+    path: &Path,
+    budget: Option<Budget>,
+    command_line: Vec<String>,
+) -> Result<Experiment> {
+    let command = file.command;
     if file.design.plan.arrangement == Arrangement::Groups {
         bail!("{} joins two measurements: go on with those", path.display());
     }
@@ -73,8 +89,12 @@ pub(super) fn rest_of(
     Ok(Experiment {
         schedule: schedule_of(&file),
         stopping,
-        json: Some(path.to_owned()),
-        earlier: Some(SamplesFile { results: Vec::new(), summaries: Vec::new(), ..file }),
+        earlier: Some(SamplesFile {
+            results: Vec::new(),
+            summaries: Vec::new(),
+            bias: None,
+            ..file
+        }),
         ..Experiment::new(command, command_line, programs, plan, measurement)
     })
 }

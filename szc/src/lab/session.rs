@@ -162,6 +162,7 @@ fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> 
             seed: sample.seed,
             padding_bytes: None,
             addresses: None,
+            setup: None,
         };
         Some(Reference { sha256: sample.stdout_sha256.clone(), run })
     };
@@ -307,7 +308,10 @@ impl Session<'_> {
         if let Some(principal) = log.principal(pid) {
             state.last_log = Some(principal.clone());
         }
-        if state.not_randomized.is_none()
+        if self.task.design.setups.is_some() {
+            // One layout is what it is about.
+            state.not_randomized = state.not_randomized.take().or(log.why_not_randomized(run.seed));
+        } else if state.not_randomized.is_none()
             && let Some(reason) = log.why_not_randomized(run.seed)
         {
             self.observer.warning(&refusal::one_layout_only(&program.title(), &reason));

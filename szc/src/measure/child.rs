@@ -13,6 +13,7 @@
 mod bases;
 mod probe;
 mod slice;
+mod start;
 
 pub use self::bases::limit_at_exec;
 pub use self::probe::{grants_slices, has_code_membarrier};
@@ -184,7 +185,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
     }
     let affinity = invocation.cpu.map(only_cpu).transpose()?;
     let (slice, addresses) = (invocation.slice, invocation.addresses);
-    let limits = addresses.map_or(Ok(None), bases::limits)?;
+    let preparation = addresses.map_or(Ok(None), bases::preparation)?;
     let prepare = move || {
         if let Some(set) = &affinity {
             sched_setaffinity(Pid::from_raw(0), set)?;
@@ -192,7 +193,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         if let Some(slice) = slice {
             slice::ask_for(slice);
         }
-        addresses.map_or(Ok(()), |_| bases::prepare(limits))
+        addresses.map_or(Ok(()), |_| bases::prepare(preparation))
     };
     // SAFETY: the closure makes system calls and allocates nothing, so it is safe between fork and
     // exec; its presence is what makes the standard library fork, not vfork.
@@ -200,8 +201,8 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
 
     let started = Instant::now();
     let mut child = command.spawn()?;
-    let released = match limits {
-        Some(limits) => bases::release(child.id().cast_signed(), limits),
+    let released = match preparation {
+        Some(preparation) => bases::release(child.id().cast_signed(), preparation),
         None => Ok(()),
     };
     let watched = released.and_then(|()| watch(&mut child, started, invocation, stop));

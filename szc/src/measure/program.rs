@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use super::child::limit_at_exec;
 use crate::samples::Executable;
 use crate::samples::design::PlannedRun;
+use crate::samples::setups::FILLING_VARIABLE;
 
 /// Unquoted, these mean something to a shell (`=` and keywords are looked for apart).
 const SHELL_CHARACTERS: &str = "|&;<>()$`*?[]{}#~!\n";
@@ -94,6 +95,10 @@ impl Program {
             Some(bytes) => format!(" {PADDING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
             None => String::new(),
         };
+        let filling = run.setup.map_or_else(String::new, |setup| match setup.variables_bytes() {
+            [_, 0] => format!(" {FILLING_VARIABLE}="),
+            [_, bytes] => format!(" {FILLING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
+        });
         let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
         let place = self.folder.as_ref().map_or_else(String::new, |folder| {
             format!("cd {} && ", quoted(&folder.display().to_string()))
@@ -110,7 +115,9 @@ impl Program {
                 limit = format!("ulimit -S -s {} && ", bytes / 1024);
             }
         }
-        format!("{limit}{place}SZC_SEED={seed}{padding}{without_aslr} {command} </dev/null")
+        format!(
+            "{limit}{place}SZC_SEED={seed}{padding}{filling}{without_aslr} {command} </dev/null"
+        )
     }
 
     /// The file that is executed, looked up in PATH; `None` when it is not found
@@ -330,7 +337,7 @@ mod tests {
     #[test]
     fn the_reproduction_has_the_addresses_of_the_run() {
         let program = Program::new(0, None, "true").unwrap();
-        let addresses = Some(Addresses { mapping_pages: Some(16) });
+        let addresses = Some(Addresses { mapping_pages: Some(16), lowered_bytes: 0 });
         let text = program.reproduction(&PlannedRun { addresses, ..run(7, None) });
         let behind_limit = "SZC_SEED=7 setarch -R true </dev/null";
         match stack_limit(16) {

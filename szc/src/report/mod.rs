@@ -7,6 +7,7 @@
 //! runs to other programs.
 #![forbid(unsafe_code)]
 
+pub mod bias;
 pub mod ci;
 pub mod export;
 pub mod html;

@@ -1,6 +1,7 @@
 //! All results of a samples file, or those that it lacks.
 #![forbid(unsafe_code)]
 
+use super::bias::bias;
 use super::comparison::results;
 use super::groups::group_results;
 use super::machines::over_machines;
@@ -14,6 +15,7 @@ use crate::samples::{Command, EndedRecord, SamplesFile};
 pub fn analyse(file: &mut SamplesFile) {
     file.results = Vec::new();
     file.summaries = Vec::new();
+    file.bias = None;
     if file.command == Command::Sweep {
         file.over_machines = Vec::new();
         file.suite = None;
@@ -26,6 +28,11 @@ pub fn analyse(file: &mut SamplesFile) {
 /// Adds the results that `file` lacks, as files of older versions and of experiments that were cut
 /// off do, without their sentences.
 pub fn complete(file: &mut SamplesFile) {
+    if file.command == Command::Bias {
+        // Its blocks differ on purpose, so they are no sample of one distribution.
+        file.bias = file.bias.take().or_else(|| bias(file));
+        return;
+    }
     if file.results.is_empty() {
         file.results = match file.design.plan.arrangement {
             Arrangement::Groups => group_results(file),

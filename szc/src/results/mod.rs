@@ -2,11 +2,12 @@
 //!
 //! `comparison` judges programs against their references, `groups` those without common blocks,
 //! `rows` finds what of a harness can be compared, `summary` looks at each program by itself,
-//! `suite` at levels over all programs, and `machines` at what several machines measured. Sentences
-//! and tables about them are the report's.
+//! `suite` at levels over all programs, `machines` at what several machines measured, and `bias` at
+//! what setups do to the answer. Sentences and tables about them are the report's.
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod bias;
 pub mod block_time;
 pub mod comparison;
 pub mod diagnostics;

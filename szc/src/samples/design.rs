@@ -13,21 +13,18 @@
 //! environment, which is random on purpose and follows from the layout seed.
 #![forbid(unsafe_code)]
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-/// What the state of SplitMix64 grows by with each output.
-const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+pub use super::bases::{Addresses, Bases, EnvironmentSize};
+use super::draw::{below, splitmix64_at};
+use super::setups::{Condition, Contrast, STACK_ALIGNMENT, Setup, Setups};
+
 const MIN_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
 const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
 
 /// The padding of the environment has fewer bytes than this: a page, after which the stack's
 /// position within pages repeats.
 const PADDING_LIMIT_BYTES: u32 = 4096;
-
-/// Stacks begin at multiples of this many bytes (System V ABI, AMD64 supplement, 3.4.1).
-const STACK_ALIGNMENT: u32 = 16;
 
 /// Positions of the stack within a page.
 const STACK_POSITIONS: u64 = 256;
@@ -70,14 +67,8 @@ pub struct PlannedRun {
     pub padding_bytes: Option<u32>,
     /// Where its addresses begin; none if the kernel chooses.
     pub addresses: Option<Addresses>,
-}
-
-/// Where the addresses of a process begin that runs without address space randomization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Addresses {
-    /// By how many pages the mappings begin lower than they could; none leaves them where they are
-    /// without randomization.
-    pub mapping_pages: Option<u32>,
+    /// The setup that it has on purpose, if any.
+    pub setup: Option<Setup>,
 }
 
 /// What a block is made of.
@@ -93,32 +84,6 @@ pub enum Arrangement {
     /// Programs that were measured apart, each over layouts of its own: they have no common
     /// blocks. Made of two measurements, never planned.
     Groups,
-}
-
-/// Size of the environment of the programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum EnvironmentSize {
-    /// Padded by a variable of random length.
-    Random,
-    /// As szc found it.
-    Fixed,
-}
-
-/// Who chooses where the stack, libraries and other mappings of a process begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Bases {
-    /// The experiment, from its seed, alike for the programs of a block.
-    Drawn,
-    /// The experiment chooses where the stack begins; all else is where the kernel puts it without
-    /// address space randomization. (What is left where mappings cannot be moved; nobody asks for
-    /// it.)
-    #[value(skip)]
-    Stack,
-    /// The kernel: anew in every run, if the machine randomizes addresses.
-    #[default]
-    Kernel,
 }
 
 /// Size and seed of an experiment.
@@ -151,6 +116,9 @@ pub struct Design {
     /// files it stands with each program.
     #[serde(skip)]
     pub by_turns: bool,
+    /// The setups that an experiment on bias goes through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setups: Option<Setups>,
     /// Seed of everything.
     pub seed: u64,
 }
@@ -171,6 +139,7 @@ impl Design {
             coupled: false,
             bases: Bases::Kernel,
             by_turns: false,
+            setups: None,
             seed,
         }
     }
@@ -203,6 +172,9 @@ impl Design {
     /// within a block. By turns: as many rounds as that, each of all programs in a random order.
     #[must_use]
     pub fn block_runs(&self, block: u32) -> Vec<PlannedRun> {
+        if let Some((setups, contrast)) = self.contrast_at(block) {
+            return self.contrast_runs(block, &setups, contrast);
+        }
         let programs: Vec<usize> = match self.arrangement {
             Arrangement::Mirrored if self.by_turns => {
                 (0..self.runs_per_position).flat_map(|round| self.order(block, round)).collect()
@@ -231,6 +203,25 @@ impl Design {
         planned
     }
 
+    fn contrast_at(&self, block: u32) -> Option<(Setups, Contrast)> {
+        self.setups.and_then(|setups| Some((setups, setups.contrast_at(block)?)))
+    }
+
+    /// All programs in each setup of a contrast, and then the same in reverse.
+    fn contrast_runs(&self, block: u32, setups: &Setups, contrast: Contrast) -> Vec<PlannedRun> {
+        let order = self.order(block, 0);
+        let there = setups.shuffled_contrast(self.seed, block, contrast);
+        let cells = there.iter().chain(there.iter().rev());
+        let runs = cells.flat_map(|setup| order.iter().map(move |program| (*setup, *program)));
+        (0..)
+            .zip(runs)
+            .map(|(position, (setup, program))| {
+                let place = Place { phase: Phase::Measured, block, position };
+                PlannedRun { setup: Some(setup), ..self.planned(place, 0, 0, program) }.in_setup()
+            })
+            .collect()
+    }
+
     /// The runs of one block, those together that are under way at once.
     #[must_use]
     pub fn block_rounds(&self, block: u32) -> Vec<Vec<PlannedRun>> {
@@ -241,6 +232,9 @@ impl Design {
     /// Number of runs of a block.
     #[must_use]
     pub fn block_size(&self, block: u32) -> u64 {
+        if let Some((_, contrast)) = self.contrast_at(block) {
+            return (2 * self.programs * contrast.setups().len()) as u64;
+        }
         match self.arrangement {
             Arrangement::Mirrored => {
                 let rounds = if self.by_turns { 1 } else { 2 };
@@ -253,6 +247,12 @@ impl Design {
     /// Number of runs of warm-up and the first `blocks` blocks.
     #[must_use]
     pub fn runs_until(&self, blocks: u32) -> u64 {
+        if self.setups.is_some() {
+            let warm_up = self.programs as u64 * u64::from(self.warmup);
+            let before = self.setups.map_or(0, Setups::blocks).min(blocks);
+            let behind = u64::from(blocks - before) * self.block_size(blocks.saturating_sub(1));
+            return warm_up + u64::from(before) * self.block_size(0) + behind;
+        }
         // Blocks of layouts come in pairs of different sizes.
         let pairs = u64::from(blocks / 2) * (self.block_size(0) + self.block_size(1));
         let last = if blocks % 2 == 1 { self.block_size(0) } else { 0 };
@@ -292,7 +292,13 @@ impl Design {
             Phase::WarmUp => 0,
             Phase::Measured => 1,
         };
-        let seed = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
+        let own = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
+        // One layout throughout, as a program has that nobody randomizes.
+        let seed = if self.setups.is_some_and(|setups| !setups.drawn) {
+            layout_seed(splitmix64_at(self.seed, 0))
+        } else {
+            own
+        };
         let drawn = |phase, limit| {
             let random = below(splitmix64_at(self.seed, run_index(phase, block, nth)), limit);
             u32::try_from(random).expect("below a limit of 32 bits")
@@ -301,20 +307,40 @@ impl Design {
             Bases::Kernel => padding_bytes(seed),
             Bases::Stack | Bases::Drawn => STACK_ALIGNMENT * drawn(3, STACK_POSITIONS),
         };
-        PlannedRun {
+        let setup = self.setups.map(|setups| match phase {
+            Phase::WarmUp => Setup { size_bytes: 0, condition: Condition::Plain },
+            Phase::Measured => setups.at(self.seed, block),
+        });
+        let planned = PlannedRun {
             phase,
             block,
             position,
             program,
             seed,
+            setup,
             padding_bytes: (self.environment == EnvironmentSize::Random).then_some(padding_bytes),
             addresses: match self.bases {
                 Bases::Kernel => None,
-                Bases::Stack => Some(Addresses { mapping_pages: None }),
-                Bases::Drawn => {
-                    Some(Addresses { mapping_pages: Some(drawn(4, MAPPING_POSITIONS)) })
-                }
+                Bases::Stack => Some(Addresses { mapping_pages: None, lowered_bytes: 0 }),
+                Bases::Drawn => Some(Addresses {
+                    mapping_pages: Some(drawn(4, MAPPING_POSITIONS)),
+                    lowered_bytes: 0,
+                }),
             },
+        };
+        planned.in_setup()
+    }
+}
+
+impl PlannedRun {
+    /// The same with what its setup says of environment and stack.
+    fn in_setup(self) -> Self {
+        let Some(setup) = self.setup else { return self };
+        let lowered_bytes = setup.lowered_bytes();
+        Self {
+            padding_bytes: Some(setup.variables_bytes()[0]),
+            addresses: self.addresses.map(|addresses| Addresses { lowered_bytes, ..addresses }),
+            ..self
         }
     }
 }
@@ -330,17 +356,6 @@ struct Place {
 fn run_index(phase: u64, block: u32, position: u32) -> u64 {
     debug_assert!(position <= u32::from(u16::MAX));
     (phase << 48) | (u64::from(block) << 16) | u64::from(position)
-}
-
-/// Output number `index` (from 0) of SplitMix64 started with `seed`.
-fn splitmix64_at(seed: u64, index: u64) -> u64 {
-    SplitMix64::seed_from_u64(seed.wrapping_add(index.wrapping_mul(GOLDEN_GAMMA))).next_u64()
-}
-
-/// Maps 64 random bits to 0..`limit` by the high half of a product (Lemire 2019).
-fn below(random: u64, limit: u64) -> u64 {
-    let product = u128::from(random) * u128::from(limit);
-    u64::try_from(product >> 64).expect("the high half of a product of 64-bit numbers")
 }
 
 /// Maps 64 random bits to 10^15..2^53.

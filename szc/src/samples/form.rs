@@ -11,6 +11,7 @@
 use serde::{Deserialize, Serialize};
 use szc_stats::{fixed, sequential};
 
+use super::bias::BiasRecord;
 use super::design::Design;
 use super::machine::Machine;
 use super::metric::Metric;
@@ -71,6 +72,9 @@ pub struct SamplesFile {
     /// Levels of the programs that several machines measured, with the machines as blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over_machines: Vec<OverMachinesRecord>,
+    /// What setups do to the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<BiasRecord>,
 }
 
 impl SamplesFile {
@@ -101,6 +105,7 @@ impl SamplesFile {
             summaries: Vec::new(),
             suite: None,
             over_machines: Vec::new(),
+            bias: None,
         }
     }
 
@@ -220,6 +225,8 @@ pub enum Command {
     Gate,
     /// Levels of a parameter over a suite of programs.
     Sweep,
+    /// Setups of the same programs.
+    Bias,
 }
 
 impl Command {
@@ -231,6 +238,7 @@ impl Command {
             Self::Compare => "compare",
             Self::Gate => "gate",
             Self::Sweep => "sweep",
+            Self::Bias => "bias",
         }
     }
 }

@@ -208,6 +208,9 @@ fn check(file: &SamplesFile) -> Result<()> {
     if let Some(times) = file.design.slowest_layout.filter(|times| *times < 1.001) {
         bail!("`design.slowest_layout` is {times}, and a factor above 1 is needed");
     }
+    if plan.setups.is_some_and(|setups| !setups.is_valid()) {
+        bail!("`design.setups` has sizes of the environment that szc never measures");
+    }
     if blocks > MAX_BLOCKS || file.design.plan.blocks > MAX_BLOCKS {
         bail!("`design` has more than {MAX_BLOCKS} blocks");
     }

@@ -1,13 +1,17 @@
 //! The samples file: versioned JSON with everything a later analysis needs.
 //!
 //! `form` is the newest version, with the records of `program`, `schedule`, `result`, `suite`,
-//! `sample`, `machine` and `runtime_log`; `version_1` is read as one of it, and `io` reads and
-//! writes. `design` says which program runs when, and `shard` which part of a suite a machine
-//! measures. Nothing here measures or computes a result. Readers in other languages find the form
-//! in szc/docs/src/samples.md.
+//! `sample`, `bias`, `machine` and `runtime_log`; `version_1` is read as one of it, and `io` reads
+//! and writes. `design` says which program runs when, `setups` and `bases` in which setup, `draw`
+//! has the random numbers for that, and `shard` says which part of a suite a machine measures.
+//! Nothing here measures or computes a result. Readers in other languages find the form in
+//! szc/docs/src/samples.md.
 #![forbid(unsafe_code)]
 
+mod bases;
+pub mod bias;
 pub mod design;
+mod draw;
 pub mod form;
 pub mod io;
 pub mod machine;
@@ -17,6 +21,7 @@ pub mod result;
 pub mod runtime_log;
 pub mod sample;
 pub mod schedule;
+pub mod setups;
 pub mod shard;
 pub mod suite;
 pub mod verdict;

@@ -97,6 +97,7 @@ impl From<SamplesFile> for form::SamplesFile {
             coupled: false,
             bases: Bases::Kernel,
             by_turns: false,
+            setups: None,
             seed: old.seed,
         };
         let metric = old.result.map_or(Metric::Cpu, |result| result.metric);

@@ -21,7 +21,7 @@ pub(super) fn possible(wanted: Bases, programs: &[Program]) -> (Bases, Option<St
     }
     let works = |mapping_pages| {
         let argv = ["true".to_owned()];
-        let addresses = Some(Addresses { mapping_pages });
+        let addresses = Some(Addresses { mapping_pages, lowered_bytes: 0 });
         let outcome =
             child::run(&Invocation { addresses, ..Invocation::new(&argv) }, &Stop::new())?;
         match outcome.end {

@@ -14,6 +14,7 @@ use crate::report::number::{percent, quantities};
 use crate::report::price::expectation;
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
+use crate::results::bias::is_answered;
 use crate::results::comparison::{Criteria, criteria_of, judge};
 use crate::results::rows::{self, RowQuestion};
 use crate::samples::design::Design;
@@ -138,6 +139,7 @@ impl<'a> Watch<'a> {
                 false
             }
             Command::Run => self.is_precise(blocks, samples),
+            Command::Bias => is_answered(&self.file.design, &self.design, blocks, samples),
             Command::Compare | Command::Gate | Command::Sweep => {
                 self.is_judged(blocks, samples) && self.stopping.rule == RuleRecord::Sequential
             }

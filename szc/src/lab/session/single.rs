@@ -11,6 +11,7 @@ use crate::measure::lane::{Ran, Start};
 use crate::measure::program::{PADDING_VARIABLE, Program, padding};
 use crate::measure::stop::Stop;
 use crate::samples::design::PlannedRun;
+use crate::samples::setups::FILLING_VARIABLE;
 
 /// Variables with the seed of all layouts, and with those of its parts, which would keep one that
 /// somebody set.
@@ -31,6 +32,10 @@ pub(super) fn start<'a>(
         SEED_VARIABLES.map(|name| (name.to_owned(), OsString::from(run.seed.to_string()))).to_vec();
     if let Some(bytes) = run.padding_bytes {
         variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
+    }
+    if let Some(setup) = run.setup {
+        let [_, bytes] = setup.variables_bytes();
+        variables.push((FILLING_VARIABLE.to_owned(), padding(bytes).into()));
     }
     if conditions.turn.is_some() {
         variables.push((CLOCK_BY_TURNS.0.to_owned(), CLOCK_BY_TURNS.1.into()));

@@ -8,6 +8,8 @@
 //! - Signals that came between would stop it where nobody waits for it, so they are blocked until
 //!   then, too.
 //!
+//! Before it goes on, the start of its stack can be moved (`start`).
+//!
 //! Not chosen: the base of a position-independent executable and of its heap (`brk`), which are
 //! where the kernel puts them without randomization; and the mappings of what the child starts.
 
@@ -22,6 +24,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::start;
 use crate::samples::design::Addresses;
 
 /// Room for the stack below which Linux does not go, and some more.
@@ -33,26 +36,35 @@ const PAGE_BYTES: u64 = 4096;
 /// Bytes of the kernel's set of signals.
 const SIGNAL_SET_BYTES: usize = 8;
 
-/// The limit of the stack at `execve`, and the one to go back to.
+/// What is done to a child that stops at its first instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct Preparation {
+    /// The limit of the stack at `execve`.
     at_exec: u64,
+    /// The one to go back to.
     own: (u64, u64),
+    /// By how much the start of its stack is moved down.
+    lowered_bytes: u32,
 }
 
-/// The limits that belong to some addresses; none if mappings are left where they are.
+/// What some addresses take; nothing if mappings and stack are left where they are.
 ///
 /// # Errors
 /// When the limit of this process leaves no choice.
-pub(super) fn limits(addresses: Addresses) -> io::Result<Option<Limits>> {
-    let Some(pages) = addresses.mapping_pages else {
+pub(super) fn preparation(addresses: Addresses) -> io::Result<Option<Preparation>> {
+    let Addresses { mapping_pages, lowered_bytes } = addresses;
+    if mapping_pages.is_none() && lowered_bytes == 0 {
         return Ok(None);
+    }
+    let own = getrlimit(Resource::RLIMIT_STACK)?;
+    let (soft, hard) = own;
+    let at_exec = match mapping_pages {
+        Some(pages) => limit_at_exec(soft, pages)
+            .filter(|limit| *limit <= hard)
+            .ok_or_else(|| io::Error::other("the limit of the stack leaves no choice of bases"))?,
+        None => soft,
     };
-    let (soft, hard) = getrlimit(Resource::RLIMIT_STACK)?;
-    let at_exec = limit_at_exec(soft, pages)
-        .filter(|limit| *limit <= hard)
-        .ok_or_else(|| io::Error::other("the limit of the stack leaves no choice of bases"))?;
-    Ok(Some(Limits { at_exec, own: (soft, hard) }))
+    Ok(Some(Preparation { at_exec, own, lowered_bytes }))
 }
 
 /// The limit of the stack, in bytes, under which mappings begin so many pages lower, where it is
@@ -66,9 +78,9 @@ pub fn limit_at_exec(own: u64, pages: u32) -> Option<u64> {
 }
 
 /// Between fork and exec: prepares the calling process. Allocates nothing.
-pub(super) fn prepare(limits: Option<Limits>) -> io::Result<()> {
+pub(super) fn prepare(preparation: Option<Preparation>) -> io::Result<()> {
     personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
-    if let Some(Limits { at_exec, own: (_, hard) }) = limits {
+    if let Some(Preparation { at_exec, own: (_, hard), .. }) = preparation {
         setrlimit(Resource::RLIMIT_STACK, at_exec, hard)?;
         let mut blocked = SigSet::all();
         blocked.remove(Signal::SIGTRAP);
@@ -78,9 +90,9 @@ pub(super) fn prepare(limits: Option<Limits>) -> io::Result<()> {
     Ok(())
 }
 
-/// Behind exec, on the thread that forked: gives the child its limit and its signals back, and lets
-/// it go.
-pub(super) fn release(child: i32, limits: Limits) -> io::Result<()> {
+/// Behind exec, on the thread that forked: moves the start of the child's stack, gives it its limit
+/// and its signals back, and lets it go.
+pub(super) fn release(child: i32, preparation: Preparation) -> io::Result<()> {
     let pid = Pid::from_raw(child);
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WSTOPPED | WaitPidFlag::WNOWAIT;
     loop {
@@ -92,7 +104,10 @@ pub(super) fn release(child: i32, limits: Limits) -> io::Result<()> {
             Ok(_) => break,
         }
     }
-    let (soft, hard) = limits.own;
+    if preparation.lowered_bytes > 0 {
+        start::lower(pid, preparation.lowered_bytes)?;
+    }
+    let (soft, hard) = preparation.own;
     let own = libc::rlimit { rlim_cur: soft, rlim_max: hard };
     // SAFETY: the new limit is a live local, and no old one is asked for.
     if unsafe { libc::prlimit(child, libc::RLIMIT_STACK, &raw const own, ptr::null_mut()) } != 0 {

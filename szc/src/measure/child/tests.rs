@@ -221,7 +221,7 @@ fn seen(addresses: Option<Addresses>) -> Vec<String> {
 
 #[test]
 fn mappings_begin_as_many_pages_lower_as_asked_and_the_limit_is_as_before() {
-    let at = |pages| seen(Some(Addresses { mapping_pages: Some(pages) }));
+    let at = |pages| seen(Some(Addresses { mapping_pages: Some(pages), lowered_bytes: 0 }));
     let plain = seen(None);
     let (high, low) = (at(3), at(1003));
     assert_eq!(high, at(3));
@@ -235,14 +235,38 @@ fn mappings_begin_as_many_pages_lower_as_asked_and_the_limit_is_as_before() {
 
 #[test]
 fn without_a_choice_of_mappings_they_are_the_same_in_all_runs() {
-    let fixed = Some(Addresses { mapping_pages: None });
+    let fixed = Some(Addresses { mapping_pages: None, lowered_bytes: 0 });
     assert_eq!(seen(fixed), seen(fixed));
 }
 
 #[test]
 fn a_program_that_is_not_there_is_an_error_with_chosen_addresses_too() {
     let argv = ["/nonexistent/program".to_owned()];
-    let addresses = Some(Addresses { mapping_pages: Some(1) });
+    let addresses = Some(Addresses { mapping_pages: Some(1), lowered_bytes: 0 });
     let error = run(&Invocation { addresses, ..Invocation::new(&argv) }, &Stop::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
+}
+
+#[test]
+fn the_stack_begins_as_many_bytes_lower_as_asked_and_all_else_is_as_before() {
+    let printed = |lowered_bytes, argv: &[&str]| {
+        let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+        let addresses = Some(Addresses { mapping_pages: None, lowered_bytes });
+        let outcome =
+            run(&Invocation { addresses, ..Invocation::new(&argv) }, &Stop::new()).unwrap();
+        assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+        outcome.stdout_tail
+    };
+    // The last but one word is the stack pointer, while it reads this.
+    let stack_pointer = |lowered_bytes| {
+        let line = printed(lowered_bytes, &["cat", "/proc/self/syscall"]);
+        let line = String::from_utf8(line).unwrap();
+        let word = line.split_whitespace().rev().nth(1).unwrap().to_owned();
+        u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap()
+    };
+    assert_eq!(stack_pointer(0) - stack_pointer(8192), 8192);
+    // What the program is told by its stack, and what the kernel says of it.
+    for argv in [&["env"][..], &["cat", "/proc/self/environ"], &["cat", "/proc/self/auxv"]] {
+        assert_eq!(printed(0, argv), printed(4112, argv));
+    }
 }

@@ -1,0 +1,97 @@
+//! Tests of the options of `szc bias`, and of both parts of an experiment.
+
+use super::*;
+use crate::lab::options::CommonOptions;
+use crate::lab::subcommand::exit_code;
+use clap::{Args, CommandFactory};
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+fn options(arguments: &[&str]) -> Options {
+    Options::read(&arguments.iter().map(|word| (*word).into()).collect::<Vec<_>>()).unwrap()
+}
+
+fn error(arguments: &[&str]) -> String {
+    experiment(&options(arguments), Vec::new()).err().unwrap().to_string()
+}
+
+#[test]
+fn positions_lie_evenly_over_a_page() {
+    let setups = |arguments: &[&str]| options(arguments).setups();
+    let usual = setups(&["--", "true"]).unwrap();
+    assert_eq!((usual.sizes, usual.step_bytes, usual.blocks()), (256, 16, 512));
+    let few = setups(&["--positions", "16", "--repeats", "1", "--", "true"]).unwrap();
+    assert_eq!((few.sizes, few.step_bytes, few.blocks()), (16, 256, 16));
+    let paper = setups(&["--paper-sizes", "--", "true"]).unwrap();
+    assert_eq!((paper.sizes, paper.step_bytes), (66, 63));
+    assert!(setups(&["--positions", "100", "--", "true"]).unwrap_err().contains("2, 4, 8"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_the_first_run() {
+    assert!(error(&[]).contains("0 commands"));
+    assert!(error(&["--", "true", "true", "true"]).contains("3 commands"));
+    assert!(error(&["--", "true | true"]).contains("a shell would execute A"));
+    assert!(error(&["--env-size", "fixed", "--", "true"]).contains("leave nothing to vary"));
+    for wrong in [
+        &["--precision", "1%", "--intervene", "stack", "--", "true"][..],
+        &["--paper-sizes", "--positions", "4", "--", "true"],
+        &["--positions", "1", "--", "true"],
+        &["--intervene", "code", "--", "true"],
+        &["--resume", "x.json", "--repeats", "3"],
+    ] {
+        assert_eq!(exit_code::<Options>(wrong), ExitCode::from(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn both_parts_are_measured_and_in_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bias.json");
+    let json = path.to_str().unwrap();
+    let arguments = [
+        "--quiet",
+        "--positions",
+        "2",
+        "--intervene",
+        "stack,heap",
+        "--metric",
+        "rss",
+        "--warmup",
+        "0",
+        "--json",
+        json,
+        "--",
+        "true",
+    ];
+    assert_eq!(exit_code::<Options>(&arguments), ExitCode::SUCCESS);
+    let file = io::read(&path).unwrap();
+    assert_eq!(file.command, Command::Bias);
+    let setups = file.design.plan.setups.unwrap();
+    let found = file.bias.as_ref().unwrap();
+    assert_eq!(found.factors[0].setups.len(), 2);
+    assert_eq!(found.causal.is_some(), setups.chosen_contrast().is_some());
+    // What is read again is what was said.
+    assert_eq!(read(std::slice::from_ref(&path)).unwrap().bias, file.bias);
+    assert_eq!(exit_code::<Options>(&["--quiet", json]), ExitCode::SUCCESS);
+    assert_eq!(exit_code::<Options>(&["--quiet", "--resume", json]), ExitCode::SUCCESS);
+    assert_eq!(io::read(&path).unwrap().runs, file.runs);
+}
+
+/// The names of the options that an option table has, by its rows in the reference.
+fn documented() -> BTreeSet<String> {
+    let reference = include_str!("../../../docs/src/reference.md");
+    let (_, section) = reference.split_once("## Options of szc bias").unwrap();
+    let rows = section.lines().skip(1).take_while(|line| !line.starts_with("## "));
+    rows.filter_map(|row| row.strip_prefix("| `--")?.split('`').next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn the_reference_has_every_option_that_is_not_common_to_all() {
+    let names = |command: clap::Command| -> BTreeSet<String> {
+        command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
+    };
+    let common = names(CommonOptions::augment_args(clap::Command::new("common")));
+    let own: BTreeSet<String> = names(Options::command()).difference(&common).cloned().collect();
+    assert_eq!(own, documented());
+}

@@ -1,0 +1,259 @@
+//! What setups do to the answer: each factor by itself, setups drawn at random.
+//!
+//! The value of a block is the log ratio of the second program to the first, or the logarithm of
+//! the only one's metric. What a run's setup was follows from the design, so that no run needs to
+//! say it.
+#![forbid(unsafe_code)]
+
+mod causes;
+
+use std::collections::BTreeMap;
+
+use szc_stats::describe::{mean, standard_deviation};
+use szc_stats::sequential::{MIN_BLOCKS, mean_sequence};
+use szc_stats::tail::{f_upper, normal_upper};
+
+pub use self::causes::{GONE, REMAINS};
+use super::comparison::USUAL_TOLERANCE;
+use crate::samples::bias::{
+    BiasRecord, CausalRecord, DrawnRecord, Factor, FactorRecord, SetupRecord,
+};
+use crate::samples::design::{Design, PlannedRun};
+use crate::samples::setups::{Contrast, Setup, Setups};
+use crate::samples::{DesignRecord, Sample, SamplesFile};
+
+/// The plan of a file, which knows whether its programs took turns.
+fn plan_of(file: &SamplesFile) -> Design {
+    Design { by_turns: file.was_by_turns(), ..file.design.plan }
+}
+
+/// All results of an experiment on bias; none if its file does not say which setups it had.
+#[must_use]
+pub fn bias(file: &SamplesFile) -> Option<BiasRecord> {
+    let design = plan_of(file);
+    let setups = design.setups?;
+    let blocks = file.design.complete_blocks;
+    if setups.drawn {
+        let drawn = drawn(&file.design, &design, blocks, &file.runs);
+        return Some(BiasRecord { drawn, ..BiasRecord::default() });
+    }
+    let values = values_of_setups(&file.design, &design, &setups, blocks, &file.runs);
+    Some(BiasRecord {
+        factors: factor_record(Factor::Env, &values, design.programs).into_iter().collect(),
+        drawn: None,
+        causal: causal(&file.design, &design, blocks, &file.runs),
+    })
+}
+
+/// Whether the blocks so far answer what the experiment is to end with: its precision, or each
+/// cause.
+#[must_use]
+pub fn is_answered(record: &DesignRecord, design: &Design, blocks: u32, runs: &[Sample]) -> bool {
+    let Some(setups) = design.setups else { return false };
+    if setups.drawn {
+        let found = drawn(record, design, blocks, runs);
+        return found
+            .zip(record.precision)
+            .is_some_and(|(found, precision)| found.precision <= precision);
+    }
+    causal(record, design, blocks, runs).is_some_and(|found| causes::is_decided(&found))
+}
+
+/// The two sizes that seem to differ most, by the lowest values that each program had in them:
+/// what disturbs a run makes it slower.
+#[must_use]
+pub fn extreme_sizes(file: &SamplesFile) -> Option<[u32; 2]> {
+    let design = plan_of(file);
+    let setups = design.setups?;
+    let mut lowest: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for block in 0..file.design.complete_blocks.min(setups.blocks()) {
+        let setup = setups.at(design.seed, block);
+        let least =
+            lowest.entry(setup.size_bytes).or_insert_with(|| vec![f64::INFINITY; design.programs]);
+        for run in runs_of(&file.runs, block) {
+            least[run.program] = least[run.program].min(run.value(&file.design.metric));
+        }
+    }
+    let value = |least: &[f64]| match least {
+        [one] => *one,
+        [first, second, ..] => second / first,
+        [] => f64::NAN,
+    };
+    let sizes: Vec<(u32, f64)> = lowest.iter().map(|(size, least)| (*size, value(least))).collect();
+    let by_value = |one: &&(u32, f64), other: &&(u32, f64)| one.1.total_cmp(&other.1);
+    let (low, high) = (sizes.iter().min_by(by_value)?, sizes.iter().max_by(by_value)?);
+    (low.0 != high.0).then_some([low.0, high.0])
+}
+
+fn runs_of(runs: &[Sample], block: u32) -> &[Sample] {
+    let start = runs.partition_point(|run| run.block < block);
+    let end = runs.partition_point(|run| run.block <= block);
+    &runs[start..end]
+}
+
+/// The values of the runs of a block that `is_wanted`, by the order in which each program had them.
+fn values_of_block(
+    record: &DesignRecord,
+    planned: &[PlannedRun],
+    runs: &[Sample],
+    is_wanted: impl Fn(&Setup) -> bool,
+) -> Vec<f64> {
+    let of = |program: usize| {
+        planned
+            .iter()
+            .filter(|plan| plan.program == program)
+            .filter(|plan| plan.setup.as_ref().is_some_and(&is_wanted))
+            .filter_map(|plan| runs.iter().find(|run| run.position == plan.position))
+            .map(|run| run.value(&record.metric).ln())
+            .collect::<Vec<f64>>()
+    };
+    let first = of(0);
+    if planned.iter().all(|plan| plan.program == 0) {
+        return first;
+    }
+    of(1).iter().zip(&first).map(|(second, first)| second - first).collect()
+}
+
+/// The mean value of each block of each setup.
+fn values_of_setups(
+    record: &DesignRecord,
+    design: &Design,
+    setups: &Setups,
+    blocks: u32,
+    runs: &[Sample],
+) -> BTreeMap<u32, Vec<f64>> {
+    let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for block in 0..blocks.min(setups.blocks()) {
+        let setup = setups.at(design.seed, block);
+        let of_block =
+            values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true);
+        values.entry(setup.size_bytes).or_default().extend(mean(&of_block));
+    }
+    values
+}
+
+fn factor_record(
+    factor: Factor,
+    values: &BTreeMap<u32, Vec<f64>>,
+    programs: usize,
+) -> Option<FactorRecord> {
+    let setups: Vec<SetupRecord> = values
+        .iter()
+        .filter_map(|(size_bytes, list)| {
+            Some(SetupRecord { size_bytes: *size_bytes, value: mean(list)?.exp() })
+        })
+        .collect();
+    let lowest = setups.iter().map(|setup| setup.value).reduce(f64::min)?;
+    let highest = setups.iter().map(|setup| setup.value).reduce(f64::max)?;
+    let lists: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
+    let between = between_groups(&lists);
+    Some(FactorRecord {
+        factor,
+        setups,
+        lowest,
+        highest,
+        height: highest / lowest - 1.0,
+        straddles: (programs > 1).then_some(lowest < 1.0 && highest > 1.0),
+        p: between.map(|(p, _)| p),
+        sd_setups: between.map(|(_, sd)| sd),
+    })
+}
+
+/// One-way analysis of variance: p of the groups being alike, and the standard deviation between
+/// groups (method of moments; 0 if that is negative). `None` without repetitions or variance.
+fn between_groups(groups: &[&[f64]]) -> Option<(f64, f64)> {
+    let values: Vec<f64> = groups.concat();
+    let (count, total) = (groups.len() as f64, values.len() as f64);
+    if groups.len() < 2 || values.len() <= groups.len() {
+        return None;
+    }
+    let center = mean(&values)?;
+    let (mut between, mut within, mut squares) = (0.0, 0.0, 0.0);
+    for group in groups {
+        let of_group = mean(group)?;
+        between += group.len() as f64 * (of_group - center).powi(2);
+        within += group.iter().map(|value| (value - of_group).powi(2)).sum::<f64>();
+        squares += (group.len() as f64).powi(2);
+    }
+    let (between, within) = (between / (count - 1.0), within / (total - count));
+    let usual_size = (total - squares / total) / (count - 1.0);
+    let variance = ((between - within) / usual_size).max(0.0);
+    let p = if within > 0.0 {
+        f_upper(between / within, count - 1.0, total - count)
+    } else if between > 0.0 {
+        0.0
+    } else {
+        return None;
+    };
+    Some((p, variance.sqrt()))
+}
+
+fn drawn(
+    record: &DesignRecord,
+    design: &Design,
+    blocks: u32,
+    runs: &[Sample],
+) -> Option<DrawnRecord> {
+    let lists: Vec<Vec<f64>> = (0..blocks)
+        .map(|block| {
+            values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true)
+        })
+        .collect();
+    let means: Vec<f64> = lists.iter().filter_map(|list| mean(list)).collect();
+    if means.len() < MIN_BLOCKS {
+        return None;
+    }
+    let found = mean_sequence(&means).ok()?;
+    let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+    let sd_setups = match between_groups(&slices) {
+        Some((_, sd)) => sd,
+        // Without two runs of each in a setup the two cannot be told apart.
+        None => standard_deviation(&means)?,
+    };
+    let beyond = |distance: f64| {
+        if sd_setups > 0.0 { normal_upper(distance / sd_setups) } else { 0.0 }
+    };
+    let tolerance = record.tolerance.unwrap_or(USUAL_TOLERANCE);
+    let half = (found.interval.upper - found.interval.lower) / 2.0;
+    Some(DrawnRecord {
+        n: means.len(),
+        value: found.mean.exp(),
+        interval: [found.interval.lower.exp(), found.interval.upper.exp()],
+        precision: half.exp_m1(),
+        sd_setups,
+        wrong_side: (design.programs > 1).then(|| beyond(found.mean.abs())),
+        off: 2.0 * beyond(tolerance.ln_1p()),
+    })
+    .filter(|found| found.interval.iter().chain([&found.value]).all(|value| value.is_finite()))
+}
+
+/// What holding things does to the difference of the two sizes of the contrast.
+fn causal(
+    record: &DesignRecord,
+    design: &Design,
+    blocks: u32,
+    runs: &[Sample],
+) -> Option<CausalRecord> {
+    let setups = design.setups?;
+    let contrast = setups.chosen_contrast()?;
+    let conditions = contrast.conditions();
+    let mut differences = vec![Vec::new(); conditions.len()];
+    for block in setups.blocks()..blocks {
+        let planned = design.block_runs(block);
+        let of_block = runs_of(runs, block);
+        for (list, condition) in differences.iter_mut().zip(&conditions) {
+            let at = |size_bytes| {
+                mean(&values_of_block(record, &planned, of_block, |setup| {
+                    setup.condition == *condition && setup.size_bytes == size_bytes
+                }))
+            };
+            let Contrast { sizes_bytes: [low, high], .. } = contrast;
+            list.push(at(high)? - at(low)?);
+        }
+    }
+    let held = &conditions[1..];
+    causes::record(contrast.sizes_bytes, &differences[0], held, &differences[1..])
+}
+
+#[cfg(test)]
+mod tests;

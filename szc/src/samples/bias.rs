@@ -1,0 +1,130 @@
+//! Records of an experiment on bias: what setups do to the answer, and why.
+#![forbid(unsafe_code)]
+
+use serde::{Deserialize, Serialize};
+
+use super::setups::Condition;
+
+/// What differs between setups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Factor {
+    /// The size of the environment.
+    Env,
+}
+
+/// All results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BiasRecord {
+    /// Each factor by itself.
+    #[serde(default)]
+    pub factors: Vec<FactorRecord>,
+    /// Setups drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<DrawnRecord>,
+    /// Why the environment matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causal: Option<CausalRecord>,
+}
+
+/// What one factor does while all else stays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FactorRecord {
+    /// The factor.
+    pub factor: Factor,
+    /// What each setup says.
+    pub setups: Vec<SetupRecord>,
+    /// The lowest of their values.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// The height of the violin: the highest over the lowest, less 1.
+    pub height: f64,
+    /// Of ratios: whether some setups say faster and some slower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub straddles: Option<bool>,
+    /// p of setups being alike, by the F test of blocks within setups; none without repetitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// Standard deviation of the setups' logarithms without that of blocks within a setup.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sd_setups: Option<f64>,
+}
+
+/// What one setup says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetupRecord {
+    /// By how much the environment is larger than its least size.
+    pub size_bytes: u32,
+    /// Ratio of the second program to the first, or the value of the only one, as a geometric mean.
+    pub value: f64,
+}
+
+/// Setups drawn at random, against the answer in a single one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DrawnRecord {
+    /// Setups.
+    pub n: usize,
+    /// Mean over setups: ratio of the second program to the first, or the value of the only one.
+    pub value: f64,
+    /// Its interval, valid at every look.
+    pub interval: [f64; 2],
+    /// Half its width as a share.
+    pub precision: f64,
+    /// Standard deviation of setups' logarithms without that of runs in a setup.
+    pub sd_setups: f64,
+    /// Of ratios: the share of setups in which the slower program is the faster one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong_side: Option<f64>,
+    /// The share of setups whose value is off by more than the tolerance.
+    pub off: f64,
+}
+
+/// What happens to the difference of two sizes of the environment when something is held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CausalRecord {
+    /// By how much the environment is larger than its least size: where the value seemed lowest,
+    /// and where highest.
+    pub sizes_bytes: [u32; 2],
+    /// Blocks.
+    pub n: usize,
+    /// Highest over lowest, with nothing held.
+    pub effect: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+    /// Whether there is a difference at all.
+    pub shown: bool,
+    /// What was held, and what that says.
+    pub causes: Vec<CauseRecord>,
+}
+
+/// Something that was held.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CauseRecord {
+    /// What it is.
+    pub cause: Condition,
+    /// The difference that remains, as a ratio.
+    pub effect: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+    /// The share that remains of the logarithm of the difference.
+    pub remains: f64,
+    /// p of the difference not being gone, Holm.
+    pub p_gone: f64,
+    /// p of the difference not being there as before, Holm.
+    pub p_remains: f64,
+    /// What follows.
+    pub verdict: CauseVerdict,
+}
+
+/// Whether something is the cause of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CauseVerdict {
+    /// Without it the difference is gone.
+    Confirmed,
+    /// Without it the difference is there as before.
+    Rejected,
+    /// Neither was shown.
+    Undecided,
+}

@@ -1,0 +1,268 @@
+//! The setups of an experiment on bias: what differs around programs that stay the same.
+//!
+//! A block has one setup, drawn or each in its turn in a random order, for all of its programs; or,
+//! to find a cause, two sizes of the environment under several conditions. Everything follows from
+//! seed and block. After Mytkowicz, Diwan, Hauswirth and Sweeney, "Producing wrong data without
+//! doing anything obviously wrong!" (ASPLOS 2009), sections 4, 7.1 and 7.2.
+#![forbid(unsafe_code)]
+
+use serde::{Deserialize, Serialize};
+
+use super::draw::{below, splitmix64_at};
+
+/// Environments grow by less than this: then the stack's position within pages repeats.
+pub const PAGE_BYTES: u32 = 4096;
+
+/// Stacks begin at multiples of this many bytes (System V ABI, AMD64 supplement, 3.4.1).
+pub const STACK_ALIGNMENT: u32 = 16;
+
+/// Variable that makes up for the length of the one that pads the environment.
+pub const FILLING_VARIABLE: &str = "SZC_FILLING";
+
+/// Most sizes of the environment.
+const MAX_SETUPS: u32 = 256;
+
+/// Most blocks of a setup.
+pub const MAX_REPEATS: u32 = 1000;
+
+/// Which setups there are, and which block has which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setups {
+    /// Sizes of the environment, at least 1.
+    pub sizes: u32,
+    /// By how much each is larger than the one before.
+    pub step_bytes: u32,
+    /// Whether each block draws its setup; otherwise each setup has as many blocks.
+    pub drawn: bool,
+    /// Blocks of a setup that is not drawn.
+    pub repeats: u32,
+    /// What is done behind the blocks of setups to find a cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contrast: Option<Contrast>,
+}
+
+/// Two sizes of the environment that are held against each other under several conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contrast {
+    /// By how much the environment is larger than its least size: where the programs seemed best,
+    /// and where worst. Equal until they are chosen.
+    pub sizes_bytes: [u32; 2],
+    /// Whether the start of the stack is held, and moved by itself.
+    pub stack: bool,
+    /// Whether the start of the heap is held.
+    pub heap: bool,
+}
+
+/// What is held while the size of the environment differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Condition {
+    /// Nothing.
+    Plain,
+    /// The start of the stack.
+    Stack,
+    /// The size of all variables together, and so the place of what follows copies of them on the
+    /// heap; the stack moves all the same.
+    Heap,
+    /// All variables; the stack moves all the same.
+    Contents,
+}
+
+/// The setup of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// By how much the environment is larger than its least size.
+    pub size_bytes: u32,
+    /// What is held.
+    pub condition: Condition,
+}
+
+impl Setup {
+    /// Lengths of the variable that pads the environment and of the one that makes up for it.
+    #[must_use]
+    pub fn variables_bytes(self) -> [u32; 2] {
+        let rest = PAGE_BYTES.saturating_sub(self.size_bytes);
+        match self.condition {
+            Condition::Plain | Condition::Stack => [self.size_bytes, 0],
+            Condition::Heap => [self.size_bytes, rest],
+            Condition::Contents => [0, 0],
+        }
+    }
+
+    /// By how much the stack begins lower than its environment puts it. Where it is held it begins
+    /// at the same address at all sizes; otherwise at the same position within a page as if nothing
+    /// were held.
+    #[must_use]
+    pub fn lowered_bytes(self) -> u32 {
+        match self.condition {
+            Condition::Plain => 0,
+            Condition::Stack => PAGE_BYTES.saturating_sub(self.size_bytes),
+            Condition::Heap | Condition::Contents => self.size_bytes,
+        }
+    }
+}
+
+impl Contrast {
+    /// The conditions, the plain one first.
+    #[must_use]
+    pub fn conditions(self) -> Vec<Condition> {
+        let mut conditions = vec![Condition::Plain];
+        if self.stack {
+            conditions.extend([Condition::Stack, Condition::Contents]);
+        }
+        if self.heap {
+            conditions.push(Condition::Heap);
+        }
+        conditions
+    }
+
+    /// The setups of a block: each size under each condition.
+    #[must_use]
+    pub fn setups(self) -> Vec<Setup> {
+        let under = |condition| self.sizes_bytes.map(|size_bytes| Setup { size_bytes, condition });
+        self.conditions().into_iter().flat_map(under).collect()
+    }
+}
+
+impl Setups {
+    /// Whether an experiment can have these, as a file says.
+    #[must_use]
+    pub fn is_valid(self) -> bool {
+        let chosen = self.contrast.map_or([0; 2], |contrast| contrast.sizes_bytes);
+        (1..=MAX_SETUPS).contains(&self.sizes)
+            && (1..=MAX_REPEATS).contains(&self.repeats)
+            && self.step_bytes <= PAGE_BYTES
+            && chosen.iter().all(|size| *size < PAGE_BYTES && size.is_multiple_of(STACK_ALIGNMENT))
+    }
+
+    fn plain(self, size: u32) -> Setup {
+        Setup { size_bytes: size * self.step_bytes, condition: Condition::Plain }
+    }
+
+    /// Blocks of setups that are not drawn; behind them are those of the contrast.
+    #[must_use]
+    pub fn blocks(self) -> u32 {
+        self.sizes.saturating_mul(self.repeats)
+    }
+
+    /// The contrast, once its sizes are chosen.
+    #[must_use]
+    pub fn chosen_contrast(self) -> Option<Contrast> {
+        self.contrast.filter(|contrast| {
+            let [low, high] = contrast.sizes_bytes;
+            !self.drawn && low != high
+        })
+    }
+
+    /// The contrast, in its blocks.
+    #[must_use]
+    pub fn contrast_at(self, block: u32) -> Option<Contrast> {
+        self.chosen_contrast().filter(|_| block >= self.blocks())
+    }
+
+    /// The setup of a block that is none of the contrast's.
+    #[must_use]
+    pub fn at(self, seed: u64, block: u32) -> Setup {
+        if self.drawn {
+            let drawn = below(splitmix64_at(seed, index(5, block, 0)), u64::from(self.sizes));
+            return self.plain(u32::try_from(drawn).unwrap_or(0));
+        }
+        let order = shuffled(seed, 5, block / self.sizes, self.sizes as usize);
+        let size = order[(block % self.sizes) as usize];
+        self.plain(u32::try_from(size).unwrap_or(0))
+    }
+
+    /// The setups of a block of the contrast in random order.
+    #[must_use]
+    pub fn shuffled_contrast(self, seed: u64, block: u32, contrast: Contrast) -> Vec<Setup> {
+        let setups = contrast.setups();
+        shuffled(seed, 6, block, setups.len()).into_iter().map(|place| setups[place]).collect()
+    }
+}
+
+fn index(phase: u64, block: u32, draw: u32) -> u64 {
+    (phase << 48) | (u64::from(block) << 16) | u64::from(draw)
+}
+
+/// The numbers below `count` in random order (Fisher and Yates 1938).
+fn shuffled(seed: u64, phase: u64, block: u32, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for (draw, last) in (0..).zip((1..count).rev()) {
+        let random = splitmix64_at(seed, index(phase, block, draw));
+        let other = usize::try_from(below(random, last as u64 + 1)).unwrap_or(last);
+        order.swap(last, other);
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const SWEEP: Setups =
+        Setups { sizes: 256, step_bytes: 16, drawn: false, repeats: 2, contrast: None };
+
+    #[test]
+    fn every_setup_comes_once_in_each_repetition_in_another_order() {
+        let sizes = |blocks: std::ops::Range<u32>| -> Vec<u32> {
+            blocks.map(|block| SWEEP.at(7, block).size_bytes).collect()
+        };
+        let (first, second) = (sizes(0..256), sizes(256..512));
+        assert_eq!(SWEEP.blocks(), 512);
+        assert_ne!(first, second);
+        for sizes in [first, second] {
+            assert_eq!(sizes.into_iter().collect::<BTreeSet<_>>().len(), 256);
+        }
+    }
+
+    #[test]
+    fn drawn_setups_are_of_all_sizes_and_repeat() {
+        let drawn = Setups { drawn: true, ..SWEEP };
+        let seen: Vec<u32> = (0..2000).map(|block| drawn.at(3, block).size_bytes).collect();
+        assert!(seen.iter().all(|size| *size < 4096 && size.is_multiple_of(16)));
+        assert!(seen.into_iter().collect::<BTreeSet<_>>().len() > 250);
+    }
+
+    #[test]
+    fn what_no_experiment_has_is_not_valid() {
+        assert!(SWEEP.is_valid());
+        let at = |size| Contrast { sizes_bytes: [0, size], stack: true, heap: true };
+        for wrong in [
+            Setups { sizes: 0, ..SWEEP },
+            Setups { sizes: 257, ..SWEEP },
+            Setups { repeats: 0, ..SWEEP },
+            Setups { step_bytes: u32::MAX, ..SWEEP },
+            Setups { contrast: Some(at(4096)), ..SWEEP },
+            Setups { contrast: Some(at(24)), ..SWEEP },
+        ] {
+            assert!(!wrong.is_valid(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn conditions_hold_what_they_say() {
+        for size_bytes in (0..PAGE_BYTES).step_by(16) {
+            // Where the stack begins, and how long all variables are.
+            let seen = |condition| {
+                let setup = Setup { size_bytes, condition };
+                let length: u32 = setup.variables_bytes().iter().sum();
+                (length + setup.lowered_bytes(), length)
+            };
+            assert_eq!(seen(Condition::Plain), (size_bytes, size_bytes));
+            assert_eq!(seen(Condition::Stack), (PAGE_BYTES, size_bytes));
+            assert_eq!(seen(Condition::Heap), (PAGE_BYTES + size_bytes, PAGE_BYTES));
+            assert_eq!(seen(Condition::Contents), (size_bytes, 0));
+        }
+    }
+
+    #[test]
+    fn a_contrast_has_each_size_under_each_condition() {
+        let contrast = Contrast { sizes_bytes: [16, 32], stack: true, heap: true };
+        let setups = SWEEP.shuffled_contrast(1, 600, contrast);
+        assert_eq!(setups.len(), 8);
+        for setup in contrast.setups() {
+            assert_eq!(setups.iter().filter(|one| **one == setup).count(), 1);
+        }
+    }
+}
