@@ -3,7 +3,7 @@
 use crate::report::sentence::put_into_words;
 use crate::report::view::Experiment;
 use crate::results;
-use crate::samples::design::Design;
+use crate::samples::design::{Bases, Design, Part};
 use crate::samples::machine::Machine;
 use crate::samples::runtime_log::RuntimeLog;
 use crate::samples::{
@@ -122,6 +122,19 @@ pub fn layouts_of(times: &[(u64, u64)]) -> SamplesFile {
         if block % 2 == 0 {
             file.runs.push(sample_of(block, 1, 0, time - deviation));
         }
+    }
+    analysed(file)
+}
+
+/// Pairs of runs of one program: 1000 ms, and what `time` says of the part that they are about.
+pub fn parts_of(blocks: u32, time: impl Fn(Part) -> u64) -> SamplesFile {
+    let mut file = layouts_of(&[(1000, 0)]);
+    file.design.plan = Design { bases: Bases::Drawn, ..Design::parts(blocks, 3) };
+    file.design.complete_blocks = blocks;
+    file.runs.clear();
+    for run in (0..blocks).flat_map(|block| file.design.plan.block_runs(block)) {
+        let milliseconds = if run.position % 2 == 0 { 1000 } else { time(Part::at(run.position)) };
+        file.runs.push(sample_of(run.block, run.position, 0, milliseconds));
     }
     analysed(file)
 }

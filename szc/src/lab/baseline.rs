@@ -121,6 +121,12 @@ fn samples(run: &run::Options, command_line: Vec<String>) -> Result<SamplesFile,
         }
         None => {}
     }
+    if run.split {
+        return Err(Failure::Usage(anyhow!(
+            "--split makes runs that have parts of layouts in common: a baseline is measured \
+             without"
+        )));
+    }
     let [command] = &run.commands[..] else {
         return Err(Failure::Usage(anyhow!(
             "{} commands, and one is needed, quoted as a whole",

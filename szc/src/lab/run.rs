@@ -22,13 +22,16 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::layouts::run_report;
-use crate::samples::design::{Design, MAX_BLOCKS};
+use crate::samples::design::{Design, MAX_BLOCKS, Part};
 use crate::samples::{Command, RuleRecord, io};
 
 pub(crate) use self::options::Options;
 
 /// Runs where nobody says otherwise.
 const USUAL_RUNS: u32 = 30;
+
+/// The same for a split: 20 pairs for each part.
+const USUAL_RUNS_OF_PARTS: u32 = 20 * Part::RUNS;
 
 /// Most layouts for a precision where nobody says otherwise.
 const USUAL_BUDGET: Budget = Budget::Blocks(1000);
@@ -105,14 +108,18 @@ pub(super) fn experiment(
     programs: Vec<Program>,
     command_line: Vec<String>,
 ) -> Result<Experiment> {
-    let design = Design::layouts(1, options.runs_per_layout, 0);
+    let (design, usual_runs) = if options.split {
+        (Design::parts(1, 0), USUAL_RUNS_OF_PARTS)
+    } else {
+        (Design::layouts(1, options.runs_per_layout, 0), USUAL_RUNS)
+    };
     let (blocks, time) = match (options.precision, options.time) {
         (Some(_), _) => {
             let budget = options.budget.unwrap_or(USUAL_BUDGET);
             (budget.blocks(), budget.time())
         }
         (None, Some(time)) => (MAX_BLOCKS, Some(time)),
-        (None, None) => (blocks_for(&design, options.runs.unwrap_or(USUAL_RUNS)), None),
+        (None, None) => (blocks_for(&design, options.runs.unwrap_or(usual_runs)), None),
     };
     let rule = if options.precision.is_some() { RuleRecord::Sequential } else { RuleRecord::Fixed };
     let design = Design { blocks, ..design };

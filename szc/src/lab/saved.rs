@@ -281,6 +281,13 @@ fn check_alone(path: &Path, file: &SamplesFile) -> Result<(), String> {
             file.programs.len()
         ));
     }
+    if file.design.plan.arrangement == Arrangement::Parts {
+        return Err(format!(
+            "{} splits a variance: its runs have parts of layouts in common, and independent ones \
+             are needed; measure without --split",
+            path.display()
+        ));
+    }
     match &file.ended {
         EndedRecord::Refused { reason } => {
             Err(format!("{} ended because its program is unfit: {reason}", path.display()))

@@ -129,7 +129,7 @@ pub fn measure(
 ) -> io::Result<Findings> {
     let complete = earlier.complete_blocks;
     earlier.samples.retain(|sample| sample.block < complete);
-    let at_once = if task.design.by_turns { task.programs.len() } else { 1 };
+    let at_once = if task.design.by_turns { task.design.runs_by_turns() } else { 1 };
     let mut session = Session {
         references: first_outputs(task.programs.len(), &earlier.samples),
         levelling: levelling(task.programs, task.design.bases),
@@ -160,6 +160,7 @@ fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> 
             position: sample.position,
             program,
             seed: sample.seed,
+            redrawn: None,
             padding_bytes: None,
             addresses: None,
             setup: None,

@@ -89,7 +89,6 @@ impl Program {
     /// A shell command that repeats a run.
     #[must_use]
     pub fn reproduction(&self, run: &PlannedRun) -> String {
-        let seed = run.seed;
         let padding = match run.padding_bytes {
             Some(0) => format!(" {PADDING_VARIABLE}="),
             Some(bytes) => format!(" {PADDING_VARIABLE}=$(printf '%0{bytes}d' 0)"),
@@ -115,9 +114,10 @@ impl Program {
                 limit = format!("ulimit -S -s {} && ", bytes / 1024);
             }
         }
-        format!(
-            "{limit}{place}SZC_SEED={seed}{padding}{filling}{without_aslr} {command} </dev/null"
-        )
+        let part =
+            run.part_seed().map_or_else(String::new, |(name, seed)| format!(" {name}={seed}"));
+        let own = format!("SZC_SEED={}{part}{padding}{filling}", run.seed);
+        format!("{limit}{place}{own}{without_aslr} {command} </dev/null")
     }
 
     /// The file that is executed, looked up in PATH; `None` when it is not found

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::number::{percent, quantities, quantities_like};
+use super::split::{split_remarks, split_table};
 use super::text::summary_table;
 use super::{remarks, tail};
 use crate::samples::metric::Kind;
@@ -61,6 +62,7 @@ pub fn run_remarks(file: &SamplesFile, program: usize) -> Vec<String> {
     let mut remarks = Vec::new();
     remarks.extend(precision(file, summary));
     remarks.extend(variance(file, summary));
+    remarks.extend(split_remarks(file, summary));
     if let Some(effect) = summary.minimum_detectable_effect {
         remarks.push(format!(
             "A comparison over {} blocks, so {} layouts of each program, would show a difference \
@@ -155,6 +157,11 @@ pub fn run_report(file: &SamplesFile, quiet: bool) -> String {
         let table = summary_table(file, program);
         if !quiet && !table.is_empty() {
             text.push_str(&table);
+            text.push('\n');
+        }
+        let split = deciding(file, program).map(|summary| split_table(file, summary));
+        if let Some(split) = split.filter(|split| !quiet && !split.is_empty()) {
+            text.push_str(&split);
             text.push('\n');
         }
         text.push_str(&run_sentence(file, program));

@@ -19,6 +19,7 @@ pub mod progress;
 pub mod remarks;
 pub mod rows;
 pub mod sentence;
+pub mod split;
 pub mod suite;
 pub mod suite_sentences;
 pub mod tail;

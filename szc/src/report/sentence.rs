@@ -143,7 +143,9 @@ fn evidence(file: &SamplesFile, result: &ResultRecord) -> String {
             let runs = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
             format!("{} blocks of {runs} each", result.n)
         }
-        Arrangement::Layouts | Arrangement::Groups => format!("{} layouts", result.n),
+        Arrangement::Layouts | Arrangement::Parts | Arrangement::Groups => {
+            format!("{} layouts", result.n)
+        }
     };
     match file.design.rule {
         RuleRecord::Fixed => format!("n = {blocks}, paired t on log {name}"),

@@ -36,7 +36,7 @@ pub fn complete(file: &mut SamplesFile) {
     if file.results.is_empty() {
         file.results = match file.design.plan.arrangement {
             Arrangement::Groups => group_results(file),
-            Arrangement::Mirrored | Arrangement::Layouts => results(file),
+            _ => results(file),
         };
     }
     if file.summaries.is_empty() {

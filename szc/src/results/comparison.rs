@@ -130,7 +130,7 @@ pub fn criteria_of(file: &SamplesFile) -> Criteria {
         layouts_per_block: match file.design.plan.arrangement {
             // A layout for each run.
             Arrangement::Mirrored => file.runs_per_block() as usize,
-            Arrangement::Layouts | Arrangement::Groups => 1,
+            Arrangement::Layouts | Arrangement::Parts | Arrangement::Groups => 1,
         },
     }
 }

@@ -15,6 +15,7 @@ pub mod groups;
 pub mod machines;
 pub mod rows;
 pub mod slowest;
+pub mod split;
 pub mod suite;
 pub mod summary;
 

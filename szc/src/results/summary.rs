@@ -15,7 +15,8 @@ use szc_stats::variance_components::components;
 use super::comparison::rule_of;
 use super::diagnostics::diagnostics;
 use super::slowest::slowest;
-use crate::samples::design::Arrangement;
+use super::split::split;
+use crate::samples::design::{Arrangement, Part};
 use crate::samples::{Metric, OutliersRecord, Sample, SamplesFile, SummaryRecord, VarianceRecord};
 
 /// Fewest layouts run more than once that are worth splitting a variance by.
@@ -39,6 +40,12 @@ fn layouts(file: &SamplesFile, program: usize, metric: &Metric) -> Vec<Vec<f64>>
         file.runs.iter().filter(|run| run.program == program && run.block < blocks).collect();
     match file.design.plan.arrangement {
         Arrangement::Mirrored => runs.iter().map(|run| vec![run.value(metric)]).collect(),
+        // Of the others, runs of a pair have parts in common.
+        Arrangement::Parts => runs
+            .iter()
+            .filter(|run| Part::at(run.position) == Part::All)
+            .map(|run| vec![run.value(metric)])
+            .collect(),
         Arrangement::Layouts | Arrangement::Groups => runs
             .chunk_by(|one, next| one.block == next.block)
             .map(|layout| layout.iter().map(|run| run.value(metric)).collect())
@@ -96,6 +103,7 @@ fn summary(file: &SamplesFile, program: usize, metric: &Metric) -> Option<Summar
             far_high: counted.far_high,
         },
         variance: variance(&layouts),
+        split: split(file, program, metric),
         minimum_detectable_effect: effect,
         diagnostics: diagnostics(&values),
     })

@@ -4,14 +4,19 @@
 //! repeated and resumed. Random numbers are outputs of SplitMix64 (Steele, Lea and Flood 2014)
 //! addressed by index: output i is `finalize(seed + (i + 1)·0x9e3779b97f4a7c15)`.
 //! The index of a run is `2^48·phase + 2^16·block + position`, with phase 0 for
-//! warm-up, 1 for measured runs, 2 for the order of a block, and 3 and 4 for where stack and
-//! mappings begin.
+//! warm-up, 1 for measured runs, 2 for the order of a block, 3 and 4 for where stack and mappings
+//! begin, and 5 for setups and for parts of a layout that are drawn anew.
 //!
 //! Layout seeds are mapped to 10^15 ≤ seed < 2^53. All have sixteen digits, so
 //! `SZC_SEED` is equally long in every run and moves no stack; and all are exact
 //! in JSON readers that know only doubles. What does move the stack is the size of the
 //! environment, which is random on purpose and follows from the layout seed.
 #![forbid(unsafe_code)]
+
+mod pairs;
+mod parts;
+
+pub use self::parts::Part;
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +68,8 @@ pub struct PlannedRun {
     pub program: usize,
     /// Layout seed to give it.
     pub seed: u64,
+    /// A part of the layout that has another seed.
+    pub redrawn: Option<(Part, u64)>,
     /// Length of the variable that pads the environment; none with a fixed environment.
     pub padding_bytes: Option<u32>,
     /// Where its addresses begin; none if the kernel chooses.
@@ -81,6 +88,8 @@ pub enum Arrangement {
     /// A block is a layout of one program, run once or, in every second block,
     /// [`Design::runs_per_layout`] times.
     Layouts,
+    /// Pairs of runs of one program that differ in one [`Part`] each, by turns at once.
+    Parts,
     /// Programs that were measured apart, each over layouts of its own: they have no common
     /// blocks. Made of two measurements, never planned.
     Groups,
@@ -187,6 +196,7 @@ impl Design {
             Arrangement::Layouts | Arrangement::Groups => {
                 vec![0; self.runs_of_layout(block) as usize]
             }
+            Arrangement::Parts => return self.pairs(block),
         };
         let mut runs_before = vec![0; self.programs.max(1)];
         let mut planned = Vec::with_capacity(programs.len());
@@ -197,7 +207,7 @@ impl Design {
             planned.push(match self.arrangement {
                 Arrangement::Mirrored if self.coupled => self.planned(place, nth, nth, program),
                 Arrangement::Mirrored => self.planned(place, position, nth, program),
-                Arrangement::Layouts | Arrangement::Groups => self.planned(place, 0, 0, program),
+                _ => self.planned(place, 0, 0, program),
             });
         }
         planned
@@ -225,7 +235,7 @@ impl Design {
     /// The runs of one block, those together that are under way at once.
     #[must_use]
     pub fn block_rounds(&self, block: u32) -> Vec<Vec<PlannedRun>> {
-        let at_once = if self.by_turns { self.programs } else { 1 };
+        let at_once = if self.by_turns { self.runs_by_turns() } else { 1 };
         self.block_runs(block).chunks(at_once).map(<[PlannedRun]>::to_vec).collect()
     }
 
@@ -241,6 +251,7 @@ impl Design {
                 rounds * self.programs as u64 * u64::from(self.runs_per_position)
             }
             Arrangement::Layouts | Arrangement::Groups => u64::from(self.runs_of_layout(block)),
+            Arrangement::Parts => u64::from(Part::RUNS),
         }
     }
 
@@ -318,6 +329,7 @@ impl Design {
             program,
             seed,
             setup,
+            redrawn: None,
             padding_bytes: (self.environment == EnvironmentSize::Random).then_some(padding_bytes),
             addresses: match self.bases {
                 Bases::Kernel => None,

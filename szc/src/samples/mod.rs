@@ -33,7 +33,8 @@ pub use self::form::{
 pub use self::metric::Metric;
 pub use self::program::{Executable, ProgramRecord, printable};
 pub use self::result::{
-    DiagnosticsRecord, OutliersRecord, ResultRecord, SlowestRecord, SummaryRecord, VarianceRecord,
+    DiagnosticsRecord, OutliersRecord, PartRecord, ResultRecord, SlowestRecord, SplitRecord,
+    SummaryRecord, VarianceRecord,
 };
 pub use self::sample::Sample;
 pub use self::schedule::ScheduleRecord;

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use szc_stats::fixed::Interval;
 
+use super::design::Part;
 use super::metric::Metric;
 use super::verdict::Verdict;
 
@@ -132,12 +133,43 @@ pub struct SummaryRecord {
     /// Variance between layouts and within; absent if no layout was run twice.
     #[serde(rename = "levels")]
     pub variance: Option<VarianceRecord>,
+    /// The variance by parts that were drawn one at a time; absent in other experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitRecord>,
     /// The smallest change, as a share, that a comparison over as many blocks would show with a
     /// probability of 80 %.
     pub minimum_detectable_effect: Option<f64>,
     /// What the layouts' values look like in the order of time.
     #[serde(default)]
     pub diagnostics: DiagnosticsRecord,
+}
+
+/// The variance of log values by what was drawn anew: random effects.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplitRecord {
+    /// Pairs of runs for each part.
+    pub pairs: usize,
+    /// The largest share that one pair has in the squared differences of its part, and that part: a
+    /// disturbed run looks like what was drawn in it.
+    pub largest_pair: (Part, f64),
+    /// Variance of the log value of a run of which everything was drawn anew.
+    pub total: f64,
+    /// The machine's noise, then the parts of a layout.
+    pub parts: Vec<PartRecord>,
+}
+
+/// What one part adds to the variance of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartRecord {
+    /// The part.
+    pub part: Part,
+    /// Its variance component; negative where chance made its pairs differ less than those in which
+    /// nothing was drawn.
+    pub variance: f64,
+    /// Share of the total: estimate and 95 % interval.
+    pub share: f64,
+    /// Lower and upper end.
+    pub interval: [f64; 2],
 }
 
 /// Values outside the fences of Tukey, counted.

@@ -36,6 +36,7 @@ pub mod multiplicity;
 pub mod planning;
 pub mod quantile;
 pub mod random;
+pub mod random_effects;
 pub mod ranks;
 pub mod sequential;
 pub mod serial;

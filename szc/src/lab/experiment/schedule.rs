@@ -78,7 +78,12 @@ fn by_turns(turn: Duration, cpu: Option<usize>, reason: String) -> ScheduleRecor
 
 /// Why turns make no sense or would mislead, as far as it is known without a run.
 fn forbidden(design: &Design, conditions: &Conditions) -> Option<&'static str> {
-    if design.arrangement != Arrangement::Mirrored || design.programs < 2 {
+    let has_several = match design.arrangement {
+        Arrangement::Mirrored => design.programs >= 2,
+        Arrangement::Parts => true,
+        Arrangement::Layouts | Arrangement::Groups => false,
+    };
+    if !has_several {
         return Some("there is one program");
     }
     match &conditions.metric {

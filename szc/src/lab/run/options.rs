@@ -25,6 +25,7 @@ Examples:
   szc run -- './bench input'
   szc run --precision 0.5% --budget 10m -- './bench input'
   szc run --time 60s --json before.json -- './bench input'
+  szc run --split -- './bench input'       what the variance is made of
   szc run before.json                      read saved samples again
 
 Interval: that of the mean over layouts at 95 %, where the value of a layout is the
@@ -34,6 +35,11 @@ at after every layout; otherwise Student's t.
 Variance: by Kalibera and Jones (2013), from the layouts that were run more than
 once. --runs-per-layout 1 runs none of them twice: more layouts in the same time,
 and no split of the variance.
+
+Split: a block has twelve runs. Those of a pair share a layout, by turns on one CPU
+where that does not change the program; nothing differs in the first pair, then the
+places of functions, the pads of frames, the heap, the bases, and all of them. The
+shares come with intervals and with advice on what makes a measurement better.
 
 Advice about the machine (load, frequency governor, steal time, swap, address space
 randomization, turbo) is printed before the first run, each with what to do.
@@ -56,7 +62,7 @@ Ctrl-C (what was measured is reported, and saved; --resume goes on).";
     after_help = "Example: szc run -- './bench input'\nMore with --help."
 )]
 pub(crate) struct Options {
-    /// Make N runs, or the few more that complete the last layout [default: 30]
+    /// Make N runs, or the few more that complete the last layout [default: 30; 240 with --split]
     #[arg(
         long,
         value_name = "N",
@@ -82,6 +88,11 @@ pub(crate) struct Options {
     )]
     pub(in crate::lab) budget: Option<Budget>,
 
+    /// Split the variance into machine, code, stack, heap and bases: pairs of runs that are alike
+    /// but for one of them
+    #[arg(long, conflicts_with_all = ["precision", "budget", "runs_per_layout"])]
+    pub(in crate::lab) split: bool,
+
     /// Runs with the same layout, in every second layout
     #[arg(
         long,
@@ -100,7 +111,7 @@ pub(crate) struct Options {
         long,
         value_name = "FILE",
         conflicts_with_all = FIXED_BY_A_FILE,
-        conflicts_with_all = ["runs", "time", "precision", "runs_per_layout", "names"]
+        conflicts_with_all = ["runs", "time", "precision", "split", "runs_per_layout", "names"]
     )]
     pub(in crate::lab) resume: Option<PathBuf>,
 

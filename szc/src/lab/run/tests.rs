@@ -29,6 +29,8 @@ fn senseless_command_lines_are_usage_errors() {
         &["--precision", "0", "--", "true"],
         &["--time", "soon", "--", "true"],
         &["--name", "B=x", "--", "true"],
+        &["--split", "--precision", "1%", "--", "true"],
+        &["--split", "--runs-per-layout", "3", "--", "true"],
         &["--cpu", "100000", "--", "true"],
         &["--resume", "/nonexistent.json"],
     ] {
@@ -48,6 +50,35 @@ fn as_many_runs_are_made_as_asked_for_and_every_second_layout_runs_twice() {
     let seeds = |block| file.runs.iter().filter(move |run| run.block == block).map(|run| run.seed);
     assert!(seeds(0).all(|seed| Some(seed) == seeds(0).next()) && seeds(0).count() == 2);
     assert_ne!(seeds(0).next(), seeds(1).next());
+}
+
+#[test]
+fn a_split_runs_pairs_that_differ_in_one_part_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes");
+    let seeds = "$SZC_SEED $SZC_CODE_SEED $SZC_STACK_SEED $SZC_HEAP_SEED";
+    let command = format!("echo {seeds} >> {}; {WORK}", notes.display());
+    let options = ["--split", "--runs", "72", "--metric", "cpu", "--turns", "off"];
+    let (code, file) = measured_file(&[&options[..], &["--warmup", "0"]].concat(), &command);
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    assert_eq!((file.design.complete_blocks, file.runs.len()), (6, 72));
+    let found = file.summaries[0].split.clone().unwrap();
+    assert_eq!((found.pairs, file.summaries[0].layouts), (6, 12));
+    let notes = std::fs::read_to_string(&notes).unwrap();
+    let seeds: Vec<Vec<&str>> = notes.lines().map(|line| line.split(' ').collect()).collect();
+    for pair in seeds.chunks(12).flat_map(|block| block.chunks(2).zip(Part::ALL)) {
+        let ([one, other], part) = (pair.0, pair.1) else { panic!("{pair:?}") };
+        assert!(one.iter().all(|seed| *seed == one[0]), "{one:?}");
+        let differs: Vec<bool> = one.iter().zip(other).map(|(one, other)| one != other).collect();
+        let expected = match part {
+            Part::Machine | Part::Bases => [false; 4],
+            Part::Code => [false, true, false, false],
+            Part::Stack => [false, false, true, false],
+            Part::Heap => [false, false, false, true],
+            Part::All => [true; 4],
+        };
+        assert_eq!(differs, expected, "{part:?}");
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ pub(super) fn start<'a>(
     let program = &programs[run.program];
     let mut variables: Vec<(String, OsString)> =
         SEED_VARIABLES.map(|name| (name.to_owned(), OsString::from(run.seed.to_string()))).to_vec();
+    for (name, value) in &mut variables {
+        if let Some((_, seed)) = run.part_seed().filter(|(part, _)| part == name) {
+            *value = seed.to_string().into();
+        }
+    }
     if let Some(bytes) = run.padding_bytes {
         variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
     }
