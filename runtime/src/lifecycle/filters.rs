@@ -63,11 +63,14 @@ fn freeze() {
     if ALONE.load(Ordering::Acquire) {
         return;
     }
-    // No epoch is being prepared meanwhile.
-    library::with_changes(|| {
-        CODE.with(Images::freeze);
-        state::set_frozen();
-    });
+    // No epoch is being prepared meanwhile. Not again: a filter that holds already may kill for
+    // what that asks of the kernel.
+    if !state::is_frozen() {
+        library::with_changes(|| {
+            CODE.with(Images::freeze);
+            state::set_frozen();
+        });
+    }
     // A filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) holds for the task, too, and kills the
     // process with it.
     if maintenance::leave_for_good() {
