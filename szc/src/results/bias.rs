@@ -10,8 +10,9 @@ mod causes;
 use std::collections::BTreeMap;
 
 use szc_stats::describe::{mean, standard_deviation};
+use szc_stats::groups::one_way;
 use szc_stats::sequential::{MIN_BLOCKS, mean_sequence};
-use szc_stats::tail::{f_upper, normal_upper};
+use szc_stats::tail::normal_upper;
 
 pub use self::causes::{GONE, REMAINS};
 use super::comparison::USUAL_TOLERANCE;
@@ -146,7 +147,7 @@ fn factor_record(
     let lowest = setups.iter().map(|setup| setup.value).reduce(f64::min)?;
     let highest = setups.iter().map(|setup| setup.value).reduce(f64::max)?;
     let lists: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
-    let between = between_groups(&lists);
+    let between = one_way(&lists);
     Some(FactorRecord {
         factor,
         setups,
@@ -154,38 +155,9 @@ fn factor_record(
         highest,
         height: highest / lowest - 1.0,
         straddles: (programs > 1).then_some(lowest < 1.0 && highest > 1.0),
-        p: between.map(|(p, _)| p),
-        sd_setups: between.map(|(_, sd)| sd),
+        p: between.map(|found| found.p),
+        sd_setups: between.map(|found| found.sd_between),
     })
-}
-
-/// One-way analysis of variance: p of the groups being alike, and the standard deviation between
-/// groups (method of moments; 0 if that is negative). `None` without repetitions or variance.
-fn between_groups(groups: &[&[f64]]) -> Option<(f64, f64)> {
-    let values: Vec<f64> = groups.concat();
-    let (count, total) = (groups.len() as f64, values.len() as f64);
-    if groups.len() < 2 || values.len() <= groups.len() {
-        return None;
-    }
-    let center = mean(&values)?;
-    let (mut between, mut within, mut squares) = (0.0, 0.0, 0.0);
-    for group in groups {
-        let of_group = mean(group)?;
-        between += group.len() as f64 * (of_group - center).powi(2);
-        within += group.iter().map(|value| (value - of_group).powi(2)).sum::<f64>();
-        squares += (group.len() as f64).powi(2);
-    }
-    let (between, within) = (between / (count - 1.0), within / (total - count));
-    let usual_size = (total - squares / total) / (count - 1.0);
-    let variance = ((between - within) / usual_size).max(0.0);
-    let p = if within > 0.0 {
-        f_upper(between / within, count - 1.0, total - count)
-    } else if between > 0.0 {
-        0.0
-    } else {
-        return None;
-    };
-    Some((p, variance.sqrt()))
 }
 
 fn drawn(
@@ -205,8 +177,8 @@ fn drawn(
     }
     let found = mean_sequence(&means).ok()?;
     let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let sd_setups = match between_groups(&slices) {
-        Some((_, sd)) => sd,
+    let sd_setups = match one_way(&slices) {
+        Some(found) => found.sd_between,
         // Without two runs of each in a setup the two cannot be told apart.
         None => standard_deviation(&means)?,
     };

@@ -1,4 +1,5 @@
-//! Groups that are not paired: Welch's t test of two means, Brown and Forsythe's test of spreads.
+//! Groups that are not paired: Welch's t test of two means, analysis of variance of several, Brown
+//! and Forsythe's test of spreads.
 //!
 //! Samples of two files that were not measured in common blocks can be compared no better. Welch
 //! (1947), "The generalization of Student's problem when several different population variances are
@@ -87,6 +88,70 @@ fn mean_and_squared_error(values: &[f64]) -> Result<(f64, f64), DataError> {
     }
 }
 
+/// The squares of a one-way analysis of variance.
+struct Squares {
+    between: f64,
+    within: f64,
+    /// Degrees of freedom of both.
+    degrees_of_freedom: [usize; 2],
+}
+
+impl Squares {
+    /// Of groups with values in each.
+    fn of<R: AsRef<[f64]>>(groups: &[R]) -> Self {
+        let values: Vec<f64> = groups.iter().flat_map(AsRef::as_ref).copied().collect();
+        let grand = mean(&values).unwrap_or_default();
+        let (mut between, mut within) = (0.0, 0.0);
+        for group in groups.iter().map(AsRef::as_ref) {
+            let center = mean(group).unwrap_or_default();
+            between += group.len() as f64 * (center - grand).powi(2);
+            within += group.iter().map(|value| (value - center).powi(2)).sum::<f64>();
+        }
+        let degrees_of_freedom = [groups.len() - 1, values.len() - groups.len()];
+        Self { between, within, degrees_of_freedom }
+    }
+
+    /// The mean squares: each by its degrees of freedom.
+    fn means(&self) -> [f64; 2] {
+        let [of_between, of_within] = self.degrees_of_freedom.map(|df| df as f64);
+        [self.between / of_between, self.within / of_within]
+    }
+}
+
+/// Result of [`one_way`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OneWay {
+    /// p of "the means of all groups are equal".
+    pub p: f64,
+    /// Standard deviation between groups, by the method of moments; 0 if its square is negative.
+    pub sd_between: f64,
+}
+
+/// One-way analysis of variance of groups of any sizes (Searle, Casella and McCulloch, "Variance
+/// Components", 1992, section 3.6). `None` below two groups, for one without values, and where no
+/// group has two values or nothing varies.
+#[must_use]
+pub fn one_way(groups: &[&[f64]]) -> Option<OneWay> {
+    let total: usize = groups.iter().map(|group| group.len()).sum();
+    if groups.len() < 2 || total <= groups.len() || groups.iter().any(|group| group.is_empty()) {
+        return None;
+    }
+    let squares = Squares::of(groups);
+    let [of_between, of_within] = squares.degrees_of_freedom.map(|df| df as f64);
+    let [between, within] = squares.means();
+    let sizes: f64 = groups.iter().map(|group| (group.len() as f64).powi(2)).sum();
+    let usual_size = (total as f64 - sizes / total as f64) / of_between;
+    let variance = ((between - within) / usual_size).max(0.0);
+    let p = if within > 0.0 {
+        f_upper(between / within, of_between, of_within)
+    } else if between > 0.0 {
+        0.0
+    } else {
+        return None;
+    };
+    Some(OneWay { p, sd_between: variance.sqrt() })
+}
+
 /// Result of [`brown_forsythe`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrownForsythe {
@@ -120,20 +185,15 @@ pub fn brown_forsythe(groups: &[&[f64]]) -> Result<BrownForsythe, DataError> {
     let lists: Vec<&[f64]> = distances.iter().map(Vec::as_slice).collect();
     let scale = scale_of(&lists);
     let scaled: Vec<Vec<f64>> = lists.iter().map(|list| times(list, scale)).collect();
-    let all: Vec<f64> = scaled.iter().flatten().copied().collect();
-    let grand = mean(&all).unwrap_or_default();
-    let (mut between, mut within) = (0.0, 0.0);
-    for list in &scaled {
-        let center = mean(list).unwrap_or_default();
-        between += list.len() as f64 * (center - grand).powi(2);
-        within += list.iter().map(|value| (value - center).powi(2)).sum::<f64>();
-    }
-    if within <= all.len() as f64 * f64::EPSILON * f64::EPSILON {
+    let squares = Squares::of(&scaled);
+    let count: usize = scaled.iter().map(Vec::len).sum();
+    if squares.within <= count as f64 * f64::EPSILON * f64::EPSILON {
         return Err(DataError::NoSpread);
     }
-    let degrees_of_freedom = [groups.len() - 1, all.len() - groups.len()];
+    let degrees_of_freedom = squares.degrees_of_freedom;
     let [between_df, within_df] = degrees_of_freedom.map(|df| df as f64);
-    let f = (between / between_df) / (within / within_df);
+    let [between, within] = squares.means();
+    let f = between / within;
     Ok(BrownForsythe { f, degrees_of_freedom, p: f_upper(f, between_df, within_df) })
 }
 
@@ -142,6 +202,19 @@ mod tests {
     use super::*;
     use crate::calibration::data::{MAIZE, SLEEP, cases, close, number, numbers, same_digits};
     use proptest::prelude::*;
+
+    #[test]
+    fn montgomerys_looms_differ_by_what_the_book_says() {
+        let case = &cases("parametric", "kalibera_jones")[0];
+        let values = numbers(&case["data"]);
+        let looms: Vec<&[f64]> = values.chunks(4).collect();
+        let found = one_way(&looms).unwrap();
+        assert_eq!(format!("{:.2} {:.4}", found.sd_between.powi(2), found.p), "6.96 0.0002");
+        assert_eq!(one_way(&looms[..1]), None);
+        assert_eq!(one_way(&[&[1.0], &[2.0]]), None);
+        assert_eq!(one_way(&[&[1.0, 1.0], &[1.0, 1.0]]), None);
+        assert_eq!(one_way(&[&[1.0, 1.0], &[2.0, 2.0]]).unwrap().p, 0.0);
+    }
 
     #[test]
     fn welch_agrees_with_scipy() {
