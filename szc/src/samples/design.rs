@@ -5,7 +5,8 @@
 //! addressed by index: output i is `finalize(seed + (i + 1)·0x9e3779b97f4a7c15)`.
 //! The index of a run is `2^48·phase + 2^16·block + position`, with phase 0 for
 //! warm-up, 1 for measured runs, 2 for the order of a block, 3 and 4 for where stack and mappings
-//! begin, and 5 for setups and for parts of a layout that are drawn anew.
+//! begin, 5 for setups and for parts of a layout that are drawn anew, and 6 for the order of setups
+//! that are held against each other.
 //!
 //! Layout seeds are mapped to 10^15 ≤ seed < 2^53. All have sixteen digits, so
 //! `SZC_SEED` is equally long in every run and moves no stack; and all are exact
@@ -21,7 +22,7 @@ pub use self::parts::Part;
 use serde::{Deserialize, Serialize};
 
 pub use super::bases::{Addresses, Bases, EnvironmentSize};
-use super::draw::{below, splitmix64_at};
+use super::draw::{below, run_index, shuffled, splitmix64_at};
 use super::setups::{Condition, Contrast, STACK_ALIGNMENT, Setup, Setups};
 
 const MIN_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
@@ -280,19 +281,13 @@ impl Design {
         if block.is_multiple_of(2) { self.runs_per_layout } else { 1 }
     }
 
-    /// The programs in the order of the first half of a block, or of a round of turns (Fisher and
-    /// Yates 1938).
+    /// The programs in the order of the first half of a block, or of a round of turns.
     fn order(&self, block: u32, round: u32) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.programs).collect();
-        if self.shuffle {
-            let first_draw = round * u32::try_from(self.programs).unwrap_or(0);
-            for (draw, last) in (first_draw..).zip((1..self.programs).rev()) {
-                let random = splitmix64_at(self.seed, run_index(2, block, draw));
-                let back = usize::try_from(below(random, last as u64 + 1));
-                order.swap(last, last - back.expect("at most the place itself"));
-            }
+        if !self.shuffle {
+            return (0..self.programs).collect();
         }
-        order
+        let first_draw = round * u32::try_from(self.programs).unwrap_or(0);
+        shuffled(self.seed, 2, (block, first_draw), self.programs)
     }
 
     /// `layout` is the position whose layout the run has: its own, or another one of its block.
@@ -363,11 +358,6 @@ struct Place {
     phase: Phase,
     block: u32,
     position: u32,
-}
-
-fn run_index(phase: u64, block: u32, position: u32) -> u64 {
-    debug_assert!(position <= u32::from(u16::MAX));
-    (phase << 48) | (u64::from(block) << 16) | u64::from(position)
 }
 
 /// Maps 64 random bits to 10^15..2^53.

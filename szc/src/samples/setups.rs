@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draw::{below, splitmix64_at};
+use super::draw::{below, run_index, shuffled, splitmix64_at};
 
 /// Environments grow by less than this: then the stack's position within pages repeats.
 pub const PAGE_BYTES: u32 = 4096;
@@ -164,10 +164,10 @@ impl Setups {
     #[must_use]
     pub fn at(self, seed: u64, block: u32) -> Setup {
         if self.drawn {
-            let drawn = below(splitmix64_at(seed, index(5, block, 0)), u64::from(self.sizes));
+            let drawn = below(splitmix64_at(seed, run_index(5, block, 0)), u64::from(self.sizes));
             return self.plain(u32::try_from(drawn).unwrap_or(0));
         }
-        let order = shuffled(seed, 5, block / self.sizes, self.sizes as usize);
+        let order = shuffled(seed, 5, (block / self.sizes, 0), self.sizes as usize);
         let size = order[(block % self.sizes) as usize];
         self.plain(u32::try_from(size).unwrap_or(0))
     }
@@ -176,23 +176,8 @@ impl Setups {
     #[must_use]
     pub fn shuffled_contrast(self, seed: u64, block: u32, contrast: Contrast) -> Vec<Setup> {
         let setups = contrast.setups();
-        shuffled(seed, 6, block, setups.len()).into_iter().map(|place| setups[place]).collect()
+        shuffled(seed, 6, (block, 0), setups.len()).into_iter().map(|place| setups[place]).collect()
     }
-}
-
-fn index(phase: u64, block: u32, draw: u32) -> u64 {
-    (phase << 48) | (u64::from(block) << 16) | u64::from(draw)
-}
-
-/// The numbers below `count` in random order (Fisher and Yates 1938).
-fn shuffled(seed: u64, phase: u64, block: u32, count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    for (draw, last) in (0..).zip((1..count).rev()) {
-        let random = splitmix64_at(seed, index(phase, block, draw));
-        let other = usize::try_from(below(random, last as u64 + 1)).unwrap_or(last);
-        order.swap(last, other);
-    }
-    order
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Designs of pairs: two runs of a program that differ in one part each.
 #![forbid(unsafe_code)]
 
-use super::super::draw::splitmix64_at;
+use super::super::draw::{run_index, splitmix64_at};
 use super::parts::Part;
-use super::{Arrangement, Design, Phase, Place, PlannedRun, layout_seed, run_index};
+use super::{Arrangement, Design, Phase, Place, PlannedRun, layout_seed};
 
 impl PlannedRun {
     /// The variable with the seed of the part that is drawn anew, and that seed.
