@@ -44,7 +44,6 @@ impl Harness {
     /// What is needed instead.
     pub fn new(text: &str) -> Result<Self, String> {
         let (name, filter) = text.split_once(':').unwrap_or((text, ""));
-        let known = || FORMATS.map(|(name, _)| name).join(", ");
         let format = match name {
             "auto" => None,
             name => Some(
@@ -53,7 +52,7 @@ impl Harness {
                     .find(|(known, _)| *known == name)
                     .map(|(_, format)| *format)
                     .ok_or_else(|| {
-                        format!("{name:?} is no harness that szc reads: {}, or auto", known())
+                        format!("{name:?} is no harness that szc reads: {}, or auto", names())
                     })?,
             ),
         };
@@ -116,7 +115,7 @@ impl Instrument for Harness {
         outcome: &Outcome,
     ) -> Result<BTreeMap<String, f64>, String> {
         let refused = |found: String| {
-            let names = FORMATS.map(|(name, _)| name).join(", ");
+            let names = names();
             let harness = self.format.map_or("a harness", Format::name);
             format!(
                 "nothing that {harness} writes was found: {found}\n  needed: rows of {names}\n  \
@@ -137,6 +136,11 @@ impl Instrument for Harness {
         }
         Ok(means(&wanted))
     }
+}
+
+/// The names of all formats.
+fn names() -> String {
+    FORMATS.map(|(name, _)| name).join(", ")
 }
 
 /// One figure for each name: the geometric mean, where a harness repeats a row.

@@ -239,7 +239,7 @@ pub fn read(path: &Path, mut line: impl FnMut(Line)) -> Result<Header> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use std::fs;
 

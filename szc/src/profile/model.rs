@@ -175,7 +175,7 @@ impl Reading {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::profile::file::Clocks;
+    use crate::profile::file::tests::header;
 
     /// Of samples given as time, epoch and stack of names, taken every millisecond.
     pub fn profile(samples: &[(u64, Option<u64>, &[&str])]) -> Profile {
@@ -191,20 +191,8 @@ pub mod tests {
                 ..Sample::default()
             });
         }
-        let header = Header {
-            szc_profile: file::VERSION,
-            command: vec!["./a".into()],
-            pid: 7,
-            period_ns: 1_000_000,
-            jitter: 0.3,
-            seed: 1,
-            clocks: Clocks::Processors,
-            callers: false,
-            start: 0,
-            date: "2026-01-01T00:00:00Z".into(),
-        };
         Profile {
-            header,
+            header: Header { start: 0, ..header() },
             end: Some(End::default()),
             frames: reading.frames,
             samples: reading.samples,

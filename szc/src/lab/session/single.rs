@@ -28,13 +28,12 @@ pub(super) fn start<'a>(
     run: PlannedRun,
 ) -> Start<'a> {
     let program = &programs[run.program];
-    let mut variables: Vec<(String, OsString)> =
-        SEED_VARIABLES.map(|name| (name.to_owned(), OsString::from(run.seed.to_string()))).to_vec();
-    for (name, value) in &mut variables {
-        if let Some((_, seed)) = run.part_seed().filter(|(part, _)| part == name) {
-            *value = seed.to_string().into();
-        }
-    }
+    let with_seed = |name: &str| {
+        let part = run.part_seed().filter(|(part, _)| *part == name);
+        let seed = part.map_or(run.seed, |(_, seed)| seed);
+        (name.to_owned(), OsString::from(seed.to_string()))
+    };
+    let mut variables = SEED_VARIABLES.map(with_seed).to_vec();
     if let Some(bytes) = run.padding_bytes {
         variables.push((PADDING_VARIABLE.to_owned(), padding(bytes).into()));
     }
