@@ -34,6 +34,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
+    ("causal", &["lab", "report"]),
     ("version", &[]),
     ("doctor", &["lab", "drive", "samples", "measure", "version"]),
     (
