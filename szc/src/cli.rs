@@ -4,6 +4,7 @@
 
 mod answer;
 mod completions;
+mod link_order;
 mod manual;
 mod mistyped;
 mod page;
@@ -59,7 +60,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 18] = [
+static SUBCOMMANDS: [CliCommand; 19] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -131,6 +132,13 @@ static SUBCOMMANDS: [CliCommand; 18] = [
         SetUp,
         "[--quick] [--json]",
         "what works on this machine, and what to do",
+    ),
+    CliCommand::new(
+        "link-order",
+        link_order::command,
+        completions::link_order,
+        SetUp,
+        ("CC ARGS…", "another compiler, linking in SZC_LINK_ORDER"),
     ),
     CliCommand::new(
         "completions",

@@ -38,6 +38,7 @@ pub fn program(label: &str, name: &str) -> ProgramRecord {
         via_shell: false,
         folder: None,
         executable: None,
+        orders: Vec::new(),
         randomized: true,
         not_randomized_reason: None,
         randomization: Some(RuntimeLog::default()),

@@ -69,6 +69,12 @@ pub(super) fn inspect() -> Command {
     Command::new("inspect").about("Shows what may move in an image").arg(file)
 }
 
+/// What they know of `szc link-order`.
+pub(super) fn link_order() -> Command {
+    let compiler = clap::Arg::new("CC").value_hint(clap::ValueHint::CommandName);
+    Command::new("link-order").about("Another compiler, linking in SZC_LINK_ORDER").arg(compiler)
+}
+
 /// What they know of themselves.
 pub(super) fn completions() -> Command {
     let shell = clap::Arg::new("SHELL").value_parser(clap::value_parser!(Shell));

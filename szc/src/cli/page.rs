@@ -47,12 +47,13 @@ pub(super) const OPTIONS: [Entry; 8] = [
     ("-Rheap", "blocks of the heap lie in random places"),
     ("-Rall", "code, stack and heap (the default)"),
     ("-Rnone", "an ordinary build; cancels options before it"),
-    ("-Rlink", "not in this version: a warning at the link"),
+    ("-Rlink", "objects are linked in a random order"),
 ];
 
 /// Variables that the compilers read.
-pub(super) const BUILD_VARIABLES: [Entry; 4] = [
+pub(super) const BUILD_VARIABLES: [Entry; 5] = [
     ("SZC_BUILD", "these options without -R, between commas; wins"),
+    ("SZC_LINK_ORDER", "order of objects: a seed, alphabetical, given"),
     ("SZC_CLANG", "the clang to run instead of clang-22"),
     ("SZC_HOME", "folder of szc's parts, or whose lib/szc has them"),
     ("SZC_PASS_PLAN", "- or a file: functions with pads, why others not"),

@@ -5,6 +5,7 @@ use super::facts::{Facts, OTHER_UNWINDER, Strip};
 use super::features::{Choice, Request};
 use super::linker_args::{LinkerArg, Reader};
 use super::options::{Effect, Match, look_up};
+use super::order::{LinkOrder, is_free};
 use super::response;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -39,6 +40,10 @@ struct Arg {
 enum Role {
     /// For clang.
     Clangs,
+    /// An object, or a source that becomes one.
+    Object,
+    /// Another such file than was given here.
+    Exchanged,
     /// The driver's own.
     Own,
     /// A strip request of clang's.
@@ -71,7 +76,7 @@ impl Without {
 
     fn changes(self, role: &Role) -> bool {
         match role {
-            Role::Clangs | Role::EndsOptions => false,
+            Role::Clangs | Role::Object | Role::Exchanged | Role::EndsOptions => false,
             Role::Own => true,
             Role::Strips => self.strips,
             Role::Linker(args) => args.iter().any(|(_, kind)| self.drops(*kind)),
@@ -125,6 +130,32 @@ pub(super) fn facts(line: &str) -> Facts {
 }
 
 impl Invocation {
+    /// Puts the objects of a link in another order.
+    pub(super) fn reorder(&mut self, order: LinkOrder) {
+        // Behind such an argument files have another format, and so a meaning of their place.
+        let has_formats = self.args.iter().any(|arg| match &arg.role {
+            Role::Linker(args) => args.iter().any(|(arg, _)| {
+                let arg = arg.as_bytes();
+                arg == b"-b" || arg == b"-bbinary" || arg.starts_with(b"--format")
+            }),
+            _ => false,
+        });
+        if has_formats || !self.facts.links() {
+            return;
+        }
+        let places: Vec<usize> =
+            (0..self.args.len()).filter(|at| self.args[*at].role == Role::Object).collect();
+        let mut names: Vec<OsString> =
+            places.iter().map(|at| self.args[*at].text.clone()).collect();
+        order.apply(&mut names);
+        for (at, name) in places.into_iter().zip(names) {
+            let arg = &mut self.args[at];
+            if arg.text != name {
+                (arg.text, arg.role) = (name, Role::Exchanged);
+            }
+        }
+    }
+
     /// The arguments for clang: as given, without the driver's own, and with `additions` where
     /// they are still read as options.
     #[must_use]
@@ -153,6 +184,7 @@ impl Invocation {
             let args = &self.args[first..beyond];
             let changes = args.iter().any(|arg| match &arg.role {
                 Role::EndsOptions => additions.is_some_and(|args| !args.is_empty()),
+                Role::Exchanged => true,
                 role => without.changes(role),
             });
             if !changes {
@@ -200,7 +232,7 @@ impl Reading {
                 // clang takes no notice of it.
                 at += 1;
             } else if options_ended || bytes == b"-" || bytes.first() != Some(&b'-') {
-                self.input(&text);
+                self.input(at, &text);
                 at += 1;
             } else if let Some(choice) = Choice::from_flag(bytes) {
                 self.request.add(choice);
@@ -218,9 +250,12 @@ impl Reading {
         self.facts.only_asks |= at > self.args.len();
     }
 
-    fn input(&mut self, text: &OsStr) {
+    fn input(&mut self, at: usize, text: &OsStr) {
         self.facts.files.push(text.into());
         let bytes = text.as_bytes();
+        if self.language.is_none() && is_free(bytes) {
+            self.args[at].role = Role::Object;
+        }
         let is_header = match &self.language {
             Some(language) => language.ends_with("-header") || language.contains("-header-"),
             None => has_extension(bytes, &HEADER_EXTENSIONS),

@@ -2,20 +2,19 @@
 //! `-Rall`, `-Rnone`, or the same without `-R` in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack`
 //! by the scheme of the STABILIZER paper.
 //!
-//! Without any of these flags a build randomizes all that this version can. With some, it
+//! Without any of these flags a build randomizes code, stack and heap. With some, it
 //! randomizes the union of what they name; `-Rnone` cancels those before it. `SZC_BUILD`
 //! replaces the flags on the command line, for build systems that cannot pass any. clang's own
 //! `-R…` (optimization remarks) are other flags.
 
 use anyhow::bail;
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
 /// The environment variable that overrides the flags.
 pub const BUILD_VARIABLE: &str = "SZC_BUILD";
 
-/// One thing that can be randomized.
+/// One thing that changes while a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// Functions move while the program runs.
@@ -24,31 +23,17 @@ pub enum Feature {
     Stack,
     /// Heap blocks are handed out in random order.
     Heap,
-    /// Object files are linked in random order.
-    Link,
 }
 
 impl Feature {
-    const ALL: [Feature; 4] = [Feature::Code, Feature::Stack, Feature::Heap, Feature::Link];
-
-    /// What this version can do.
-    const fn is_available(self) -> bool {
-        matches!(self, Feature::Code | Feature::Stack | Feature::Heap)
-    }
+    const ALL: [Feature; 3] = [Feature::Code, Feature::Stack, Feature::Heap];
 
     const fn name(self) -> &'static str {
         match self {
             Feature::Code => "code",
             Feature::Stack => "stack",
             Feature::Heap => "heap",
-            Feature::Link => "link",
         }
-    }
-}
-
-impl fmt::Display for Feature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -61,7 +46,9 @@ pub enum Choice {
     StackPerCall,
     /// Randomize the stack with a pad table and an index for each function.
     StackPerFunction,
-    /// Randomize all that this version can.
+    /// Link object files in random order.
+    Link,
+    /// Randomize code, stack and heap.
     All,
     /// Forget the choices so far and randomize nothing.
     None,
@@ -72,6 +59,7 @@ impl Choice {
         match text {
             b"all" => Some(Choice::All),
             b"none" => Some(Choice::None),
+            b"link" => Some(Choice::Link),
             b"stack=per-call" => Some(Choice::StackPerCall),
             b"stack=per-function" => Some(Choice::StackPerFunction),
             _ => Feature::ALL
@@ -149,11 +137,16 @@ impl Request {
     /// Whether the build randomizes this.
     #[must_use]
     pub fn includes(&self, feature: Feature) -> bool {
-        feature.is_available()
-            && (self.choices.is_empty()
-                || self.choices.contains(&Choice::All)
-                || self.choices.contains(&Choice::One(feature))
-                || (feature == Feature::Stack && self.stack_choice().is_some()))
+        self.choices.is_empty()
+            || self.choices.contains(&Choice::All)
+            || self.choices.contains(&Choice::One(feature))
+            || (feature == Feature::Stack && self.stack_choice().is_some())
+    }
+
+    /// Whether objects are to be linked in random order.
+    #[must_use]
+    pub fn shuffles_objects(&self) -> bool {
+        self.choices.contains(&Choice::Link)
     }
 
     /// Where pads come from.
@@ -173,7 +166,7 @@ impl Request {
         self.choices.iter().copied().rfind(says)
     }
 
-    /// Whether nothing is randomized.
+    /// Whether nothing changes while the program runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !Feature::ALL.into_iter().any(|feature| self.includes(feature))
@@ -193,13 +186,6 @@ impl Request {
             choices.extend(self.stack_choice());
         }
         Self { choices }
-    }
-
-    /// What was asked for by name although this version cannot do it.
-    pub fn unavailable(&self) -> impl Iterator<Item = Feature> + '_ {
-        Feature::ALL.into_iter().filter(|feature| {
-            !feature.is_available() && self.choices.contains(&Choice::One(*feature))
-        })
     }
 }
 
@@ -237,12 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_named_and_not_cancelled_is_reported_as_unavailable() {
-        assert_eq!(from_flags(&["-Rlink", "-Rnone", "-Rstack"]).unavailable().count(), 0);
-        let request = from_flags(&["-Rheap", "-Rlink", "-Rstack"]);
-        let named: Vec<_> = request.unavailable().collect();
-        assert_eq!(named, [Feature::Link]);
-        assert_eq!(from_flags(&["-Rall"]).unavailable().count(), 0);
+    fn the_order_of_objects_is_a_thing_of_its_own() {
+        let request = from_flags(&["-Rlink"]);
+        assert!(request.shuffles_objects() && request.is_empty());
+        assert!(!from_flags(&["-Rall"]).shuffles_objects());
+        assert!(!from_flags(&["-Rlink", "-Rnone", "-Rstack"]).shuffles_objects());
+        let both = from_flags(&["-Rall", "-Rlink"]);
+        assert!(both.shuffles_objects() && both.includes(Feature::Code));
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod link;
 mod linker;
 mod linker_args;
 mod options;
+mod order;
 mod parts;
 mod plain;
 mod plan;
@@ -40,11 +41,14 @@ use args::Invocation;
 use facts::Facts;
 use features::{BUILD_VARIABLE, Feature, Request};
 use linker::Linker;
+use order::{LinkOrder, ORDER_VARIABLE};
 use parts::Clang;
 use plain::Plain;
 use plan::Plan;
+use std::convert::Infallible;
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
 use unwinder::Unwinder;
 
 /// Acts as the compiler driver of a language on these arguments (without the program name).
@@ -52,22 +56,22 @@ use unwinder::Unwinder;
 /// Returns only after a link; every other invocation becomes clang.
 ///
 /// # Errors
-/// `SZC_BUILD` is malformed, a part is missing, a program cannot be started, or the
-/// relocation table of the image cannot be made. clang's own failures are no errors here
+/// `SZC_BUILD` or `SZC_LINK_ORDER` is malformed, a part is missing, a program cannot be started, or
+/// the relocation table of the image cannot be made. clang's own failures are no errors here
 /// but its exit code.
 pub fn drive(language: Language, args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     let by_environment = Request::from_environment(std::env::var_os(BUILD_VARIABLE).as_deref())?;
-    let invocation = args::classify(args);
+    let mut invocation = args::classify(args);
     let clang = Clang::find(language)?;
     if invocation.facts.only_asks || invocation.facts.lacks_a_file() {
         return pass_through(&clang, &invocation, &Request::nothing());
     }
-    let request = by_environment.as_ref().unwrap_or(&invocation.request);
-    for feature in request.unavailable() {
-        warning::warn(format_args!(
-            "{feature} randomization is not available in this version; built without it"
-        ));
+    let shuffles = by_environment.as_ref().unwrap_or(&invocation.request).shuffles_objects();
+    let by_request = shuffles.then(LinkOrder::drawn);
+    if let Some(order) = chosen_order()?.or(by_request) {
+        invocation.reorder(order);
     }
+    let request = by_environment.as_ref().unwrap_or(&invocation.request);
     if let Some(plain) = Plain::reason(&invocation.facts) {
         if !request.is_empty() {
             plain.say(&invocation.facts);
@@ -90,6 +94,26 @@ pub fn drive(language: Language, args: Vec<OsString>) -> anyhow::Result<ExitCode
         match compile::become_clang(&clang, &args)? {}
     }
     link::link(&clang, &invocation, &request)
+}
+
+/// The order of objects that the environment asks for.
+fn chosen_order() -> anyhow::Result<Option<LinkOrder>> {
+    LinkOrder::from_environment(std::env::var_os(ORDER_VARIABLE).as_deref())
+}
+
+/// Becomes another compiler, which gets the objects of a link in the order that the environment
+/// asks for.
+///
+/// # Errors
+/// The order is malformed, there is no compiler, or it cannot be started.
+pub fn drive_other(command: Vec<OsString>) -> anyhow::Result<Infallible> {
+    let order = chosen_order()?.unwrap_or(LinkOrder::Given);
+    let mut args = command.into_iter();
+    let compiler = args.next().context("a compiler is needed: szc link-order gcc -O2 x.c")?;
+    let mut invocation = args::classify(args.collect());
+    invocation.reorder(order);
+    let error = Command::new(&compiler).args(invocation.for_clang(&[])).exec();
+    Err(error).with_context(|| format!("cannot run {}", compiler.display()))
 }
 
 /// Asks clang a question that needs no files, and waits for the answer, which goes to stdout. The

@@ -1,11 +1,14 @@
 //! `szc bias`: is an answer an artefact of the setup, and of what in it?
 //!
+//! Where the order of objects is a factor, the programs are built first, once for each order.
+//!
 //! One experiment in up to two parts, whose samples are in one file: blocks of setups, and blocks
 //! of the two sizes of the environment that seemed to differ most, with something held. The second
 //! part has runs of its own, so that how the sizes were chosen does not matter.
 #![forbid(unsafe_code)]
 
 mod options;
+mod orders;
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +48,13 @@ impl Subcommand for Options {
             return Ok(saved.concluded(self.common.quiet, report)?.1);
         }
         let quiet = self.common.quiet;
-        let experiment = experiment(&self, command_line.clone()).map_err(Failure::Usage)?;
+        let setups = self.setups().map_err(|text| Failure::Usage(anyhow!(text)))?;
+        let built = match (&self.resume, setups.orders, self.build.is_used()) {
+            (None, orders, used) if orders > 0 || used => Some(orders::programs(&self, orders)?),
+            _ => None,
+        };
+        let experiment =
+            experiment(&self, setups, built, command_line.clone()).map_err(Failure::Usage)?;
         if !quiet {
             output::say(&experiment.header())?;
         }
@@ -72,12 +81,20 @@ fn read(paths: &[PathBuf]) -> Result<SamplesFile> {
     Ok(file)
 }
 
-fn experiment(options: &Options, command_line: Vec<String>) -> Result<Experiment> {
+fn experiment(
+    options: &Options,
+    setups: Setups,
+    built: Option<Vec<Program>>,
+    command_line: Vec<String>,
+) -> Result<Experiment> {
     if let Some(path) = &options.resume {
         let rest = resume::rest_of(Command::Bias, path, None, command_line)?;
         return Ok(Experiment { quiet: options.common.quiet, ..rest });
     }
-    let programs = programs_of(&options.commands, &options.names)?;
+    let programs = match built {
+        Some(programs) => programs,
+        None => programs_of(&options.commands, &options.names)?,
+    };
     if !(1..=2).contains(&programs.len()) {
         bail!(
             "{} commands, and one or two are needed, each quoted as a whole: -- './a input' './b \
@@ -96,7 +113,6 @@ fn experiment(options: &Options, command_line: Vec<String>) -> Result<Experiment
         bail!("--env-size fixed and --bases kernel leave nothing to vary: leave them out");
     }
     check_start_of_stack()?;
-    let setups = options.setups().map_err(anyhow::Error::msg)?;
     let blocks = if setups.drawn {
         options.budget.map_or(USUAL_SETUPS, Budget::blocks)
     } else {

@@ -28,7 +28,7 @@ use crate::measure::program::Program;
 use crate::measure::stop::{Stop, stop_on_signals};
 use crate::samples::design::Design;
 use crate::samples::{
-    Command, DesignRecord, EndedRecord, ProgramRecord, SamplesFile, ScheduleRecord, io,
+    Command, DesignRecord, EndedRecord, OrderRecord, ProgramRecord, SamplesFile, ScheduleRecord, io,
 };
 
 /// How runs are measured.
@@ -252,10 +252,20 @@ fn record_of(program: &Program) -> ProgramRecord {
         via_shell: program.via_shell,
         folder: program.folder.clone(),
         executable: program.executable(),
+        orders: program.orders.iter().map(order_record).collect(),
         randomized: false,
         not_randomized_reason: None,
         randomization: None,
         schedule: None,
+    }
+}
+
+fn order_record(program: &Program) -> OrderRecord {
+    OrderRecord {
+        name: program.name.clone().unwrap_or_default(),
+        command: program.command.clone(),
+        folder: program.folder.clone(),
+        executable: program.executable(),
     }
 }
 

@@ -269,6 +269,7 @@ fn record(benchmark: &str, level: &str, randomized: bool) -> ProgramRecord {
         via_shell: false,
         folder: None,
         executable: None,
+        orders: Vec::new(),
         randomized,
         not_randomized_reason: (!randomized).then(|| reason.to_owned()),
         randomization: None,

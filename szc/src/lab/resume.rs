@@ -166,10 +166,21 @@ fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
     let mut program = Program::new(index, record.name.clone(), &record.command)?;
     program.label.clone_from(&record.label);
     program.folder.clone_from(&record.folder);
-    let hash = |found: &Option<Executable>| found.as_ref().map(|file| file.sha256.clone());
+    check_same(&program, record.executable.as_ref())?;
+    for order in &record.orders {
+        let mut linked = Program::new(index, Some(order.name.clone()), &order.command)?;
+        linked.folder.clone_from(&order.folder);
+        check_same(&linked, order.executable.as_ref())?;
+        program.orders.push(linked);
+    }
+    Ok(program)
+}
+
+fn check_same(program: &Program, then: Option<&Executable>) -> Result<()> {
+    let hash = |found: Option<&Executable>| found.map(|file| file.sha256.clone());
     let now = program.executable();
-    if hash(&now) != hash(&record.executable) {
-        let place = record.executable.as_ref().or(now.as_ref());
+    if hash(now.as_ref()) != hash(then) {
+        let place = then.or(now.as_ref());
         bail!(
             "{} is not the program that was measured: {} has changed, is gone, or another one is \
              found first; restore it, or begin a new experiment",
@@ -177,5 +188,5 @@ fn same_program(index: usize, record: &ProgramRecord) -> Result<Program> {
             place.map_or_else(|| program.command.clone(), |file| file.path.display().to_string())
         );
     }
-    Ok(program)
+    Ok(())
 }

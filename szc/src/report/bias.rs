@@ -10,7 +10,7 @@ use crate::samples::bias::{
     SetupRecord,
 };
 use crate::samples::setups::Condition;
-use crate::samples::{EndedRecord, SamplesFile};
+use crate::samples::{EndedRecord, SamplesFile, printable};
 
 /// p below which setups differ by more than noise.
 const SIGNIFICANT: f64 = 0.05;
@@ -88,6 +88,17 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
         }
         tables.push(rows);
     }
+    if !found.split.is_empty() {
+        let head = ["drawn setups by", "sd of its levels", "p"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(
+            found
+                .split
+                .iter()
+                .map(|part| vec![name(part.factor).to_owned(), percent(part.sd), short_p(part.p)]),
+        );
+        tables.push(rows);
+    }
     if let Some(causal) = found.causal.as_ref().filter(|causal| causal.shown) {
         let head = ["held", "difference", "95 % interval", "remains", "verdict"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -115,6 +126,7 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
 const fn name(factor: Factor) -> &'static str {
     match factor {
         Factor::Env => "size of the environment",
+        Factor::Link => "order of objects",
     }
 }
 
@@ -148,16 +160,21 @@ fn values<const N: usize>(file: &SamplesFile, values: [f64; N]) -> [String; N] {
 
 /// A setup in words.
 #[must_use]
-pub fn setup_name(factor: Factor, setup: &SetupRecord) -> String {
-    match factor {
-        Factor::Env => format!("+{} bytes", setup.size_bytes),
+pub fn setup_name(file: &SamplesFile, setup: &SetupRecord) -> String {
+    let Some(order) = setup.order else { return format!("+{} bytes", setup.size_bytes) };
+    let of_program = file.programs.first().map(|program| &program.orders[..]);
+    let found = of_program.zip(usize::try_from(order).ok());
+    match found.and_then(|(orders, order)| orders.get(order)).map(|order| printable(&order.name)) {
+        Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("seed {name}"),
+        Some(name) => name,
+        None => format!("order {order}"),
     }
 }
 
 fn factor_sentence(file: &SamplesFile, found: &FactorRecord) -> String {
     let at = |value: f64| {
         let setup = found.setups.iter().find(|setup| setup.value == value);
-        setup.map_or_else(String::new, |setup| setup_name(found.factor, setup))
+        setup.map_or_else(String::new, |setup| setup_name(file, setup))
     };
     let [lowest, highest] = values(file, [found.lowest, found.highest]);
     let (what, count) = (quantity(file), found.setups.len());

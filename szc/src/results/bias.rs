@@ -17,7 +17,7 @@ use szc_stats::tail::normal_upper;
 pub use self::causes::{GONE, REMAINS};
 use super::comparison::USUAL_TOLERANCE;
 use crate::samples::bias::{
-    BiasRecord, CausalRecord, DrawnRecord, Factor, FactorRecord, SetupRecord,
+    BiasRecord, CausalRecord, DrawnRecord, Factor, FactorRecord, PartRecord, SetupRecord,
 };
 use crate::samples::design::{Design, PlannedRun};
 use crate::samples::setups::{Contrast, Setup, Setups};
@@ -36,12 +36,17 @@ pub fn bias(file: &SamplesFile) -> Option<BiasRecord> {
     let blocks = file.design.complete_blocks;
     if setups.drawn {
         let drawn = drawn(&file.design, &design, blocks, &file.runs);
-        return Some(BiasRecord { drawn, ..BiasRecord::default() });
+        let split = split(&file.design, &design, &setups, blocks, &file.runs);
+        return Some(BiasRecord { drawn, split, ..BiasRecord::default() });
     }
-    let values = values_of_setups(&file.design, &design, &setups, blocks, &file.runs);
+    let of_factor = |factor| {
+        let values = values_of_setups(&file.design, &design, &setups, blocks, &file.runs, factor);
+        factor_record(factor, &values, design.programs)
+    };
     Some(BiasRecord {
-        factors: factor_record(Factor::Env, &values, design.programs).into_iter().collect(),
+        factors: [Factor::Env, Factor::Link].into_iter().filter_map(of_factor).collect(),
         drawn: None,
+        split: Vec::new(),
         causal: causal(&file.design, &design, blocks, &file.runs),
     })
 }
@@ -69,6 +74,9 @@ pub fn extreme_sizes(file: &SamplesFile) -> Option<[u32; 2]> {
     let mut lowest: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for block in 0..file.design.complete_blocks.min(setups.blocks()) {
         let setup = setups.at(design.seed, block);
+        if setup.order != 0 {
+            continue;
+        }
         let least =
             lowest.entry(setup.size_bytes).or_insert_with(|| vec![f64::INFINITY; design.programs]);
         for run in runs_of(&file.runs, block) {
@@ -115,22 +123,72 @@ fn values_of_block(
     of(1).iter().zip(&first).map(|(second, first)| second - first).collect()
 }
 
-/// The mean value of each block of each setup.
+/// The mean value of each block by the level of a factor, all else being as it was built: sizes of
+/// the environment in bytes, or orders of objects. Empty if the factor does not differ.
 fn values_of_setups(
     record: &DesignRecord,
     design: &Design,
     setups: &Setups,
     blocks: u32,
     runs: &[Sample],
+    factor: Factor,
 ) -> BTreeMap<u32, Vec<f64>> {
     let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    if levels(setups, factor) == 0 {
+        return values;
+    }
     for block in 0..blocks.min(setups.blocks()) {
         let setup = setups.at(design.seed, block);
+        let (level, other) = match factor {
+            Factor::Env => (setup.size_bytes, setup.order),
+            Factor::Link => (setup.order, setup.size_bytes),
+        };
+        if other != 0 {
+            continue;
+        }
         let of_block =
             values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true);
-        values.entry(setup.size_bytes).or_default().extend(mean(&of_block));
+        values.entry(level).or_default().extend(mean(&of_block));
     }
     values
+}
+
+const fn levels(setups: &Setups, factor: Factor) -> u32 {
+    match factor {
+        Factor::Env => setups.sizes,
+        Factor::Link => setups.orders,
+    }
+}
+
+/// How much of what drawn setups differ by is each factor's: blocks that have a level of it in
+/// common, the other factor being drawn for each.
+fn split(
+    record: &DesignRecord,
+    design: &Design,
+    setups: &Setups,
+    blocks: u32,
+    runs: &[Sample],
+) -> Vec<PartRecord> {
+    if setups.sizes == 0 || setups.orders == 0 {
+        return Vec::new();
+    }
+    let of_factor = |factor| {
+        let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for block in 0..blocks {
+            let setup = setups.at(design.seed, block);
+            let level = match factor {
+                Factor::Env => setup.size_bytes,
+                Factor::Link => setup.order,
+            };
+            let of_block =
+                values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true);
+            values.entry(level).or_default().extend(mean(&of_block));
+        }
+        let lists: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
+        let found = one_way(&lists)?;
+        Some(PartRecord { factor, sd: found.sd_between, p: found.p })
+    };
+    [Factor::Env, Factor::Link].into_iter().filter_map(of_factor).collect()
 }
 
 fn factor_record(
@@ -140,8 +198,12 @@ fn factor_record(
 ) -> Option<FactorRecord> {
     let setups: Vec<SetupRecord> = values
         .iter()
-        .filter_map(|(size_bytes, list)| {
-            Some(SetupRecord { size_bytes: *size_bytes, value: mean(list)?.exp() })
+        .filter_map(|(level, list)| {
+            let (size_bytes, order) = match factor {
+                Factor::Env => (*level, None),
+                Factor::Link => (0, Some(*level)),
+            };
+            Some(SetupRecord { size_bytes, order, value: mean(list)?.exp() })
         })
         .collect();
     let lowest = setups.iter().map(|setup| setup.value).reduce(f64::min)?;

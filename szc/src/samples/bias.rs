@@ -9,8 +9,10 @@ use super::setups::Condition;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Factor {
-    /// The size of the environment.
+    /// The size of the environment
     Env,
+    /// The order in which objects are linked: needs --build
+    Link,
 }
 
 /// All results.
@@ -22,6 +24,9 @@ pub struct BiasRecord {
     /// Setups drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<DrawnRecord>,
+    /// How much of what drawn setups differ by is each factor's, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub split: Vec<PartRecord>,
     /// Why the environment matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causal: Option<CausalRecord>,
@@ -56,6 +61,9 @@ pub struct FactorRecord {
 pub struct SetupRecord {
     /// By how much the environment is larger than its least size.
     pub size_bytes: u32,
+    /// The order of objects by its place in the program's list, where that is the factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
     /// Ratio of the second program to the first, or the value of the only one, as a geometric mean.
     pub value: f64,
 }
@@ -78,6 +86,17 @@ pub struct DrawnRecord {
     pub wrong_side: Option<f64>,
     /// The share of setups whose value is off by more than the tolerance.
     pub off: f64,
+}
+
+/// One factor's part in the differences between drawn setups.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartRecord {
+    /// The factor.
+    pub factor: Factor,
+    /// Standard deviation of logarithms between its levels, all else drawn at random.
+    pub sd: f64,
+    /// p of its levels being alike.
+    pub p: f64,
 }
 
 /// What happens to the difference of two sizes of the environment when something is held.

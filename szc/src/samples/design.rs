@@ -314,7 +314,7 @@ impl Design {
             Bases::Stack | Bases::Drawn => STACK_ALIGNMENT * drawn(3, STACK_POSITIONS),
         };
         let setup = self.setups.map(|setups| match phase {
-            Phase::WarmUp => Setup { size_bytes: 0, condition: Condition::Plain },
+            Phase::WarmUp => Setup { size_bytes: 0, condition: Condition::Plain, order: 0 },
             Phase::Measured => setups.at(self.seed, block),
         });
         let planned = PlannedRun {

@@ -33,6 +33,9 @@ pub struct ProgramRecord {
     pub folder: Option<PathBuf>,
     /// The file that ran, unless a shell decided.
     pub executable: Option<Executable>,
+    /// The same program with its objects linked in other orders, the build's own being the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<OrderRecord>,
     /// Whether every run had a random layout.
     pub randomized: bool,
     /// Why not.
@@ -73,6 +76,20 @@ impl ProgramRecord {
     pub fn title_label(&self) -> String {
         printable(&self.label)
     }
+}
+
+/// A program whose objects were linked in some order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderRecord {
+    /// The order: "given", "alphabetical", or the seed of a random one.
+    pub name: String,
+    /// Command that was run.
+    pub command: String,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// The file that ran.
+    pub executable: Option<Executable>,
 }
 
 /// `text` with a replacement character for each control character: names in files come from

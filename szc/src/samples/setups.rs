@@ -28,7 +28,7 @@ pub const MAX_REPEATS: u32 = 1000;
 /// Which setups there are, and which block has which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setups {
-    /// Sizes of the environment, at least 1.
+    /// Sizes of the environment; 0 where it does not differ.
     pub sizes: u32,
     /// By how much each is larger than the one before.
     pub step_bytes: u32,
@@ -36,9 +36,17 @@ pub struct Setups {
     pub drawn: bool,
     /// Blocks of a setup that is not drawn.
     pub repeats: u32,
+    /// Orders in which objects were linked; 0 where it does not differ.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub orders: u32,
     /// What is done behind the blocks of setups to find a cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contrast: Option<Contrast>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Two sizes of the environment that are held against each other under several conditions.
@@ -75,6 +83,8 @@ pub struct Setup {
     pub size_bytes: u32,
     /// What is held.
     pub condition: Condition,
+    /// The order in which objects were linked, the build's own being the first.
+    pub order: u32,
 }
 
 impl Setup {
@@ -119,7 +129,9 @@ impl Contrast {
     /// The setups of a block: each size under each condition.
     #[must_use]
     pub fn setups(self) -> Vec<Setup> {
-        let under = |condition| self.sizes_bytes.map(|size_bytes| Setup { size_bytes, condition });
+        let under = |condition| {
+            self.sizes_bytes.map(|size_bytes| Setup { size_bytes, condition, order: 0 })
+        };
         self.conditions().into_iter().flat_map(under).collect()
     }
 }
@@ -129,20 +141,30 @@ impl Setups {
     #[must_use]
     pub fn is_valid(self) -> bool {
         let chosen = self.contrast.map_or([0; 2], |contrast| contrast.sizes_bytes);
-        (1..=MAX_SETUPS).contains(&self.sizes)
+        let [sizes, orders] = [self.sizes, self.orders];
+        (1..=MAX_SETUPS).contains(&sizes.max(orders))
+            && (sizes > 0 || self.contrast.is_none())
+            && orders != 1
             && (1..=MAX_REPEATS).contains(&self.repeats)
             && self.step_bytes <= PAGE_BYTES
             && chosen.iter().all(|size| *size < PAGE_BYTES && size.is_multiple_of(STACK_ALIGNMENT))
     }
 
-    fn plain(self, size: u32) -> Setup {
-        Setup { size_bytes: size * self.step_bytes, condition: Condition::Plain }
+    fn plain(self, size: u32, order: u32) -> Setup {
+        Setup { size_bytes: size * self.step_bytes, condition: Condition::Plain, order }
+    }
+
+    /// Setups that are gone through if none is drawn: each size at the first order, and then each
+    /// order at the least size.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.sizes + self.orders
     }
 
     /// Blocks of setups that are not drawn; behind them are those of the contrast.
     #[must_use]
     pub fn blocks(self) -> u32 {
-        self.sizes.saturating_mul(self.repeats)
+        self.count().saturating_mul(self.repeats)
     }
 
     /// The contrast, once its sizes are chosen.
@@ -164,12 +186,19 @@ impl Setups {
     #[must_use]
     pub fn at(self, seed: u64, block: u32) -> Setup {
         if self.drawn {
-            let drawn = below(splitmix64_at(seed, run_index(5, block, 0)), u64::from(self.sizes));
-            return self.plain(u32::try_from(drawn).unwrap_or(0));
+            let drawn = |place, count: u32| {
+                let random = splitmix64_at(seed, run_index(5, block, place));
+                u32::try_from(below(random, u64::from(count.max(1)))).unwrap_or(0)
+            };
+            return self.plain(drawn(0, self.sizes), drawn(1, self.orders));
         }
-        let order = shuffled(seed, 5, (block / self.sizes, 0), self.sizes as usize);
-        let size = order[(block % self.sizes) as usize];
-        self.plain(u32::try_from(size).unwrap_or(0))
+        let count = self.count().max(1);
+        let places = shuffled(seed, 5, (block / count, 0), count as usize);
+        let place = u32::try_from(places[(block % count) as usize]).unwrap_or(0);
+        match place.checked_sub(self.sizes) {
+            None => self.plain(place, 0),
+            Some(order) => self.plain(0, order),
+        }
     }
 
     /// The setups of a block of the contrast in random order.
@@ -186,7 +215,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     const SWEEP: Setups =
-        Setups { sizes: 256, step_bytes: 16, drawn: false, repeats: 2, contrast: None };
+        Setups { sizes: 256, step_bytes: 16, drawn: false, repeats: 2, orders: 0, contrast: None };
 
     #[test]
     fn every_setup_comes_once_in_each_repetition_in_another_order() {
@@ -199,6 +228,25 @@ mod tests {
         for sizes in [first, second] {
             assert_eq!(sizes.into_iter().collect::<BTreeSet<_>>().len(), 256);
         }
+    }
+
+    #[test]
+    fn orders_of_objects_come_beside_sizes_and_are_crossed_with_them_when_drawn() {
+        let both = Setups { sizes: 16, orders: 5, ..SWEEP };
+        assert_eq!(both.blocks(), 42);
+        let seen: BTreeSet<_> = (0..21).map(|block| both.at(7, block)).map(key).collect();
+        assert_eq!(seen.len(), 20, "the first order at the least size stands for both");
+        assert!(seen.iter().all(|(size, order)| *size == 0 || *order == 0));
+        let alone = Setups { sizes: 0, orders: 3, ..SWEEP };
+        let seen: BTreeSet<_> = (0..3).map(|block| key(alone.at(7, block))).collect();
+        assert_eq!(seen, BTreeSet::from([(0, 0), (0, 1), (0, 2)]));
+        let drawn = Setups { drawn: true, ..both };
+        let seen: BTreeSet<_> = (0..2000).map(|block| key(drawn.at(7, block))).collect();
+        assert_eq!(seen.len(), 80);
+    }
+
+    fn key(setup: Setup) -> (u32, u32) {
+        (setup.size_bytes, setup.order)
     }
 
     #[test]
@@ -216,6 +264,9 @@ mod tests {
         for wrong in [
             Setups { sizes: 0, ..SWEEP },
             Setups { sizes: 257, ..SWEEP },
+            Setups { orders: 257, ..SWEEP },
+            Setups { orders: 1, ..SWEEP },
+            Setups { sizes: 0, orders: 2, contrast: Some(at(16)), ..SWEEP },
             Setups { repeats: 0, ..SWEEP },
             Setups { step_bytes: u32::MAX, ..SWEEP },
             Setups { contrast: Some(at(4096)), ..SWEEP },
@@ -230,7 +281,7 @@ mod tests {
         for size_bytes in (0..PAGE_BYTES).step_by(16) {
             // Where the stack begins, and how long all variables are.
             let seen = |condition| {
-                let setup = Setup { size_bytes, condition };
+                let setup = Setup { size_bytes, condition, order: 0 };
                 let length: u32 = setup.variables_bytes().iter().sum();
                 (length + setup.lowered_bytes(), length)
             };

@@ -146,6 +146,7 @@ impl From<ProgramV1> for ProgramRecord {
             via_shell: old.via_shell,
             folder: None,
             executable: old.executable,
+            orders: Vec::new(),
             randomized: old.randomized,
             not_randomized_reason: old.not_randomized_reason,
             randomization: old.randomization,

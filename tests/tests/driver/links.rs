@@ -152,15 +152,19 @@ fn a_build_system_that_asks_for_the_linker_hears_of_the_one_in_use() {
 }
 
 #[test]
-fn what_cannot_be_randomized_is_said_and_built_all_the_same() {
-    let place = Place::with("x.c", PROGRAM);
-    let output = place.feed(szc(), &["-Rcode", "-Rlink", "x.c", "-o", "prog"], "");
-    assert!(output.status.success());
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "szc: warning: link randomization is not available in this version; built without it\n"
-    );
-    assert!(has_table(&sections(&place.read("prog"))));
+fn objects_are_linked_in_the_order_asked_for_by_every_compiler() {
+    let place = Place::with("x.c", "int x(void) { return 1; }\n");
+    let main = "#include <stdio.h>\nint x(void);\n\
+                int main(void) { puts(main < (int (*)(void))x ? \"given\" : \"other\"); }\n";
+    place.write("main.c", main);
+    for (order, expected) in [("given", "other\n"), ("alphabetical", "given\n")] {
+        for compiler in [&["-Rnone"][..], &["link-order", "gcc"]] {
+            let mut command = place.command(szc());
+            command.args(compiler).args(["x.c", "main.c", "-o", "prog"]);
+            assert!(command.env("SZC_LINK_ORDER", order).status().expect("szc starts").success());
+            assert_eq!(place.run("./prog", &[""; 0]), expected, "{compiler:?}");
+        }
+    }
 }
 
 #[test]

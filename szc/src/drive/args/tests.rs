@@ -246,3 +246,26 @@ fn flangs_own_compiler_is_left_alone_and_its_directories_are_no_inputs() {
         assert_eq!(args(line).facts.files, [PathBuf::from("x.f90")], "{line}");
     }
 }
+
+#[test]
+fn objects_change_places_among_themselves_and_nothing_else_moves() {
+    let mut invocation = args("-O2 c.o -Wl,-O1 libx.a b.o -x c a.c -x none crt1.o -lm a.o -o p");
+    invocation.reorder(LinkOrder::Alphabetical);
+    assert_eq!(
+        joined(&invocation.for_clang(&[])),
+        "-O2 a.o -Wl,-O1 libx.a b.o -x c a.c -x none crt1.o -lm c.o -o p"
+    );
+    for line in ["-c b.c a.c", "b.o a.o -Wl,--format=binary data.o"] {
+        let mut invocation = args(line);
+        invocation.reorder(LinkOrder::Alphabetical);
+        assert_eq!(joined(&invocation.for_clang(&[])), line);
+    }
+}
+
+#[test]
+fn objects_of_a_response_file_change_places_too() {
+    let (_dir, argument) = response_file("b.o 'a c.o'");
+    let mut invocation = read(&["-O2", &argument, "-lm"]);
+    invocation.reorder(LinkOrder::Alphabetical);
+    assert_eq!(invocation.for_clang(&[]), ["-O2", "a c.o", "b.o", "-lm"]);
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use crate::lab::build::BuildOptions;
 use crate::lab::options::CommonOptions;
 use crate::lab::values::{Budget, parse_budget, parse_name, parse_share};
 use crate::samples::bias::Factor;
@@ -19,20 +20,28 @@ const LONG_ABOUT: &str = "\
 Says whether an answer is an artefact of the setup in which it was measured, and of what in it.
 
 The length of an environment variable that nobody reads moves the stack, and may make the same \
-program several percent faster or slower, or turn faster into slower. szc bias measures one \
-command, or one against another, in many such setups: programs of any compiler, nothing rebuilt.";
+program several percent faster or slower, or turn faster into slower; so may the order in which \
+object files are linked. szc bias measures one command, or one against another, in many such setups: \
+programs of any compiler, rebuilt only for orders of objects.";
 
 const AFTER_HELP: &str = "\
 Examples:
   szc bias -- './bench-O2 input' './bench-O3 input'      each start of the stack in a page
   szc bias --intervene stack,heap --json why.json -- './bench input'
   szc bias --precision 0.5% -- './bench-O2 input' './bench-O3 input'
+  szc bias --factors link --build 'make CC={cc}' --cc gcc -- './bench-a input' './bench-b input'
   szc bias why.json                                      read saved samples again
 
 Sizes: an environment variable grows by 16 bytes at a time, so that the stack begins at each of
 its 256 positions within a page, in random order, each in --repeats blocks; all else is the same
 in all runs: no address space randomization, one layout seed. A block runs each command by turns,
 or in a random order and then in reverse.
+
+Order of objects (--factors link): --build is done once for each of --orders orders, each in a
+folder of its own: the build's own order, the alphabetical one, and random ones with the seeds
+1, 2 and so on. {cc} and {cxx} stand for compilers that follow the order: those of --cc and --cxx.
+Only objects on a link's command line change places, not those inside an archive. --flags, --rev
+and --param make two versions of one command, as in szc compare.
 
 Causes (--intervene): the two sizes that seemed to differ most are measured again, under
 conditions. stack: the stack begins at the same address at both sizes; and the variables stay and
@@ -45,8 +54,11 @@ one looks; no cause is named where no difference is shown.
 Setups at random (--precision): each block draws a setup, until the interval of the mean ratio is
 as narrow as asked for; and how often a single setup would have misled.
 
+With both factors, setups at random are crossed, and the report splits what they differ by.
+
 Exit status: 0 the setups were measured, whatever they say; 1 szc could not do its work; 2 usage
-error, or a samples file that cannot be used; 4 a command failed or cannot be measured; 130
+error, or a samples file that cannot be used; 4 a build or a command failed, or
+cannot be measured; 130
 stopped by Ctrl-C (what was measured is reported, and saved; --resume goes on).";
 
 /// Something to hold.
@@ -75,6 +87,23 @@ pub(crate) struct Options {
     /// What differs between setups
     #[arg(long, value_enum, value_delimiter = ',', default_value = "env")]
     pub(super) factors: Vec<Factor>,
+
+    /// Orders of objects, 2 to 256, the build's own among them
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "33",
+        value_parser = clap::value_parser!(u32).range(2..=256)
+    )]
+    pub(super) orders: u32,
+
+    /// C compiler that {cc} in --build stands for
+    #[arg(long, value_name = "CMD", default_value = "szc", requires = "build")]
+    pub(super) cc: String,
+
+    /// C++ compiler that {cxx} in --build stands for
+    #[arg(long, value_name = "CMD", default_value = "szc++", requires = "build")]
+    pub(super) cxx: String,
 
     /// Sizes of the environment, 2 to 256, evenly over a page
     #[arg(
@@ -142,10 +171,14 @@ pub(crate) struct Options {
             "commands", "positions", "paper_sizes", "repeats", "precision", "intervene", "names",
             "runs_per_block", "seed", "json", "metric", "warmup", "shuffle", "no_shuffle",
             "prepare", "cleanup", "cpu", "timeout", "turns", "env_size", "bases", "check_output",
-            "no_check_output",
+            "no_check_output", "factors", "orders", "cc", "cxx", "build", "flags", "parameters",
+            "revisions", "tree", "cache", "rebuild", "allow_dirty",
         ]
     )]
     pub(super) resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) build: BuildOptions,
 
     #[command(flatten)]
     pub(super) common: CommonOptions,
@@ -161,7 +194,16 @@ impl Options {
     /// # Errors
     /// What is needed instead.
     pub(super) fn setups(&self) -> Result<Setups, String> {
-        let (sizes, step_bytes) = if self.paper_sizes {
+        let has = |factor| self.factors.contains(&factor);
+        let orders = if has(Factor::Link) { self.orders } else { 0 };
+        if !has(Factor::Env) && (self.paper_sizes || !self.intervene.is_empty()) {
+            return Err("--paper-sizes and --intervene are about the size of the environment: \
+                        --factors env,link"
+                .to_owned());
+        }
+        let (sizes, step_bytes) = if !has(Factor::Env) {
+            (0, 0)
+        } else if self.paper_sizes {
             (PAPER_SIZES, PAPER_STEP_BYTES)
         } else {
             let all = PAGE_BYTES / STACK_ALIGNMENT;
@@ -185,6 +227,7 @@ impl Options {
             step_bytes,
             drawn: self.precision.is_some(),
             repeats: self.repeats,
+            orders,
             contrast,
         })
     }

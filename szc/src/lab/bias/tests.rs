@@ -1,6 +1,7 @@
 //! Tests of the options of `szc bias`, and of both parts of an experiment.
 
 use super::*;
+use crate::lab::build::BuildOptions;
 use crate::lab::options::CommonOptions;
 use crate::lab::subcommand::exit_code;
 use clap::{Args, CommandFactory};
@@ -12,7 +13,9 @@ fn options(arguments: &[&str]) -> Options {
 }
 
 fn error(arguments: &[&str]) -> String {
-    experiment(&options(arguments), Vec::new()).err().unwrap().to_string()
+    let options = options(arguments);
+    let setups = options.setups().unwrap();
+    experiment(&options, setups, None, Vec::new()).err().unwrap().to_string()
 }
 
 #[test]
@@ -38,6 +41,9 @@ fn what_cannot_be_measured_is_refused_before_the_first_run() {
         &["--paper-sizes", "--positions", "4", "--", "true"],
         &["--positions", "1", "--", "true"],
         &["--intervene", "code", "--", "true"],
+        &["--factors", "link", "--", "true"],
+        &["--factors", "link", "--intervene", "stack", "--build", "true", "--", "true"],
+        &["--cc", "gcc", "--", "true"],
         &["--resume", "x.json", "--repeats", "3"],
     ] {
         assert_eq!(exit_code::<Options>(wrong), ExitCode::from(2), "{wrong:?}");
@@ -78,6 +84,54 @@ fn both_parts_are_measured_and_in_one_file() {
     assert_eq!(io::read(&path).unwrap().runs, file.runs);
 }
 
+#[test]
+fn each_order_is_built_and_one_that_is_not_followed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(folder.path().join("tree")).unwrap();
+    std::fs::write(folder.path().join("tree/source"), "").unwrap();
+    // A build that ignores the order, and one that makes another program for each.
+    let (tree, cache, json) = (path("tree"), path("cache"), path("bias.json"));
+    let run = |build: &str| {
+        let arguments = [
+            "--quiet",
+            "--factors",
+            "env,link",
+            "--positions",
+            "2",
+            "--orders",
+            "3",
+            "--repeats",
+            "1",
+            "--metric",
+            "rss",
+            "--warmup",
+            "0",
+            "--tree",
+            &tree,
+            "--cache",
+            &cache,
+            "--json",
+            &json,
+            "--build",
+            build,
+            "--",
+            "./program",
+        ];
+        exit_code::<Options>(&arguments)
+    };
+    assert_eq!(run("cp /bin/true program"), ExitCode::from(2));
+    let by_order = "if [ $SZC_LINK_ORDER = 1 ]; then cp /bin/sh program; else cp /bin/true \
+                    program; fi";
+    assert_eq!(run(by_order), ExitCode::SUCCESS);
+    let file = io::read(Path::new(&json)).unwrap();
+    let names: Vec<_> = file.programs[0].orders.iter().map(|order| &*order.name).collect();
+    assert_eq!(names, ["given", "alphabetical", "1"]);
+    let setups: Vec<_> =
+        file.bias.unwrap().factors.iter().map(|factor| factor.setups.len()).collect();
+    assert_eq!(setups, [2, 3]);
+}
+
 /// The names of the options that an option table has, by its rows in the reference.
 fn documented() -> BTreeSet<String> {
     let reference = include_str!("../../../docs/src/reference.md");
@@ -92,6 +146,8 @@ fn the_reference_has_every_option_that_is_not_common_to_all() {
         command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
     };
     let common = names(CommonOptions::augment_args(clap::Command::new("common")));
-    let own: BTreeSet<String> = names(Options::command()).difference(&common).cloned().collect();
+    let building = names(BuildOptions::augment_args(clap::Command::new("building")));
+    let shared = common.union(&building).cloned().collect();
+    let own: BTreeSet<String> = names(Options::command()).difference(&shared).cloned().collect();
     assert_eq!(own, documented());
 }

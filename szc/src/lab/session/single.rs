@@ -27,7 +27,7 @@ pub(super) fn start<'a>(
     conditions: &Conditions,
     run: PlannedRun,
 ) -> Start<'a> {
-    let program = &programs[run.program];
+    let program = programs[run.program].of_run(&run);
     let with_seed = |name: &str| {
         let part = run.part_seed().filter(|(part, _)| *part == name);
         let seed = part.map_or(run.seed, |(_, seed)| seed);

@@ -12,7 +12,7 @@ fn file(programs: &[u64], bias: BiasRecord) -> SamplesFile {
 }
 
 fn factor(p: Option<f64>, straddles: Option<bool>) -> FactorRecord {
-    let setup = |size_bytes, value| SetupRecord { size_bytes, value };
+    let setup = |size_bytes, value| SetupRecord { size_bytes, order: None, value };
     FactorRecord {
         factor: Factor::Env,
         setups: vec![setup(0, 1.02), setup(16, 0.91), setup(32, 1.0)],

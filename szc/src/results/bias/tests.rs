@@ -35,7 +35,7 @@ fn file(
 }
 
 const SWEEP: Setups =
-    Setups { sizes: 16, step_bytes: 256, drawn: false, repeats: 2, contrast: None };
+    Setups { sizes: 16, step_bytes: 256, drawn: false, repeats: 2, orders: 0, contrast: None };
 
 #[test]
 fn the_setup_that_is_slow_is_found_and_the_ratio_straddles_one() {
@@ -52,6 +52,32 @@ fn the_setup_that_is_slow_is_found_and_the_ratio_straddles_one() {
     assert!((factor.height - 0.1).abs() < 0.003, "{factor:?}");
     assert!(factor.p.unwrap() < 1e-6 && factor.sd_setups.unwrap() > 0.02, "{factor:?}");
     assert_eq!(extreme_sizes(&file).unwrap()[0], 512);
+}
+
+#[test]
+fn an_order_of_objects_is_a_factor_beside_the_environment() {
+    let slow = |_, setup: Setup| if setup.order == 3 { 1100.0 } else { 1000.0 };
+    let setups = Setups { orders: 8, ..SWEEP };
+    let found = bias(&file(1, setups, 48, slow)).unwrap();
+    let [env, link] = &found.factors[..] else { panic!("{found:?}") };
+    assert_eq!((env.factor, env.setups.len()), (Factor::Env, 16));
+    assert!(env.p.unwrap() > 0.01, "{env:?}");
+    assert_eq!((link.factor, link.setups.len()), (Factor::Link, 8));
+    assert!(link.p.unwrap() < 1e-6 && (link.height - 0.1).abs() < 0.003, "{link:?}");
+    let slowest = link.setups.iter().find(|setup| setup.value == link.highest).unwrap();
+    assert_eq!(slowest.order, Some(3));
+}
+
+#[test]
+fn drawn_setups_of_two_factors_say_whose_the_differences_are() {
+    let slow = |_, setup: Setup| 1000.0 * (1.0 + 0.02 * f64::from(setup.order % 4));
+    let setups = Setups { orders: 8, drawn: true, ..SWEEP };
+    let found = bias(&file(1, setups, 400, slow)).unwrap();
+    let [env, link] = &found.split[..] else { panic!("{found:?}") };
+    assert_eq!((env.factor, link.factor), (Factor::Env, Factor::Link));
+    // Of the logarithms of 1, 1.02, 1.04 and 1.06, each twice.
+    assert!((link.sd - 0.0234).abs() < 0.004 && link.p < 1e-6, "{link:?}");
+    assert!(env.sd < 0.006 && env.p > 1e-4, "{env:?}");
 }
 
 #[test]
