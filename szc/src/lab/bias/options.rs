@@ -21,8 +21,8 @@ Says whether an answer is an artefact of the setup in which it was measured, and
 
 The length of an environment variable that nobody reads moves the stack, and may make the same \
 program several percent faster or slower, or turn faster into slower; so may the order in which \
-object files are linked. szc bias measures one command, or one against another, in many such setups: \
-programs of any compiler, rebuilt only for orders of objects.";
+object files are linked. szc bias measures one command, or one against another, in many such \
+setups: programs of any compiler, rebuilt only for orders of objects.";
 
 const AFTER_HELP: &str = "\
 Examples:
