@@ -25,6 +25,9 @@ use crate::periods::Periods;
 const CPU_RING_BYTES: usize = 256 << 10;
 const THREAD_RING_BYTES: usize = 16 << 10;
 
+/// Bytes of the shortest sample in a ring.
+const SAMPLE_BYTES: usize = 64;
+
 /// Registers that samples have: the instruction pointer (`PERF_REG_X86_IP`).
 const REGISTERS: u64 = 1 << 8;
 
@@ -55,6 +58,10 @@ pub struct Clock {
     pub of: Of,
     sampler: Sampler,
     periods: Periods,
+    /// Samples that are read at once.
+    batch: u64,
+    /// When the interval that runs was started.
+    started: u64,
     /// What was reported before is of the first interval, which may be much shorter than others: it
     /// ends once, whenever the next one is started.
     first_until: Option<u64>,
@@ -71,6 +78,11 @@ impl Clock {
         with_callers: bool,
         mut periods: Periods,
     ) -> io::Result<Self> {
+        let batch = match of {
+            Of::Processor(_) => periods.in_a_batch(),
+            // A new thread's clock is started at once: every record wakes the reader.
+            Of::Thread(_) => 1,
+        };
         let mut builder = match of {
             Of::Processor(cpu) => {
                 let mut builder = Builder::new(Software::CPU_CLOCK);
@@ -110,15 +122,14 @@ impl Clock {
             .comm_exec(true)
             .task(true)
             .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
-            // Every record wakes the reader: a new thread's clock is started at once.
-            .wakeup_watermark(1)
+            .wakeup_watermark(SAMPLE_BYTES * (batch as usize - 1) + 1)
             .enabled(true);
         let ring_bytes = match of {
             Of::Processor(_) => CPU_RING_BYTES,
             Of::Thread(_) => THREAD_RING_BYTES,
         };
         let sampler = builder.build()?.sampled(ring_bytes)?;
-        Ok(Self { of, sampler, periods, first_until: None })
+        Ok(Self { of, sampler, periods, batch, started: now(), first_until: None })
     }
 
     /// Its descriptor, which can be polled.
@@ -157,8 +168,32 @@ impl Clock {
             report(event);
         }
         if let Some(last) = last {
-            start_period(descriptor, self.periods.rest(now().saturating_sub(last)))?;
+            let next = match self.batch {
+                1 => self.periods.rest(now().saturating_sub(last)),
+                _ => self.periods.following(),
+            };
+            self.start_next(next)?;
         }
+        Ok(())
+    }
+
+    /// Starts another interval on a processor's clock that has not reported for long: the kernel
+    /// takes no samples of an idle processor, and the interval of its clock stays what it is.
+    ///
+    /// # Errors
+    /// The next interval cannot be started.
+    pub fn keep_random(&mut self, now: u64) -> io::Result<()> {
+        let is_silent = now.saturating_sub(self.started) > 2 * self.batch * self.periods.mean();
+        if matches!(self.of, Of::Processor(_)) && is_silent {
+            let next = self.periods.following();
+            self.start_next(next)?;
+        }
+        Ok(())
+    }
+
+    fn start_next(&mut self, period: u64) -> io::Result<()> {
+        start_period(self.descriptor(), period)?;
+        self.started = now();
         Ok(())
     }
 }

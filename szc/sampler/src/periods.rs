@@ -7,6 +7,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The shortest interval that the kernel keeps to, in nanoseconds.
 pub const MIN_PERIOD_NS: u64 = 10_000;
 
+/// How often a clock is given another interval at most, in nanoseconds. Each time interrupts the
+/// processor once more than its sample does.
+const BATCH_NS: u64 = 4_000_000;
+
 /// What intervals are drawn by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
@@ -47,6 +51,18 @@ impl Periods {
     pub fn following(&mut self) -> u64 {
         let share = 1.0 + self.schedule.jitter * (2.0 * self.uniform() - 1.0);
         self.nanoseconds(share)
+    }
+
+    /// The mean interval.
+    #[must_use]
+    pub fn mean(&self) -> u64 {
+        self.schedule.period_ns
+    }
+
+    /// Number of samples whose intervals are equal: one, but at high frequencies.
+    #[must_use]
+    pub fn in_a_batch(&self) -> u64 {
+        BATCH_NS.div_ceil(self.schedule.period_ns)
     }
 
     /// What is left of the next interval so long after it began. Never little: a reader that is
@@ -102,6 +118,12 @@ mod tests {
         let (mut periods, mut late) = (SCHEDULE.periods(4), SCHEDULE.periods(4));
         assert_eq!(late.rest(70_000), periods.following() - 70_000);
         assert_eq!(late.rest(1 << 40), 2_500_000);
+    }
+
+    #[test]
+    fn intervals_are_equal_for_four_milliseconds_at_most() {
+        let in_a_batch = |period_ns| Schedule { period_ns, ..SCHEDULE }.periods(0).in_a_batch();
+        assert_eq!([10_000_000, 4_000_000, 1_000_000, 100_000].map(in_a_batch), [1, 1, 4, 40]);
     }
 
     #[test]

@@ -164,6 +164,9 @@ impl Recorder {
         let horizon = if is_last { u64::MAX } else { now() };
         self.drain()?;
         self.clocks.retain(|_, clock| !ended.contains(&clock.descriptor()));
+        if !is_last {
+            self.clocks.values_mut().try_for_each(|clock| clock.keep_random(horizon))?;
+        }
         self.waiting.sort_by_key(Event::time);
         let ready = self.waiting.partition_point(|event| event.time() <= horizon);
         for event in self.waiting.drain(..ready).collect::<Vec<_>>() {

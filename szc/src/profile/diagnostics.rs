@@ -86,11 +86,7 @@ pub fn intervals(profile: &Profile) -> Autocorrelation {
     if profile.header.clocks != Clocks::Processors {
         return Autocorrelation::default();
     }
-    let differences = |times: &Vec<u64>| {
-        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect::<Vec<f64>>()
-    };
-    let series: Vec<Vec<f64>> = profile.clocks.values().map(differences).collect();
-    Autocorrelation::of(&series)
+    Autocorrelation::of(&profile.intervals())
 }
 
 /// Why there are no samples, and what to do.

@@ -86,12 +86,23 @@ impl Profile {
             // Between samples a thread may have waited.
             return self.header.period_ns as f64;
         }
-        let spans = self.clocks.values().filter_map(|times| {
-            let (first, last) = (times.first()?, times.last()?);
-            (times.len() > 1).then_some(((last - first) as f64, times.len() - 1))
-        });
-        let (time, count) = spans.fold((0.0, 0), |sum, span| (sum.0 + span.0, sum.1 + span.1));
-        if count == 0 { self.header.period_ns as f64 } else { time / count as f64 }
+        let intervals = self.intervals();
+        let count: usize = intervals.iter().map(Vec::len).sum();
+        if count == 0 {
+            return self.header.period_ns as f64;
+        }
+        intervals.iter().flatten().sum::<f64>() / count as f64
+    }
+
+    /// The intervals of the clocks of processors, in nanoseconds, one series for each time in which
+    /// a processor was not idle: then the kernel takes no samples.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<Vec<f64>> {
+        let longest = 1.5 * (1.0 + self.header.jitter) * self.header.period_ns as f64;
+        let is_busy = |first: &u64, second: &u64| ((second - first) as f64) < longest;
+        let busy = self.clocks.values().flat_map(|times| times.chunk_by(is_busy));
+        busy.map(|times| times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect())
+            .collect()
     }
 }
 
@@ -205,8 +216,11 @@ pub mod tests {
 
     #[test]
     fn a_sample_stands_for_the_mean_interval_as_it_was() {
-        let found = profile(&[(0, None, &["a"]), (3_000_000, None, &["a"])]);
-        assert!((found.interval_ns() - 3e6).abs() < 1.0);
+        // 90 ms without samples: the processor was idle.
+        let times = [0, 1_200_000, 2_200_000, 92_000_000, 93_100_000];
+        let found = profile(&times.map(|time| (time, None, ["a"].as_slice())));
+        assert!((found.interval_ns() - 1.1e6).abs() < 1.0);
+        assert_eq!(found.intervals(), [vec![1.2e6, 1e6], vec![1.1e6]]);
         assert!((profile(&[]).interval_ns() - 1e6).abs() < 1.0);
     }
 
