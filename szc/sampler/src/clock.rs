@@ -59,7 +59,7 @@ pub struct Clock {
     sampler: Sampler,
     periods: Periods,
     /// Samples that are read at once.
-    batch: u64,
+    batch: usize,
     /// When the interval that runs was started.
     started: u64,
     /// What was reported before is of the first interval, which may be much shorter than others: it
@@ -122,7 +122,7 @@ impl Clock {
             .comm_exec(true)
             .task(true)
             .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
-            .wakeup_watermark(SAMPLE_BYTES * (batch as usize - 1) + 1)
+            .wakeup_watermark(SAMPLE_BYTES * (batch - 1) + 1)
             .enabled(true);
         let ring_bytes = match of {
             Of::Processor(_) => CPU_RING_BYTES,
@@ -183,7 +183,8 @@ impl Clock {
     /// # Errors
     /// The next interval cannot be started.
     pub fn keep_random(&mut self, now: u64) -> io::Result<()> {
-        let is_silent = now.saturating_sub(self.started) > 2 * self.batch * self.periods.mean();
+        let silent = now.saturating_sub(self.started);
+        let is_silent = silent > 2 * self.batch as u64 * self.periods.mean();
         if matches!(self.of, Of::Processor(_)) && is_silent {
             let next = self.periods.following();
             self.start_next(next)?;

@@ -61,8 +61,9 @@ impl Periods {
 
     /// Number of samples whose intervals are equal: one, but at high frequencies.
     #[must_use]
-    pub fn in_a_batch(&self) -> u64 {
-        BATCH_NS.div_ceil(self.schedule.period_ns)
+    pub fn in_a_batch(&self) -> usize {
+        // At most BATCH_NS / MIN_PERIOD_NS.
+        usize::try_from(BATCH_NS.div_ceil(self.schedule.period_ns)).unwrap_or(1)
     }
 
     /// What is left of the next interval so long after it began. Never little: a reader that is
