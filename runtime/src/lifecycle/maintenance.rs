@@ -141,7 +141,11 @@ extern "C" fn run() -> ! {
         let retry = epochs.next_try();
         let next = retry.unwrap_or_else(|| pace.next());
         let suspended = suspension::sleeps_until(next);
-        if suspended || state::is_frozen() {
+        let frozen = state::is_frozen();
+        if frozen {
+            suspension::goes();
+        }
+        if suspended || frozen {
             drop(reclaimer);
             os::exit_task(0);
         }
