@@ -8,6 +8,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-abi", &[]),
     ("szc-sys", &["szc-abi"]),
     ("szc-layout", &["szc-abi"]),
+    ("szc-paths", &[]),
     ("szc-heap", &["szc-abi", "szc-sys", "szc-layout"]),
     ("szc-stack", &["szc-abi", "szc-sys", "szc-layout"]),
     ("szc-code", &["szc-sys", "szc-layout", "szc-abi"]),
@@ -34,6 +35,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
+    ("causal", &["lab", "report"]),
     ("version", &[]),
     ("doctor", &["lab", "drive", "samples", "measure", "version"]),
     (
