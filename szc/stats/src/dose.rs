@@ -151,8 +151,9 @@ pub fn slope(observations: &[Observation]) -> Result<Reduction, DataError> {
     let start = (second * amount - first * dosed) / determinant;
     let rise = (zeroth * dosed - first * amount) / determinant;
     let degrees_of_freedom = (observations.len() - 2) as f64;
-    let expected = |one: &Observation| start + rise * one.dose;
-    let variance = residual_variance(observations, scale, degrees_of_freedom, expected)?;
+    let sums = sums_by_dose(observations, scale);
+    let line = |one: &Observation| start + rise * one.dose;
+    let variance = residual_variance(observations, &sums, scale, degrees_of_freedom, line)?;
     positive(start)?;
     Ok(Reduction {
         numerator: -rise,
@@ -177,19 +178,7 @@ pub fn slope(observations: &[Observation]) -> Result<Reduction, DataError> {
 pub fn levels(observations: &[Observation]) -> Result<Vec<Level>, DataError> {
     check(observations, 3)?;
     let scale = mean_count(observations)?;
-    let mut sums: Vec<Sums> = Vec::new();
-    for one in observations {
-        let place = match sums.iter().position(|sums| sums.dose == one.dose) {
-            Some(place) => place,
-            None => {
-                sums.push(Sums { dose: one.dose, amount: 0.0, count: 0.0, observations: 0 });
-                sums.len() - 1
-            }
-        };
-        sums[place].amount += one.amount / scale;
-        sums[place].count += one.count / scale;
-        sums[place].observations += 1;
-    }
+    let mut sums = sums_by_dose(observations, scale);
     sums.retain(|sums| sums.count > 0.0);
     sums.sort_by(|one, other| one.dose.total_cmp(&other.dose));
     let counted = |one: &&Observation| sums.iter().any(|sums| sums.dose == one.dose);
@@ -199,8 +188,8 @@ pub fn levels(observations: &[Observation]) -> Result<Vec<Level>, DataError> {
         return Err(DataError::TooFew { needed: sums.len() + 1, found: used.len() });
     }
     let degrees_of_freedom = (used.len() - sums.len()) as f64;
-    let ratio_at = |dose: f64| sums.iter().find(|sums| sums.dose == dose).map_or(0.0, Sums::ratio);
-    let variance = residual_variance(&used, scale, degrees_of_freedom, |one| ratio_at(one.dose))?;
+    let own = |one: &Observation| ratio_at(&sums, one.dose).unwrap_or_default();
+    let variance = residual_variance(&used, &sums, scale, degrees_of_freedom, own)?;
     let level = |sums: &Sums| Level {
         dose: sums.dose,
         reduction: Reduction {
@@ -233,6 +222,28 @@ impl Sums {
     }
 }
 
+fn sums_by_dose(observations: &[Observation], scale: f64) -> Vec<Sums> {
+    let mut sums: Vec<Sums> = Vec::new();
+    for one in observations {
+        let place = match sums.iter().position(|sums| sums.dose == one.dose) {
+            Some(place) => place,
+            None => {
+                sums.push(Sums { dose: one.dose, amount: 0.0, count: 0.0, observations: 0 });
+                sums.len() - 1
+            }
+        };
+        sums[place].amount += one.amount / scale;
+        sums[place].count += one.count / scale;
+        sums[place].observations += 1;
+    }
+    sums
+}
+
+/// The ratio at a dose, if something was counted there.
+fn ratio_at(sums: &[Sums], dose: f64) -> Option<f64> {
+    sums.iter().find(|sums| sums.dose == dose && sums.count > 0.0).map(Sums::ratio)
+}
+
 fn check(observations: &[Observation], needed: usize) -> Result<(), DataError> {
     if observations.len() < needed {
         return Err(DataError::TooFew { needed, found: observations.len() });
@@ -254,18 +265,22 @@ fn positive(value: f64) -> Result<f64, DataError> {
 }
 
 /// Σ (amount − count·p)² / expected count, over the degrees of freedom, with counts in units of
-/// `scale`. The expected count, amount/p, stands for the one that was seen, which may be 0.
+/// `scale`. The expected count, amount over the ratio at that dose, stands for the one that was
+/// seen, which may be 0.
 fn residual_variance(
     observations: &[Observation],
+    sums: &[Sums],
     scale: f64,
     degrees_of_freedom: f64,
     ratio: impl Fn(&Observation) -> f64,
 ) -> Result<f64, DataError> {
+    let all = observations.iter().map(|one| one.amount / scale).sum::<f64>()
+        / observations.iter().map(|one| one.count / scale).sum::<f64>();
     let mut squares = 0.0;
     for one in observations {
-        let ratio = positive(ratio(one))?;
-        let residual = (one.amount - one.count * ratio) / scale;
-        squares += residual * residual / (one.amount / ratio / scale);
+        let residual = (one.amount - one.count * ratio(one)) / scale;
+        let expected = one.amount / scale / ratio_at(sums, one.dose).unwrap_or(all);
+        squares += residual * residual / expected;
     }
     let variance = finite(squares / degrees_of_freedom)?;
     // Less than rounding leaves.
