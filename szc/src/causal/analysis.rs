@@ -52,6 +52,29 @@ pub struct Analysis {
     pub left_out: Vec<LeftOut>,
 }
 
+impl Analysis {
+    /// Progress points of findings, with what they tell, in the order of their first finding.
+    #[must_use]
+    pub fn points(&self) -> Vec<(&str, Kind)> {
+        let mut points = Vec::new();
+        for finding in &self.findings {
+            let point = (finding.point.as_str(), finding.kind);
+            if !points.contains(&point) {
+                points.push(point);
+            }
+        }
+        points
+    }
+
+    /// Findings of a progress point, in order.
+    pub fn of_point<'a>(
+        &'a self,
+        (name, kind): (&'a str, Kind),
+    ) -> impl Iterator<Item = &'a Finding> {
+        self.findings.iter().filter(move |one| one.point == name && one.kind == kind)
+    }
+}
+
 /// What a progress point tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -276,16 +299,6 @@ impl Change {
     #[must_use]
     pub fn bounds(&self) -> [f64; 2] {
         [self.lower.unwrap_or(f64::NEG_INFINITY), self.upper.unwrap_or(f64::INFINITY)]
-    }
-
-    /// The change at a share of the speedup that this is the change of.
-    #[must_use]
-    pub fn times(&self, factor: f64) -> Self {
-        Self {
-            value: self.value * factor,
-            lower: self.lower.map(|end| end * factor),
-            upper: self.upper.map(|end| end * factor),
-        }
     }
 }
 
