@@ -369,8 +369,8 @@ fn series(experiments: &[Experiment]) -> BTreeMap<Key, Vec<Observation>> {
                     (Kind::Latency, effective * mean_length, arrivals)
                 }
             };
-            // Nothing was under way, or all of the time was delay.
-            if !(amount > 0.0 && amount.is_finite()) {
+            // Nothing was under way, and nothing came.
+            if amount == 0.0 && count == 0 || !amount.is_finite() {
                 continue;
             }
             let key =

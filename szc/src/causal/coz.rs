@@ -152,11 +152,12 @@ impl Fields {
         text.parse().with_context(|| format!("{key} is {text:?} and no number"))
     }
 
-    /// A whole number; below 0, as clocks that went wrong leave behind, it is 0.
+    /// A whole number. Below 0, as durations are with more delay than time, it is 0; coz writes
+    /// such ones without their sign, as a number near 2⁶⁴.
     fn count(&self, key: &str) -> Result<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let count = self.number(key)? as u64;
-        Ok(count)
+        Ok(if count > i64::MAX.unsigned_abs() { 0 } else { count })
     }
 }
 

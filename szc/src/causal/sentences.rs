@@ -34,19 +34,23 @@ pub fn remark(remark: &Remark) -> String {
              point that is visited more often, give narrower intervals."
         ),
         Remark::AllDelay { experiments } => format!(
-            "{experiments} experiments were left out: no more time passed than was delayed."
+            "In {} no more time passed than was delayed: they count as \
+             taking no time.",
+            number(*experiments, "experiment")
         ),
         Remark::LeftOut { lack: Lack::Baseline, pairs } => format!(
-            "{pairs} places were left out, of which there was no experiment without speedup to \
-             compare with."
+            "{} left out, for want of an experiment without speedup to compare with.",
+            number(*pairs, "place")
         ),
         Remark::LeftOut { lack: Lack::Speedups | Lack::Visits, pairs } => format!(
-            "{pairs} places were left out for too few different speedups. A longer run, or more \
-             runs (-n), reaches more of them."
+            "{} left out for too few different speedups. A longer run, or more runs (-n), reaches \
+             more of them.",
+            number(*pairs, "place")
         ),
         Remark::TooFew { findings } => format!(
-            "{findings} places have fewer than 10 experiments, or equal ones, and no verdict. More \
-             runs (-n) give them one."
+            "{} without a verdict: fewer than 10 experiments, or equal ones. More runs (-n) give \
+             one.",
+            number(*findings, "place")
         ),
         Remark::NoPhases => {
             "Samples of whole runs are missing: a place that runs in a part of the \
@@ -174,18 +178,19 @@ pub fn header(profile: &CausalProfile) -> String {
     runs.dedup();
     let delay: u64 = profile.experiments.iter().map(|one| one.delay_ns).sum();
     let time: u64 = profile.experiments.iter().map(|one| one.duration_ns).sum();
-    let number = |count: usize, one: &str, several: &str| match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {several}"),
-    };
+    let delays =
+        if delay == 0 { String::new() } else { format!(", {} of it delays", seconds(delay)) };
     format!(
-        "{} on {} in {}: {}, {} of it delays",
-        number(profile.experiments.len(), "experiment", "experiments"),
-        number(places.len(), "place", "places"),
-        number(runs.len(), "run", "runs"),
-        seconds(time),
-        seconds(delay)
+        "{} on {} in {}: {}{delays}",
+        number(profile.experiments.len(), "experiment"),
+        number(places.len(), "place"),
+        number(runs.len(), "run"),
+        seconds(time)
     )
+}
+
+fn number(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// How intervals and verdicts come about.

@@ -28,7 +28,7 @@ const PRIOR_VARIANCE: f64 = 100.0;
 pub struct Observation {
     /// The dose, at least 0.
     pub dose: f64,
-    /// The amount, above 0.
+    /// The amount, at least 0.
     pub amount: f64,
     /// The count, at least 0.
     pub count: f64,
@@ -75,6 +75,9 @@ impl Reduction {
     /// 1/E of "nothing changes", at most 1: a p-value that holds however often one looks.
     #[must_use]
     pub fn p(&self) -> f64 {
+        if self.variance.is_infinite() {
+            return 1.0;
+        }
         let (variance, precision) = self.at(0.0);
         let t = self.numerator / variance.sqrt();
         (-ln_e_value(precision, self.degrees_of_freedom, t)).exp().min(1.0)
@@ -102,6 +105,9 @@ impl Reduction {
 
     /// Goes from the estimate in a direction until a ratio is refused, and halves the last step.
     fn end(&self, alpha: f64, direction: f64) -> f64 {
+        if self.variance.is_infinite() {
+            return direction * f64::INFINITY;
+        }
         let mut inside = self.value();
         let mut step = (self.at(inside).0.sqrt() / self.denominator).max(f64::MIN_POSITIVE);
         let mut outside = inside + direction * step;
@@ -170,11 +176,11 @@ pub fn slope(observations: &[Observation]) -> Result<Reduction, DataError> {
 }
 
 /// Reductions at each dose above 0, in ascending order, against dose 0. All doses share one
-/// variance. Doses at which nothing was counted are left out.
+/// variance; where no dose was given twice it is not known, and intervals are open. Doses at which
+/// nothing was counted are left out.
 ///
 /// # Errors
-/// [`DataError`] without observations at dose 0 and at others, without more observations than
-/// doses, or for unfit numbers as [`slope`].
+/// [`DataError`] without observations at dose 0 and at others, or for unfit numbers as [`slope`].
 pub fn levels(observations: &[Observation]) -> Result<Vec<Level>, DataError> {
     check(observations, 3)?;
     let scale = mean_count(observations)?;
@@ -184,12 +190,15 @@ pub fn levels(observations: &[Observation]) -> Result<Vec<Level>, DataError> {
     let counted = |one: &&Observation| sums.iter().any(|sums| sums.dose == one.dose);
     let used: Vec<Observation> = observations.iter().filter(counted).copied().collect();
     let base = *sums.first().filter(|sums| sums.dose == 0.0).ok_or(DataError::NoSpread)?;
-    if used.len() <= sums.len() {
-        return Err(DataError::TooFew { needed: sums.len() + 1, found: used.len() });
-    }
+    positive(base.ratio())?;
     let degrees_of_freedom = (used.len() - sums.len()) as f64;
+    // What has no ratio to divide by has none at all.
     let own = |one: &Observation| ratio_at(&sums, one.dose).unwrap_or_default();
-    let variance = residual_variance(&used, &sums, scale, degrees_of_freedom, own)?;
+    let variance = if used.len() > sums.len() {
+        residual_variance(&used, &sums, scale, degrees_of_freedom, own)?
+    } else {
+        f64::INFINITY
+    };
     let level = |sums: &Sums| Level {
         dose: sums.dose,
         reduction: Reduction {
@@ -239,9 +248,10 @@ fn sums_by_dose(observations: &[Observation], scale: f64) -> Vec<Sums> {
     sums
 }
 
-/// The ratio at a dose, if something was counted there.
+/// The ratio at a dose, if it is one to divide by.
 fn ratio_at(sums: &[Sums], dose: f64) -> Option<f64> {
-    sums.iter().find(|sums| sums.dose == dose && sums.count > 0.0).map(Sums::ratio)
+    let of_dose = sums.iter().find(|sums| sums.dose == dose && sums.count > 0.0);
+    of_dose.map(Sums::ratio).filter(|&ratio| ratio > 0.0)
 }
 
 fn check(observations: &[Observation], needed: usize) -> Result<(), DataError> {
@@ -250,7 +260,7 @@ fn check(observations: &[Observation], needed: usize) -> Result<(), DataError> {
     }
     let fits = |one: &Observation| {
         let is_number = one.dose.is_finite() && one.amount.is_finite() && one.count.is_finite();
-        is_number && one.dose >= 0.0 && one.amount > 0.0 && one.count >= 0.0
+        is_number && one.dose >= 0.0 && one.amount >= 0.0 && one.count >= 0.0
     };
     if observations.iter().all(fits) { Ok(()) } else { Err(DataError::Parameter("observation")) }
 }
@@ -266,7 +276,7 @@ fn positive(value: f64) -> Result<f64, DataError> {
 
 /// Σ (amount − count·p)² / expected count, over the degrees of freedom, with counts in units of
 /// `scale`. The expected count, amount over the ratio at that dose, stands for the one that was
-/// seen, which may be 0.
+/// seen, which may be 0; without an amount that one is taken.
 fn residual_variance(
     observations: &[Observation],
     sums: &[Sums],
@@ -280,7 +290,10 @@ fn residual_variance(
     for one in observations {
         let residual = (one.amount - one.count * ratio(one)) / scale;
         let expected = one.amount / scale / ratio_at(sums, one.dose).unwrap_or(all);
-        squares += residual * residual / expected;
+        let expected = if expected > 0.0 { expected } else { one.count / scale };
+        if expected > 0.0 {
+            squares += residual * residual / expected;
+        }
     }
     let variance = finite(squares / degrees_of_freedom)?;
     // Less than rounding leaves.

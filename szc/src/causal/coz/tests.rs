@@ -50,6 +50,15 @@ fn profiles_with_tabs_are_read() {
 }
 
 #[test]
+fn a_duration_that_lost_its_sign_is_none() {
+    for (written, read_as) in [("18446744073709549568", 0), ("-7", 0), ("9000", 9_000)] {
+        let text =
+            format!("startup\ttime=1\nexperiment\tselected=a:1\tspeedup=1\tduration={written}\n");
+        assert_eq!(read(&text, "FILE").unwrap().experiments[0].duration_ns, read_as);
+    }
+}
+
+#[test]
 fn profiles_of_json_lines_are_read() {
     assert!(is_coz(JSON));
     let found = read(JSON, "FILE").unwrap();

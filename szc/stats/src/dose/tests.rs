@@ -22,6 +22,27 @@ fn reductions_are_those_of_sums() {
 }
 
 #[test]
+fn a_dose_that_leaves_nothing_of_the_amount_is_a_reduction_of_all() {
+    let data = [one(0.0, 10.0, 4.0), one(0.0, 20.0, 6.0), one(1.0, 0.0, 3.0), one(1.0, 0.0, 0.0)];
+    let [level] = levels(&data).unwrap()[..] else { panic!() };
+    assert_eq!(level.reduction.value(), 1.0);
+    assert!(slope(&data).unwrap().interval(0.05).contains(1.0));
+    let without_time = [one(0.0, 0.0, 4.0), one(0.5, 20.0, 6.0), one(0.5, 10.0, 3.0)];
+    assert_eq!(levels(&without_time), Err(DataError::OutOfRange));
+}
+
+#[test]
+fn doses_that_were_given_once_have_open_intervals() {
+    let data = [one(0.0, 10.0, 4.0), one(0.5, 20.0, 10.0), one(1.0, 4.0, 4.0)];
+    let found = levels(&data).unwrap();
+    assert_eq!(found.len(), 2);
+    let reduction = found[0].reduction;
+    assert!((reduction.value() - 0.2).abs() < 1e-12 && reduction.p() == 1.0);
+    let Interval { lower, upper } = reduction.interval(0.05);
+    assert!(lower == f64::NEG_INFINITY && upper == f64::INFINITY);
+}
+
+#[test]
 fn neither_units_nor_order_change_a_reduction() {
     let data: Vec<Observation> = profile(&mut Noise::new(3), &Truth { gain: 0.3, ..NOTHING });
     let scaled: Vec<Observation> =
@@ -53,7 +74,7 @@ fn what_no_line_fits_is_refused() {
     assert_eq!(slope(&exact), Err(DataError::NoSpread));
     let nothing = [one(0.0, 2.0, 0.0), one(0.0, 2.0, 0.0), one(0.5, 2.0, 0.0)];
     assert_eq!(slope(&nothing), Err(DataError::OutOfRange));
-    for wrong in [one(f64::NAN, 1.0, 1.0), one(-0.5, 1.0, 1.0), one(0.5, 0.0, 1.0)] {
+    for wrong in [one(f64::NAN, 1.0, 1.0), one(-0.5, 1.0, 1.0), one(0.5, -1.0, 1.0)] {
         assert_eq!(slope(&[wrong; 4]), Err(DataError::Parameter("observation")));
     }
     let without_base = [one(0.2, 2.0, 1.0), one(0.5, 2.0, 1.0), one(0.5, 2.1, 1.0)];
