@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::analysis::{Analysis, Lack, Verdict};
 use super::file::{CausalProfile, Experiment, Progress};
+use super::finding::{Analysis, Lack, Verdict};
 
 /// Samples below which a run was too short for an experiment.
 const MIN_SAMPLES: u64 = 100;
@@ -285,7 +285,7 @@ fn left_out(analysis: &Analysis) -> Vec<Remark> {
             remarks.push(Remark::LeftOut { lack, pairs });
         }
     }
-    let too_few = |one: &&super::analysis::Finding| one.verdict == Verdict::TooFew;
+    let too_few = |one: &&super::finding::Finding| one.verdict == Verdict::TooFew;
     let findings = analysis.findings.iter().filter(too_few).count();
     if findings > 0 {
         remarks.push(Remark::TooFew { findings });

@@ -1,9 +1,9 @@
 //! Causal profiles: what a program would gain if a line of it were faster.
 //!
 //! `file` is the form in which experiments are kept; all that is shown is computed from it alone.
-//! `coz` reads and writes the form of coz. `analysis` says what follows from experiments, with
-//! `phase` for programs that run in phases, and `diagnosis` what a reader has to know of them;
-//! `sentences` puts that into words, `text` and `page` with `plot` show it, and `report` is the
+//! `coz` reads and writes the form of coz. `analysis` says what follows from experiments, as
+//! `finding`s, with `phase` for programs that run in phases, and `diagnosis` what a reader has to
+//! know of them; `sentences` puts that into words, `text` and `page` with `plot` show it, and `report` is the
 //! command.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ pub mod analysis;
 pub mod coz;
 pub mod diagnosis;
 pub mod file;
+pub mod finding;
 pub mod page;
 mod phase;
 mod plot;

@@ -4,9 +4,9 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::analysis::{Analysis, Finding, Kind, Verdict};
 use super::diagnosis::Remark;
 use super::file::CausalProfile;
+use super::finding::{Analysis, Finding, Kind, Verdict};
 use super::plot::{plot, range};
 use super::sentences::{METHOD, change, header, interval, point, remark, verdict};
 use crate::report::html::document::Document;
@@ -106,7 +106,7 @@ fn ranking(findings: &[(usize, &Finding)]) -> Markup {
 fn cells(at: usize, finding: &Finding) -> Vec<Markup> {
     let base = format!("/analysis/findings/{at}");
     let tone = tone(finding.verdict).class();
-    let slope = |show: &dyn Fn(&super::analysis::Slope) -> Markup| {
+    let slope = |show: &dyn Fn(&super::finding::Slope) -> Markup| {
         finding.slope.as_ref().map_or_else(|| text("–"), show)
     };
     vec![

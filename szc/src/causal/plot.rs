@@ -1,7 +1,7 @@
 //! The plot of a finding: by how much the program changes over the speedup of a place.
 #![forbid(unsafe_code)]
 
-use super::analysis::Finding;
+use super::finding::Finding;
 use crate::report::plot::frame::{Frame, Margins};
 use crate::report::plot::marks;
 use crate::report::plot::scale::{Kind, extent};
@@ -66,8 +66,9 @@ pub fn plot(finding: &Finding, range: [f64; 2], width: f64, alternative: &Altern
 mod tests {
     use super::*;
     use crate::causal::analysis::tests::{profile, simulated};
-    use crate::causal::analysis::{Change, Question, Step, analyse};
+    use crate::causal::analysis::{Question, analyse};
     use crate::causal::file::tests::line;
+    use crate::causal::finding::{Change, Step};
     use crate::report::plot::NARROW;
     use szc_stats::calibration::noise::Noise;
 

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use super::analysis::{Analysis, MIN_SPEEDUPS, Question, analyse};
+use super::analysis::{MIN_SPEEDUPS, Question, analyse};
 use super::diagnosis::{Remark, remarks};
 use super::file::{self, CausalProfile};
+use super::finding::Analysis;
 use super::page::{Data, page};
 use super::{coz, text};
 use crate::lab::exit::EXIT_VERDICT;

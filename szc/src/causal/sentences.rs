@@ -1,9 +1,9 @@
 //! Remarks and verdicts in words: what was found, what it means, what to do next.
 #![forbid(unsafe_code)]
 
-use super::analysis::{Change, Finding, Kind, Lack, Verdict};
 use super::diagnosis::{Reason, Remark};
 use super::file::CausalProfile;
+use super::finding::{Change, Finding, Kind, Lack, Verdict};
 use crate::report::number::percent;
 
 /// A remark as sentences.

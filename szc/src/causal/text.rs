@@ -1,9 +1,9 @@
 //! A causal profile as a table for the terminal.
 #![forbid(unsafe_code)]
 
-use super::analysis::{Analysis, Finding};
 use super::diagnosis::Remark;
 use super::file::CausalProfile;
+use super::finding::{Analysis, Finding};
 use super::sentences::{METHOD, change, header, interval, point, remark};
 
 /// Most columns for the name of a place.
@@ -36,7 +36,7 @@ pub fn text(
     text
 }
 
-fn table(of: (&str, super::analysis::Kind), findings: &[&Finding], top: usize) -> String {
+fn table(of: (&str, super::finding::Kind), findings: &[&Finding], top: usize) -> String {
     let mut text = format!("\n{}, if a place took no time at all:\n\n", point(of.0, of.1));
     let shown = &findings[..findings.len().min(top)];
     let names: Vec<String> = shown.iter().map(|one| name(&one.location.to_string())).collect();

@@ -26,7 +26,8 @@ const JSON: &str = "{\"type\":\"startup\",\"time\":1}\n\
     {\"type\":\"experiment\",\"selected\":\"a.c:7\",\"speedup\":0.25,\"duration\":800,\
     \"selected_samples\":4}\n\
     {\"type\":\"throughput_point\",\"name\":\"p\",\"delta\":3}\n\
-    {\"type\":\"latency_point\",\"name\":\"q\",\"arrivals\":5,\"departures\":6,\"difference\":1.5}\n\
+    {\"type\":\"latency_point\",\"name\":\"q\",\"arrivals\":5,\"departures\":6,\
+    \"difference\":1.5}\n\
     {\"type\":\"samples\",\"location\":\"a.c:7\",\"count\":2}\n\
     {\"type\":\"runtime\",\"time\":7}\n";
 
