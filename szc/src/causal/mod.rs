@@ -3,8 +3,8 @@
 //! `file` is the form in which experiments are kept; all that is shown is computed from it alone.
 //! `coz` reads and writes the form of coz. `analysis` says what follows from experiments, as
 //! `finding`s, with `phase` for programs that run in phases, and `diagnosis` what a reader has to
-//! know of them; `sentences` puts that into words, `text` and `page` with `plot` show it, and `report` is the
-//! command.
+//! know of them; `sentences` puts that into words, `text` and `page` with `plot` show it, and
+//! `report` is the command.
 #![forbid(unsafe_code)]
 
 pub mod analysis;
