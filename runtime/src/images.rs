@@ -117,6 +117,11 @@ impl Images {
         self.used < MAX_IMAGES || self.libraries().iter().any(Option::is_none)
     }
 
+    /// Whether the program has the function that is to be held at an offset.
+    pub fn holds_function(&self) -> bool {
+        self.program.as_ref().is_some_and(|code| code.image().held().is_some())
+    }
+
     /// Whether no image can have another epoch.
     pub fn are_quiescent(&self) -> bool {
         self.all().all(Code::is_quiescent)

@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 use core::ffi::CStr;
+use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_heap::HeapBase;
+use szc_layout::slot::Held;
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
 pub const EXIT_CONFIG: i32 = 78;
@@ -85,6 +87,8 @@ pub struct Settings<'a> {
     pub clock: Clock,
     /// `SZC_CODE`: randomize code.
     pub code: bool,
+    /// `SZC_PLACE`: a function by name, and where it lies in lines or pages.
+    pub place: Option<(&'a [u8], Held)>,
     /// `SZC_STACK`: randomize the stack.
     pub stack: bool,
     /// `SZC_STACK_ROOM_KIB`: the part of each stack in which frames get pads; 0: none. `None`: as
@@ -118,6 +122,7 @@ impl Default for Settings<'_> {
             interval_ms: 500,
             clock: Clock::Wall,
             code: true,
+            place: None,
             stack: true,
             stack_room_kib: None,
             heap: true,
@@ -194,6 +199,10 @@ pub fn read<'a>(
                 };
             }
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
+            b"PLACE" => {
+                let needed = "FUNCTION:OFFSET, a multiple of 16 below 64; or FUNCTION:OFFSET/4096";
+                settings.place = Some(place(value).ok_or(bad(needed))?);
+            }
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK_ROOM_KIB" => {
                 let needed = "kibibytes from 0 (no pads) to 65536";
@@ -231,6 +240,18 @@ fn number(digits: &[u8], max: u64) -> Option<u64> {
         value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     (value <= max).then_some(value)
+}
+
+/// A name, and an offset in a line of 64 bytes or, with `/4096`, in a page.
+fn place(value: &[u8]) -> Option<(&[u8], Held)> {
+    let colon = value.iter().rposition(|&byte| byte == b':').filter(|&colon| colon > 0)?;
+    let (digits, modulus) = match value[colon + 1..].strip_suffix(b"/4096") {
+        Some(digits) => (digits, 4096),
+        None => (&value[colon + 1..], 64),
+    };
+    let offset = number(digits, u64::from(modulus) - 1)? as u32;
+    let is_placed = offset.is_multiple_of(PLACEMENT_GRAIN_BYTES);
+    is_placed.then_some((&value[..colon], Held { offset, modulus }))
 }
 
 fn switch(value: &[u8]) -> Option<bool> {
@@ -275,6 +296,7 @@ mod tests {
                 c"SZC_CODE=0",
                 c"SZC_CODE_BUDGET_MIB=64",
                 c"SZC_CODE_RECLAIM=stress",
+                c"SZC_PLACE=a::b:48",
                 c"SZC_STACK=0",
                 c"SZC_STACK_ROOM_KIB=65536",
                 c"SZC_HEAP=0",
@@ -291,6 +313,10 @@ mod tests {
         assert_eq!(seeds, [1, 2, 3].map(Some));
         assert_eq!((settings.interval_ms, settings.code), (0, false));
         assert_eq!(settings.clock, Clock::Cpu);
+        let held = |offset, modulus| Held { offset, modulus };
+        assert_eq!(settings.place, Some((&b"a::b"[..], held(48, 64))));
+        let page = one(c"SZC_PLACE=f:4080/4096").unwrap().place;
+        assert_eq!(page, Some((&b"f"[..], held(4080, 4096))));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.stack_room_kib, Some(65_536));
@@ -312,6 +338,11 @@ mod tests {
             c"SZC_INTERVAL_MS=4294967296",
             c"SZC_CODE=",
             c"SZC_CODE_BUDGET_MIB=0",
+            c"SZC_PLACE=f",
+            c"SZC_PLACE=:16",
+            c"SZC_PLACE=f:64",
+            c"SZC_PLACE=f:8",
+            c"SZC_PLACE=f:4096/4096",
             c"SZC_CODE_RECLAIM=2",
             c"SZC_LOG=",
             c"SZC_STACK=2",

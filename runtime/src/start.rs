@@ -13,12 +13,13 @@ use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
 use crate::{arch, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
+use szc_abi::digest;
 use szc_code::budget::{Budget, Reclaim};
 use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
 use szc_layout::rng::Seeds;
-use szc_layout::slot::{CopyShape, Frames, Order, Patching};
+use szc_layout::slot::{CopyShape, Frames, HeldFunction, Order, Patching};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
 /// path it was started by.
@@ -96,6 +97,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
         patching: Patching::Bodies,
+        held: settings.place.map(|(name, at)| HeldFunction { name: digest(name), at }),
     };
     if copies || facts.stack {
         // Before the heap: of its locks, which a thread may hold whose signal handler calls
@@ -135,6 +137,12 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             Err(reason) => facts.refused = Some(reason.text()),
         }
     }
+    if let Some((name, _)) = settings.place
+        && !(facts.code && CODE.with(|images| images.holds_function()))
+    {
+        let needed = b"; needed is a function that moves, as szc inspect --functions lists them";
+        stop(EXIT_CONFIG, &[b"found no function of SZC_PLACE, ", name, needed]);
+    }
     if !has_copies {
         facts.stack &= stack::has_tables();
     }
@@ -151,7 +159,13 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         }
     }
     if copies || stack {
-        let libraries = library::start(Wanted { seeds, code: copies, shape, stack, budget });
+        let libraries = library::start(Wanted {
+            seeds,
+            code: copies,
+            shape: CopyShape { held: None, ..shape },
+            stack,
+            budget,
+        });
         if settings.interval_ms != 0 && (has_copies || stack || libraries) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();

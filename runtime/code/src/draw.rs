@@ -29,7 +29,7 @@ pub(crate) unsafe fn draw<'a>(
         slots_bytes = match image.order() {
             Order::Random => {
                 let stream = &mut Stream::new(seeds.code, epoch);
-                order::draw(stream, slot, draft.order, draft.offsets)
+                order::draw(stream, slot, image.held(), draft.order, draft.offsets)
             }
             Order::Linked => {
                 let original = |function| image.original(image.function(function));

@@ -12,11 +12,11 @@ use crate::table::MappedTable;
 use crate::unpadded_clones::UnpaddedClones;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use szc_abi::{Movable, Table};
+use szc_abi::{Movable, Table, digest};
 use szc_layout::arch::patch::Word;
 use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
-use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Order, Patching};
+use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Held, Order, Patching};
 use szc_sys::arch;
 use szc_sys::os::{Array, Errno};
 
@@ -44,6 +44,8 @@ pub struct Image {
     pointers: *const AtomicUsize,
     original_text: OriginalText,
     shape: CopyShape,
+    /// The function that is held at an offset.
+    held: Option<(u32, Held)>,
     clones: UnpaddedClones,
     side_memory: SideMemory,
     /// Distance of a thread's pad state from its thread pointer.
@@ -101,6 +103,11 @@ impl Image {
         }
         let slot = |index: usize| FunctionSlot::of(&functions[index], shape.frames, shape.patching);
         let clones = UnpaddedClones::lay_out(parts.slots_bytes, count, slot)?;
+        let name = |index: usize| table.table().name(functions[index].name_at);
+        let held = shape.held.and_then(|held| {
+            let found = (0..count).find(|&index| digest(name(index)) == held.name)?;
+            Some((found as u32, held.at))
+        });
         let range = loaded.range();
         for (saved, function) in saved.iter_mut().zip(&*functions) {
             let bytes = SAVED_BYTES.min(function.size as usize);
@@ -117,6 +124,7 @@ impl Image {
             pointers: pointers.cast_const().cast(),
             original_text: parts.original_text,
             shape,
+            held,
             clones,
             side_memory: parts.side_memory,
             pad_state: arch::pads::state_offset(),
@@ -254,6 +262,11 @@ impl Image {
     /// What copies do to frames.
     pub fn frames(&self) -> Frames {
         self.shape.frames
+    }
+
+    /// The function that is held at an offset in all its layouts.
+    pub fn held(&self) -> Option<(u32, Held)> {
+        self.held
     }
 
     /// In which order functions lie.

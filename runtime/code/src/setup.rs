@@ -77,6 +77,7 @@ fn sizes(request: &Request<'_>) -> Result<Sizes, Refused> {
     let (slots_bytes, clone_bytes) = order::max_bytes(functions().map(slot))
         .zip(unpadded_clones::bytes(functions(), shape.frames))
         .ok_or(Refused::Arena(Unavailable::Budget))?;
+    let slots_bytes = slots_bytes + shape.held.map_or(0, |held| held.at.room_bytes());
     let place_bytes = (slots_bytes.next_multiple_of(PLACEMENT_GRAIN_BYTES) as usize)
         + clone_bytes as usize
         + table.movable_count() * patch::STUB_BYTES;

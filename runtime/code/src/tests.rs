@@ -163,7 +163,12 @@ impl TestImage {
             file: &self.file,
             table: table::map_library(&self.file, digest(&table_bytes())).unwrap(),
             seeds: Seeds { code: 7, stack: 7 },
-            shape: CopyShape { order: Order::Random, frames: Frames::AsBuilt, patching },
+            shape: CopyShape {
+                order: Order::Random,
+                frames: Frames::AsBuilt,
+                patching,
+                held: None,
+            },
             audience,
             side_memory: SideMemory::Alike { count: 2, bytes: 24 },
             resolver: 0,

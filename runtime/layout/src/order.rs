@@ -5,7 +5,7 @@
 //! layout depends on the seed, the epoch and the table, and not on which functions run when.
 
 use crate::rng::Stream;
-use crate::slot::FunctionSlot;
+use crate::slot::{FunctionSlot, Held};
 use szc_abi::{PATCHABLE_ENTRY_BYTES, PLACEMENT_GRAIN_BYTES};
 
 /// The gap before the first function spreads the whole layout over this many bytes, so that every
@@ -51,10 +51,12 @@ pub fn max_bytes(slots: impl Iterator<Item = FunctionSlot>) -> Option<u32> {
 /// Draws a layout.
 ///
 /// `order` receives the functions by position, `offsets` the offset of each function's origin in
-/// the place; its body begins on the grain. Returns the bytes used.
+/// the place; its body begins on the grain. `held` is a function with an offset that its body has
+/// in a line or page; where all others lie does not depend on that offset. Returns the bytes used.
 pub fn draw(
     stream: &mut Stream,
     slot: impl Fn(u32) -> FunctionSlot,
+    held: Option<(u32, Held)>,
     order: &mut [u32],
     offsets: &mut [u32],
 ) -> u32 {
@@ -69,9 +71,19 @@ pub fn draw(
     let mut end = PLACEMENT_GRAIN_BYTES * stream.below(FIRST_GAP_BYTES / PLACEMENT_GRAIN_BYTES);
     for &function in order.iter() {
         let gap = PLACEMENT_GRAIN_BYTES * stream.below(choices);
-        (offsets[function as usize], end) = place(slot(function), end + gap);
+        (offsets[function as usize], end) = match held {
+            Some((index, at)) if index == function => place_at(slot(function), end + gap, at),
+            _ => place(slot(function), end + gap),
+        };
     }
     end
+}
+
+/// As [`place`], with the body at an offset, and the same end at each.
+fn place_at(slot: FunctionSlot, end: u32, held: Held) -> (u32, u32) {
+    let (start, _) = place(slot, end);
+    let first = (start + slot.body).next_multiple_of(held.modulus) - slot.body;
+    (first + held.offset, first + held.modulus - PLACEMENT_GRAIN_BYTES + slot.bytes)
 }
 
 /// The first place for a slot behind `end`: where its origin is, and where all of it ends.
@@ -138,7 +150,7 @@ mod tests {
 
     fn drawn(seed: u64, epoch: u64) -> ([u32; 5], [u32; 5], u32) {
         let (mut order, mut offsets) = ([0; 5], [0; 5]);
-        let end = draw(&mut Stream::new(seed, epoch), slot, &mut order, &mut offsets);
+        let end = draw(&mut Stream::new(seed, epoch), slot, None, &mut order, &mut offsets);
         (order, offsets, end)
     }
 
@@ -156,6 +168,29 @@ mod tests {
                 previous_end = start + slot(function).bytes;
             }
             assert_eq!(previous_end, end);
+        }
+    }
+
+    #[test]
+    fn a_function_that_is_held_moves_alone() {
+        let room = max_bytes((0..5).map(slot)).unwrap();
+        for (epoch, modulus) in (0..200).flat_map(|epoch| [(epoch, 64), (epoch, 4096)]) {
+            let at = |offset| {
+                let (mut order, mut offsets) = ([0; 5], [0; 5]);
+                let held = Held { offset, modulus };
+                let stream = &mut Stream::new(3, epoch);
+                let end = draw(stream, slot, Some((1, held)), &mut order, &mut offsets);
+                assert!(end <= room + held.room_bytes());
+                assert_eq!((offsets[1] + slot(1).body) % modulus, offset);
+                for pair in order.windows(2) {
+                    let [one, next] = [pair[0] as usize, pair[1] as usize];
+                    let free = offsets[next] - PATCHABLE_ENTRY_BYTES;
+                    assert!(offsets[one] + slot(pair[0]).bytes <= free);
+                }
+                (order, [0, 2, 3, 4].map(|other| offsets[other]), end)
+            };
+            assert_eq!(at(0), at(16));
+            assert_eq!(at(0), at(modulus - 16));
         }
     }
 
@@ -207,7 +242,7 @@ mod tests {
         let trials = 24_000;
         for epoch in 0..trials {
             let (mut order, mut offsets) = ([0; 4], [0; 4]);
-            draw(&mut Stream::new(5, epoch), |_| slot(1), &mut order, &mut offsets);
+            draw(&mut Stream::new(5, epoch), |_| slot(1), None, &mut order, &mut offsets);
             *counts.entry(order).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 24);
@@ -243,7 +278,7 @@ mod tests {
             let mut pairs = [[0u32; 16]; 16];
             let trials = 25_600u32;
             for epoch in 0..u64::from(trials) {
-                draw(&mut Stream::new(13, epoch), |_| slot(1), &mut order, &mut offsets);
+                draw(&mut Stream::new(13, epoch), |_| slot(1), None, &mut order, &mut offsets);
                 pairs[(offsets[0] >> 8 & 0xf) as usize][(offsets[3] >> 8 & 0xf) as usize] += 1;
             }
             let expected = f64::from(trials) / 256.0;

@@ -72,6 +72,34 @@ pub struct CopyShape {
     pub frames: Frames,
     /// Where they are entered.
     pub patching: Patching,
+    /// A function that lies at one offset in all random layouts.
+    pub held: Option<HeldFunction>,
+}
+
+/// A function whose place in a line or page does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldFunction {
+    /// Digest of its name.
+    pub name: u64,
+    /// Where.
+    pub at: Held,
+}
+
+/// The offset of a body in what it is held in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// A multiple of the grain, less than `modulus`.
+    pub offset: u32,
+    /// Bytes of a cache line, or of a page.
+    pub modulus: u32,
+}
+
+impl Held {
+    /// By how much a layout may be larger with a function that is held.
+    #[must_use]
+    pub const fn room_bytes(self) -> u32 {
+        2 * self.modulus
+    }
 }
 
 /// Grain of FDEs: words lie in them.
