@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use clap::Command;
 
-use crate::causal;
 use crate::doctor;
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
@@ -87,15 +86,15 @@ static SUBCOMMANDS: [CliCommand; 20] = [
         "-- 'A' ['B']",
         "is the answer an artefact of the setup, and why?",
     ),
+    CliCommand::of::<lab::luck::Options>(
+        Measure,
+        "-- 'A'",
+        "whose placement makes A fast or slow?",
+    ),
     CliCommand::of::<profile::Options>(
         Measure,
         "record|report",
         "where the time of a program goes",
-    ),
-    CliCommand::of::<causal::Options>(
-        Measure,
-        "report",
-        "what a program would gain by a faster line",
     ),
     CliCommand::of::<lab::baseline::Options>(
         Keep,

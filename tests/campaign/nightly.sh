@@ -62,6 +62,7 @@ step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
+step_luck() { "$CAMPAIGN/luck.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }

@@ -236,6 +236,24 @@ fn a_pipe_that_nobody_reads_can_be_left_by_ctrl_c() {
 }
 
 #[test]
+fn the_function_that_is_slow_at_one_offset_is_named_and_confirmed() {
+    let place = Place::with("p.c", include_str!("../campaign/programs/lucky-loop.c"));
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    // How much was done has no noise: with this seed it comes out so at each try.
+    let args = ["luck", "--seed", "1", "--layouts", "40", "--no-check-output", "--metric"];
+    let rest = ["user:work (\\d+)", "--json", "l.json", "--", "./p 10 work"];
+    let output = run(&place, &[&args[..], &rest].concat());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let planted = samples(&place, "l.json");
+    assert_eq!(planted["named"][0]["function"], "lucky", "{planted}");
+    assert_eq!(planted["named"][0]["feature"], "line", "{planted}");
+    assert_eq!(planted["intervention"]["verdict"], "confirmed", "{planted}");
+    // Ten units of work instead of nine.
+    let ratio = planted["intervention"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 10.0 / 9.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
 fn completion_scripts_are_what_the_shell_accepts() {
     let place = Place::new();
     let output = run(&place, &["completions", "bash"]);

@@ -22,6 +22,7 @@ pub mod failure;
 pub mod gate;
 pub mod history;
 pub mod import;
+pub mod luck;
 pub mod merge;
 pub mod metric;
 pub mod options;

@@ -14,6 +14,7 @@ pub mod instrument;
 pub mod lane;
 pub mod machine;
 mod pipe;
+pub mod places;
 pub mod program;
 pub mod randomization;
 pub mod rsf;

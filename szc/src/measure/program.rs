@@ -50,6 +50,9 @@ pub struct Program {
     /// The same program with its objects linked in several orders, each called by its order, if a
     /// setup chooses one.
     pub orders: Vec<Self>,
+    /// Variables of its environment that other programs of the experiment do not have, or have
+    /// with another value.
+    pub variables: Vec<(String, String)>,
 }
 
 impl Program {
@@ -74,6 +77,7 @@ impl Program {
             via_shell,
             folder: None,
             orders: Vec::new(),
+            variables: Vec::new(),
         })
     }
 
@@ -136,7 +140,9 @@ impl Program {
         }
         let part =
             run.part_seed().map_or_else(String::new, |(name, seed)| format!(" {name}={seed}"));
-        let own = format!("SZC_SEED={}{part}{padding}{filling}", run.seed);
+        let variable = |(name, value): &(String, String)| format!(" {name}={}", quoted(value));
+        let variables: String = program.variables.iter().map(variable).collect();
+        let own = format!("SZC_SEED={}{part}{padding}{filling}{variables}", run.seed);
         format!("{limit}{place}{own}{without_aslr} {command} </dev/null")
     }
 

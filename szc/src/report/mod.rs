@@ -12,6 +12,7 @@ pub mod ci;
 pub mod export;
 pub mod html;
 pub mod layouts;
+pub mod luck;
 pub mod number;
 pub mod plot;
 pub mod price;

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Progress and warnings on stderr.
 pub struct Progress {
-    command: &'static str,
+    command: String,
     bar: Option<ProgressBar>,
     quiet: bool,
 }
@@ -19,7 +19,7 @@ impl Progress {
     /// A bar of `runs` steps for a subcommand of that name if stderr is a terminal that can redraw
     /// a line; `quiet` also silences warnings.
     #[must_use]
-    pub fn new(command: &'static str, runs: u64, quiet: bool) -> Self {
+    pub fn new(command: &str, runs: u64, quiet: bool) -> Self {
         let redraws = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
         let visible = !quiet && redraws && std::io::stderr().is_terminal();
         let bar = visible.then(|| {
@@ -28,7 +28,7 @@ impl Progress {
             bar.tick();
             bar
         });
-        Self { command, bar, quiet }
+        Self { command: command.to_owned(), bar, quiet }
     }
 
     /// One more run is done.

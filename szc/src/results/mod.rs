@@ -12,6 +12,7 @@ pub mod block_time;
 pub mod comparison;
 pub mod diagnostics;
 pub mod groups;
+pub mod luck;
 pub mod machines;
 pub mod rows;
 pub mod slowest;

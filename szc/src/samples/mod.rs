@@ -14,6 +14,7 @@ pub mod design;
 mod draw;
 pub mod form;
 pub mod io;
+pub mod luck;
 pub mod machine;
 pub mod metric;
 pub mod program;

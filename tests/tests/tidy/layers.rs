@@ -41,8 +41,8 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "causal", "doctor", "lab", "profile", "drive", "inspect", "report", "results",
-            "samples", "measure", "error", "version",
+            "doctor", "lab", "profile", "drive", "inspect", "report", "results", "samples",
+            "measure", "error", "version",
         ],
     ),
 ];

@@ -93,7 +93,9 @@ impl<'a> Watch<'a> {
     ) -> Self {
         let design = file.design.plan;
         let runs = if stopping.time.is_some() { 0 } else { design.total_runs() };
-        let progress = Progress::new(file.command.name(), runs, quiet);
+        // What the user called, which may measure as another subcommand does.
+        let called = file.command_line.get(1).map_or(file.command.name(), String::as_str);
+        let progress = Progress::new(called, runs, quiet);
         for _ in 0..done {
             progress.advance();
         }

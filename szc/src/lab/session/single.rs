@@ -44,6 +44,8 @@ pub(super) fn start<'a>(
     if conditions.turn.is_some() {
         variables.push((CLOCK_BY_TURNS.0.to_owned(), CLOCK_BY_TURNS.1.into()));
     }
+    let own = program.variables.iter();
+    variables.extend(own.map(|(name, value)| (name.clone(), OsString::from(value))));
     let invocation = Invocation {
         timeout: conditions.timeout,
         folder: program.folder.as_deref(),

@@ -1,0 +1,165 @@
+//! `szc luck`: whose placement makes a program fast or slow.
+//!
+//! Two experiments. In the first each block is a layout of code, and where each function lies is
+//! noted. In the second the function that explains most is held at its best and at its worst
+//! offset, in layouts that are alike otherwise.
+#![forbid(unsafe_code)]
+
+mod options;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+pub(crate) use self::options::Options;
+use super::exit::EXIT_VERDICT;
+use super::experiment::{Experiment, Stopping};
+use super::output;
+use super::subcommand::Subcommand;
+use super::values::Budget;
+use crate::lab::failure::Failure;
+use crate::measure::places::Places;
+use crate::measure::program::Program;
+use crate::report::luck::report;
+use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck};
+use crate::samples::design::{Bases, Design, EnvironmentSize};
+use crate::samples::luck::{LuckRecord, NamedRecord};
+use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
+
+/// Runs of a layout in every second block.
+const RUNS_PER_LAYOUT: u32 = 2;
+
+/// Most blocks of the second experiment where nobody says otherwise.
+const USUAL_BUDGET: Budget = Budget::Blocks(60);
+
+impl Subcommand for Options {
+    const NAME: &'static str = "luck";
+
+    fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        let program = program(&self).map_err(Failure::Usage)?;
+        let quiet = self.common.quiet;
+        let json = self.common.json.as_deref();
+        json.map_or(Ok(()), io::check_writable)?;
+        let first =
+            layouts(&self, program.clone(), command_line.clone()).map_err(Failure::Usage)?;
+        if !quiet {
+            output::say(&first.header())?;
+        }
+        let file = first.carry_out()?;
+        if let EndedRecord::Refused { reason } = &file.ended {
+            output::complain(Self::NAME, reason);
+            return Ok(output::exit_code(&file.ended));
+        }
+        let Some(mut found) = luck(&file) else {
+            output::say(&format!(
+                "Nothing is known yet: {} layouts were measured, and {MIN_LAYOUTS} are needed, in \
+                 which the same functions run and {} differs.\n",
+                file.design.complete_blocks,
+                file.design.metric.title()
+            ))?;
+            return Ok(output::exit_code(&file.ended));
+        };
+        let mut ended = file.ended.clone();
+        if let Some(named) = found.named.first().cloned()
+            && ended == EndedRecord::Complete
+            && let Some(offsets) = extremes(&named)
+        {
+            let second = held(&self, &program, &file, (&named, offsets), command_line)?;
+            let held = second.carry_out()?;
+            if let EndedRecord::Refused { reason } = &held.ended {
+                output::complain(Self::NAME, reason);
+            }
+            found.intervention = intervention(&named, offsets, &held);
+            ended = held.ended;
+        }
+        let said = output::say(&report(&found, quiet));
+        json.map_or(Ok(()), |path| save(path, &found))?;
+        said?;
+        Ok(if ended == EndedRecord::Complete { EXIT_VERDICT } else { output::exit_code(&ended) })
+    }
+}
+
+fn program(options: &Options) -> Result<Program> {
+    let [command] = &options.commands[..] else {
+        bail!(
+            "{} commands, and one is needed, quoted as a whole: -- './program input'",
+            options.commands.len()
+        );
+    };
+    let program = Program::new(0, None, command)?;
+    if program.via_shell {
+        bail!(
+            "a shell would execute {}, and where its functions lie says nothing: give a command \
+             without pipes, variables and the like",
+            program.command
+        );
+    }
+    Ok(program)
+}
+
+/// The first experiment.
+fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Result<Experiment> {
+    let design = Design::layouts(options.layouts, RUNS_PER_LAYOUT, 0);
+    let drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
+    let mut measurement = drawn.measurement;
+    measurement.instruments.push(Box::new(Places));
+    Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
+}
+
+/// The second: the function of `file` that explains most, at its best offset and at its worst.
+fn held(
+    options: &Options,
+    program: &Program,
+    file: &SamplesFile,
+    (named, offsets): (&NamedRecord, [u32; 2]),
+    command_line: Vec<String>,
+) -> Result<Experiment> {
+    let modulus = held_in(named.feature);
+    let suffix = if modulus == 64 { String::new() } else { format!("/{modulus}") };
+    let programs = ["A", "B"].iter().zip(offsets).map(|(label, offset)| {
+        let place = format!("{}:{offset}{suffix}", named.function);
+        Program {
+            label: (*label).to_owned(),
+            name: Some(format!("offset {offset}")),
+            variables: vec![("SZC_PLACE".to_owned(), place), one_layout()],
+            ..program.clone()
+        }
+    });
+    let budget = options.budget.unwrap_or(USUAL_BUDGET);
+    let design = Design { coupled: true, ..Design::mirrored(2, budget.blocks(), 0) };
+    let drawn =
+        options.common.experiment(Command::Compare, command_line, programs.collect(), design)?;
+    let design = Design { seed: file.design.plan.seed ^ 1, ..in_one_setup(drawn.design) };
+    Ok(Experiment {
+        stopping: Stopping {
+            rule: RuleRecord::Sequential,
+            tolerance: Some(options.delta.unwrap_or(USUAL_TOLERANCE)),
+            time: budget.time(),
+            ..Stopping::default()
+        },
+        design,
+        // What is to be said of the machine was said.
+        quiet: true,
+        json: None,
+        ..drawn
+    })
+}
+
+fn one_layout() -> (String, String) {
+    ("SZC_INTERVAL_MS".to_owned(), "0".to_owned())
+}
+
+/// Only layouts differ.
+fn in_one_setup(design: Design) -> Design {
+    Design { environment: EnvironmentSize::Fixed, bases: Bases::Stack, ..design }
+}
+
+fn save(path: &Path, found: &LuckRecord) -> Result<()> {
+    let text = serde_json::to_string_pretty(found)?;
+    fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

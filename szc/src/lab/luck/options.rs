@@ -1,0 +1,73 @@
+//! The command line of `szc luck` and its help.
+#![forbid(unsafe_code)]
+
+use clap::Parser;
+
+use crate::lab::options::CommonOptions;
+use crate::lab::values::{Budget, parse_budget, parse_share};
+
+const LONG_ABOUT: &str = "\
+Says whose placement makes a program fast or slow.
+
+A program that szc built runs in many layouts of its code, one for each run, and where each \
+function lies is noted. If one function's offset in 32 bytes, in a cache line or in a page goes \
+with the time, it is named, and then moved alone.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  szc luck -- './bench input'
+  szc luck --layouts 400 --cpu 3 --json luck.json -- './bench input'
+
+Layouts: every second one is run twice, which tells layouts from noise. Frames, blocks, environment
+and bases are the same in all runs. A run should take 30 ms to 1 s; more layouts say more than
+longer runs.
+
+Who: an analysis of variance for each function that ran in all layouts, and each of three features
+of its address; what is named is at 5 % for all of them together (permutations, min-p).
+
+Moved alone: the function that explains most is held at its best and at its worst offset
+(SZC_PLACE), in fresh layouts where all others lie alike, until a confidence sequence excludes 1,
+or lies within --delta, or --budget is used up. Confirmed: it is slower there. Rejected: the two
+are equivalent, or it is faster there. Otherwise not decided.
+
+Exit status: 0 it was measured, whatever it says; 1 szc could not do its work; 2 usage error; 4 the
+command failed or cannot be measured, as one that szc has not built; 130 stopped by Ctrl-C (what
+was measured is reported).";
+
+/// Options of `szc luck`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "szc luck",
+    bin_name = "szc luck",
+    override_usage = "szc luck [OPTIONS] -- 'CMD'",
+    no_binary_name = true,
+    about = "Says whose placement makes a program fast or slow",
+    long_about = LONG_ABOUT,
+    after_long_help = AFTER_HELP,
+    after_help = "Example: szc luck -- './bench input'\nMore with --help."
+)]
+pub(crate) struct Options {
+    /// Layouts to measure
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "200",
+        value_parser = clap::value_parser!(u32).range(20..=100_000)
+    )]
+    pub(super) layouts: u32,
+
+    /// Most layouts in which the function is moved alone, or time such as 90s, 5m [default: 60]
+    #[arg(long, value_name = "N|T", value_parser = parse_budget)]
+    pub(super) budget: Option<Budget>,
+
+    /// Difference of its best and worst offset that does not matter [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub(super) delta: Option<f64>,
+
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
+
+    /// The command, as one quoted string
+    #[arg(value_names = ["COMMAND"])]
+    pub(super) commands: Vec<String>,
+}

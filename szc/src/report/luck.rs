@@ -1,0 +1,190 @@
+//! Whose placement explains how long a program takes, in words and a table.
+#![forbid(unsafe_code)]
+
+use szc_stats::fixed::Interval;
+
+use super::number::{decimals_for, percent, range, short_p};
+use super::text::align;
+use crate::samples::luck::{Confirmation, Feature, InterventionRecord, LuckRecord, NamedRecord};
+use crate::samples::printable;
+
+/// p below which layouts differ by more than runs of one layout.
+const SIGNIFICANT: f64 = 0.05;
+
+/// All that is said; `quiet`: the sentences alone.
+#[must_use]
+pub fn report(found: &LuckRecord, quiet: bool) -> String {
+    let mut text = String::new();
+    if !quiet && !found.named.is_empty() {
+        let head = ["function", "what of its address", "share", "adjusted p", "best", "worst"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(found.named.iter().map(row));
+        text.push_str(&align(&rows));
+        text.push('\n');
+    }
+    for sentence in sentences(found) {
+        text.push_str(&sentence);
+        text.push('\n');
+    }
+    text
+}
+
+/// What follows, a sentence each.
+#[must_use]
+pub fn sentences(found: &LuckRecord) -> Vec<String> {
+    let mut sentences = vec![variance_sentence(found)];
+    match found.named.first() {
+        None => sentences.push(format!(
+            "No function's placement alone explains it: of {} functions that ran in all {} \
+             layouts none goes with {} at 5 % together, by its offset in 32 bytes, in a line, \
+             or in a page.",
+            found.functions,
+            found.layouts,
+            found.metric.title()
+        )),
+        Some(named) => sentences.push(named_sentence(named)),
+    }
+    sentences.extend(found.intervention.as_ref().map(intervention_sentence));
+    sentences
+}
+
+fn variance_sentence(found: &LuckRecord) -> String {
+    let amount = format!("{} layouts of code, {} runs", found.layouts, found.runs);
+    let title = found.metric.title();
+    match (found.sd_layouts, found.p_layouts) {
+        (Some(sd), Some(p)) if p < SIGNIFICANT => format!(
+            "The layout of code changes {title}: standard deviation between layouts {} \
+             ({amount}).",
+            percent(sd)
+        ),
+        (Some(_), Some(p)) => format!(
+            "Layouts of code do not differ in {title} by more than runs of one layout do (p = {}; \
+             {amount}).",
+            short_p(p)
+        ),
+        _ => format!("How much of {title} is layout is not known ({amount})."),
+    }
+}
+
+fn row(named: &NamedRecord) -> Vec<String> {
+    let mut offsets = named.offsets.clone();
+    offsets.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
+    let at = |place: Option<&crate::samples::luck::OffsetRecord>| {
+        place.map_or_else(String::new, |one| format!("{:.3} at {}", one.ratio, one.offset))
+    };
+    vec![
+        printable(&named.function),
+        feature(named.feature).to_owned(),
+        named.share.map_or_else(|| "~".to_owned(), share),
+        short_p(named.adjusted_p),
+        at(offsets.first()),
+        at(offsets.last()),
+    ]
+}
+
+const fn feature(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Half => "offset mod 32",
+        Feature::Line => "offset mod 64",
+        Feature::Page => "eighth of a page",
+    }
+}
+
+fn share(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn named_sentence(named: &NamedRecord) -> String {
+    let [low, high] = named.offsets.iter().fold([f64::INFINITY, 0.0_f64], |[low, high], one| {
+        [low.min(one.ratio), high.max(one.ratio)]
+    });
+    let name = printable(&named.function);
+    let what = feature(named.feature);
+    let means = format!("means of its offsets {low:.3} to {high:.3} of the mean");
+    match named.share {
+        Some(of) => {
+            format!("About {} of the layout variance is {name}'s {what}: {means}.", share(of))
+        }
+        None => format!("What goes with it most is {name}'s {what}: {means}."),
+    }
+}
+
+fn intervention_sentence(found: &InterventionRecord) -> String {
+    let [best, worst] = found.offsets;
+    let interval = Interval { lower: found.interval[0], upper: found.interval[1] };
+    let decimals = decimals_for(found.ratio, interval);
+    let name = printable(&found.function);
+    let measured = format!(
+        "{name} alone at offset {worst} of {}, against {best}, all others as they were: \
+         {:.decimals$} times, 95 % interval {}, n = {} layouts",
+        found.modulus,
+        found.ratio,
+        range(interval, decimals),
+        found.n
+    );
+    match found.verdict {
+        Confirmation::Confirmed => format!("Confirmed: {measured}."),
+        Confirmation::Rejected => format!("Rejected: {measured}."),
+        Confirmation::Undecided => format!("Not decided: {measured}; --budget says how many more."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Metric;
+    use crate::samples::luck::OffsetRecord;
+
+    fn record() -> LuckRecord {
+        let offset = |offset, ratio| OffsetRecord { offset, layouts: 20, ratio };
+        LuckRecord {
+            command: "./a".to_owned(),
+            seed: 1,
+            metric: Metric::Cpu,
+            layouts: 80,
+            runs: 120,
+            functions: 10,
+            p_layouts: Some(1e-9),
+            sd_layouts: Some(0.05),
+            named: vec![NamedRecord {
+                function: "toffoli".to_owned(),
+                feature: Feature::Line,
+                adjusted_p: 0.001,
+                share: Some(0.91),
+                offsets: vec![offset(0, 0.87), offset(16, 1.0), offset(32, 1.12)],
+            }],
+            intervention: Some(InterventionRecord {
+                function: "toffoli".to_owned(),
+                offsets: [0, 32],
+                modulus: 64,
+                n: 30,
+                ratio: 1.29,
+                interval: [1.25, 1.33],
+                verdict: Confirmation::Confirmed,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_function_is_named_with_its_share_and_what_moving_it_did() {
+        let text = report(&record(), false);
+        for said in [
+            "standard deviation between layouts 5 % (80 layouts of code, 120 runs)",
+            "About 91 % of the layout variance is toffoli's offset mod 64: means of its offsets \
+             0.870 to 1.120",
+            "Confirmed: toffoli alone at offset 32 of 64, against 0",
+            "0.870 at 0",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(!report(&record(), true).contains("0.870 at 0"));
+    }
+
+    #[test]
+    fn where_nothing_is_found_that_is_said() {
+        let none = LuckRecord { named: Vec::new(), intervention: None, ..record() };
+        let text = report(&LuckRecord { p_layouts: Some(0.4), ..none }, false);
+        assert!(text.contains("No function's placement alone explains it: of 10 functions"));
+        assert!(text.contains("do not differ in CPU time by more than runs of one layout do"));
+    }
+}

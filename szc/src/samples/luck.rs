@@ -1,0 +1,122 @@
+//! Records of `szc luck`: whose placement explains how long a program takes.
+#![forbid(unsafe_code)]
+
+use serde::{Deserialize, Serialize};
+
+use super::Metric;
+
+/// What of a function's address is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Feature {
+    /// The offset in 32 bytes.
+    Half,
+    /// The offset in a cache line.
+    Line,
+    /// The eighth of a page.
+    Page,
+}
+
+impl Feature {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Half, Self::Line, Self::Page];
+
+    /// Bytes after which it repeats, and bytes of a class.
+    #[must_use]
+    pub const fn bytes(self) -> (u32, u32) {
+        match self {
+            Self::Half => (32, 16),
+            Self::Line => (64, 16),
+            Self::Page => (4096, 512),
+        }
+    }
+
+    /// The class of a place in a page.
+    #[must_use]
+    pub fn class(self, place: u32) -> usize {
+        let (modulus, width) = self.bytes();
+        (place % modulus / width) as usize
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LuckRecord {
+    /// The command.
+    pub command: String,
+    /// Seed of everything.
+    pub seed: u64,
+    /// Its metric.
+    pub metric: Metric,
+    /// Layouts of code, and runs over them.
+    pub layouts: usize,
+    /// Runs.
+    pub runs: usize,
+    /// Functions that ran in every layout, whose places were looked at.
+    pub functions: usize,
+    /// p of all layouts being alike; none where no layout had two runs.
+    pub p_layouts: Option<f64>,
+    /// Standard deviation of logarithms between layouts, without that of runs.
+    pub sd_layouts: Option<f64>,
+    /// Functions whose placement explains some of it, at 5 % together, the most first.
+    pub named: Vec<NamedRecord>,
+    /// The first of them moved alone.
+    pub intervention: Option<InterventionRecord>,
+}
+
+/// A function whose placement goes with time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedRecord {
+    /// Its name.
+    pub function: String,
+    /// What of its address.
+    pub feature: Feature,
+    /// p, adjusted for all functions and features.
+    pub adjusted_p: f64,
+    /// Share of the variance between layouts; none where that is not known.
+    pub share: Option<f64>,
+    /// What each class of offsets has.
+    pub offsets: Vec<OffsetRecord>,
+}
+
+/// The layouts in which a function had some offset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OffsetRecord {
+    /// The first offset of the class.
+    pub offset: u32,
+    /// Layouts.
+    pub layouts: usize,
+    /// Geometric mean of the metric, relative to that over all layouts.
+    pub ratio: f64,
+}
+
+/// One function at its worst offset against its best, all others as they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InterventionRecord {
+    /// The function.
+    pub function: String,
+    /// Where it was held: best and worst.
+    pub offsets: [u32; 2],
+    /// In what.
+    pub modulus: u32,
+    /// Blocks, each with a layout of its own.
+    pub n: usize,
+    /// Worst over best.
+    pub ratio: f64,
+    /// Its confidence sequence.
+    pub interval: [f64; 2],
+    /// What follows.
+    pub verdict: Confirmation,
+}
+
+/// Whether moving a function alone does what its placement seemed to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirmation {
+    /// It is slower there.
+    Confirmed,
+    /// The two are equivalent, or it is faster there.
+    Rejected,
+    /// Neither was shown.
+    Undecided,
+}
