@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::Command;
 
+use crate::causal;
 use crate::doctor;
 use crate::drive::{self, Language};
 use crate::error::{Class, report};
@@ -95,6 +96,11 @@ static SUBCOMMANDS: [CliCommand; 20] = [
         Measure,
         "record|report",
         "where the time of a program goes",
+    ),
+    CliCommand::of::<causal::Options>(
+        Measure,
+        "report",
+        "what a program would gain by a faster line",
     ),
     CliCommand::of::<lab::baseline::Options>(
         Keep,

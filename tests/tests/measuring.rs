@@ -1,6 +1,7 @@
 //! What the laboratory and the scripts around it measure, say and leave behind.
 
 mod by_turns;
+mod causal;
 mod documents;
 mod gate;
 mod laboratory;

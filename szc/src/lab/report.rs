@@ -102,7 +102,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Vec<Experiment>> {
 ///
 /// # Errors
 /// When that cannot be written to.
-pub(super) fn put(path: &Path, what: &str, text: &str) -> Result<()> {
+pub(crate) fn put(path: &Path, what: &str, text: &str) -> Result<()> {
     if path == Path::new("-") { say(text) } else { io::write_whole(path, what, text.as_bytes()) }
 }
 

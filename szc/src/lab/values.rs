@@ -61,7 +61,7 @@ pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
 }
 
 /// A share such as "1%" or "0.01".
-pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|number| number / 100.0),
         None => text.parse::<f64>(),

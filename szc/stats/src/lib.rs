@@ -16,6 +16,7 @@
 //! | samples without common blocks | [`groups`], [`ranks`] |
 //! | a quantile; the median beside a mean | [`quantile`], [`median_check`] |
 //! | layouts or noise, programs or drift | [`variance_components`], [`factors`] |
+//! | does a ratio of sums follow a dose | [`dose`] |
 //! | which of many classifications explains them | [`attribution`] |
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
@@ -29,6 +30,7 @@ pub mod data;
 pub mod decision;
 pub mod density;
 pub mod describe;
+pub mod dose;
 pub mod factors;
 pub mod family;
 pub mod fixed;

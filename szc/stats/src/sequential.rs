@@ -32,14 +32,37 @@ pub const PRIOR_VARIANCE: f64 = 1.0;
 #[must_use]
 pub fn ln_t_e_value(count: usize, t: f64) -> f64 {
     let n = count as f64;
-    let widening = 1.0 + n * PRIOR_VARIANCE;
-    let square = t * t / (n - 1.0);
+    ln_e_value(n * PRIOR_VARIANCE, n - 1.0, t)
+}
+
+/// The same for the t of any coefficient, or combination of coefficients, of a linear model:
+/// `precision` is the prior's variance over that of the estimate, both in units of σ², and
+/// `degrees_of_freedom` are those of the residuals. The other coefficients have flat priors
+/// (Pérez-Ortiz, Lardy, de Heide and Grünwald 2024, "E-statistics, group invariance and
+/// anytime-valid testing").
+#[must_use]
+pub fn ln_e_value(precision: f64, degrees_of_freedom: f64, t: f64) -> f64 {
+    let widening = 1.0 + precision;
+    let square = t * t / degrees_of_freedom;
     let ln_ratio = if square.is_infinite() {
         widening.ln()
     } else {
         square.ln_1p() - (square / widening).ln_1p()
     };
-    0.5 * n * ln_ratio - 0.5 * widening.ln()
+    0.5 * (degrees_of_freedom + 1.0) * ln_ratio - 0.5 * widening.ln()
+}
+
+/// The square of t at which [`ln_e_value`] is −ln `alpha`; infinite if it never is.
+///
+/// ν(K−1)/(1−K/(1+ng)) with K = (√(1+ng)/α)^(2/(ν+1)).
+#[must_use]
+pub fn critical_square(precision: f64, degrees_of_freedom: f64, alpha: f64) -> f64 {
+    let widening = 1.0 + precision;
+    let ln_k = (0.5 * widening.ln() - alpha.ln()) * 2.0 / (degrees_of_freedom + 1.0);
+    if ln_k >= widening.ln() {
+        return f64::INFINITY;
+    }
+    degrees_of_freedom * ln_k.exp_m1() / (1.0 - (ln_k - widening.ln()).exp())
 }
 
 /// Half the width of the confidence sequence of a mean after `count` values with standard
@@ -48,14 +71,11 @@ pub fn ln_t_e_value(count: usize, t: f64) -> f64 {
 /// (s/√n)·√(ν(K−1)/(1−K/(1+ng))) with K = (√(1+ng)/α)^(2/(ν+1)); infinite while K ≥ 1+ng.
 #[must_use]
 pub fn half_width(count: usize, spread: f64, alpha: f64) -> f64 {
-    let n = count as f64;
-    let widening = 1.0 + n * PRIOR_VARIANCE;
-    let ln_k = (0.5 * widening.ln() - alpha.ln()) * 2.0 / n;
-    if count < 2 || ln_k >= widening.ln() {
+    if count < 2 {
         return f64::INFINITY;
     }
-    let square = (n - 1.0) * ln_k.exp_m1() / (1.0 - (ln_k - widening.ln()).exp());
-    spread / n.sqrt() * square.sqrt()
+    let n = count as f64;
+    spread / n.sqrt() * critical_square(n * PRIOR_VARIANCE, n - 1.0, alpha).sqrt()
 }
 
 /// What the rule says after the blocks so far. Valid at every n, however often it is asked.

@@ -41,8 +41,8 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "doctor", "lab", "profile", "drive", "inspect", "report", "results", "samples",
-            "measure", "error", "version",
+            "causal", "doctor", "lab", "profile", "drive", "inspect", "report", "results",
+            "samples", "measure", "error", "version",
         ],
     ),
 ];

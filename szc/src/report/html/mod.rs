@@ -6,7 +6,8 @@
 //! as JSON, and every number that comes from them names its place there.
 #![forbid(unsafe_code)]
 
-mod element;
+pub mod document;
+pub mod element;
 mod experiment;
 mod facts;
 mod figures;
@@ -14,10 +15,10 @@ mod style;
 mod suite;
 mod verdicts;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use serde::Serialize;
 
-use super::plot::svg::undisguised;
+use self::document::Document;
 use super::view::Experiment;
 use crate::samples::SamplesFile;
 
@@ -48,46 +49,20 @@ pub fn page(experiments: &[Experiment]) -> serde_json::Result<String> {
         [one] => format!("{} · szc report", one.title()),
         _ => "szc report".to_owned(),
     };
-    let style = style::style();
-    let data = data(experiments)?;
-    let version = env!("CARGO_PKG_VERSION");
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(style::policy(&style));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "szc " (version) };
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(style)) }
-            }
-            body {
-                a.skip href="#verdicts" { "Skip to the verdicts" }
-                header {
-                    h1 { (heading) }
-                    button id="theme" type="button" hidden { "Theme" }
-                }
-                main {
-                    (navigation(experiments))
-                    (verdicts::section(experiments))
-                    @for (place, experiment) in experiments.iter().enumerate() {
-                        (experiment::section(place, experiment))
-                    }
-                }
-                footer {
-                    "Made by szc " (version) " from the samples in this page. Every number in it \
-                     is in the JSON at its end, "
-                    code { "document.getElementById(\"data\")" } "."
-                }
-                script id="data" type="application/json" { (PreEscaped(data)) }
-                script { (PreEscaped(style::SCRIPT)) }
-            }
-        }
+    let document = Document {
+        title: &title,
+        heading: &heading,
+        skip: ("verdicts", "Skip to the verdicts"),
+        source: "the samples in this page",
+        data: data(experiments)?,
     };
-    Ok(undisguised(&page.into_string()) + "\n")
+    Ok(document.html(&html! {
+        (navigation(experiments))
+        (verdicts::section(experiments))
+        @for (place, experiment) in experiments.iter().enumerate() {
+            (experiment::section(place, experiment))
+        }
+    }))
 }
 
 /// Links to the experiments, if there are several.
@@ -119,31 +94,10 @@ pub fn picture(plot: &str) -> String {
     }
 }
 
-/// The samples as JSON that no HTML parser mistakes for markup, and whose text disguises nothing in
-/// the page's source: such characters only occur inside JSON strings, where an escape means the
-/// same.
 fn data(experiments: &[Experiment]) -> serde_json::Result<String> {
     let sources =
         experiments.iter().map(|one| Source { source: &one.source, samples: &one.file }).collect();
-    let data = Data { format: "szc-report", version: 1, experiments: sources };
-    let plain = serde_json::to_string(&data)?;
-    let mut text = String::with_capacity(plain.len());
-    for character in plain.chars() {
-        match character {
-            '<'
-            | '>'
-            | '&'
-            | '\u{7f}'..='\u{9f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
-                text.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            other => text.push(other),
-        }
-    }
-    Ok(text)
+    serde_json::to_string(&Data { format: "szc-report", version: 1, experiments: sources })
 }
 
 #[cfg(test)]
