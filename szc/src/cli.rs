@@ -61,7 +61,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 20] = [
+static SUBCOMMANDS: [CliCommand; 21] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
