@@ -15,6 +15,9 @@ const MIN_SAMPLES: u64 = 100;
 /// Mean of runnable threads above the number of processors that is more than chance.
 const CROWDED: f64 = 1.1;
 
+/// Share of the time of runnable threads below which samples miss more than chance.
+const STARVED: f64 = 0.8;
+
 /// Arrivals and departures that differ by more than this share are no steady queue.
 const UNSTEADY: f64 = 0.05;
 
@@ -47,6 +50,11 @@ pub enum Remark {
         runnable: f64,
         /// Processors.
         processors: u32,
+    },
+    /// Threads that could run had a processor for a part of the time only.
+    Starved {
+        /// Which part, by their samples.
+        share: f64,
     },
     /// More begins than ends, so that Little's law does not hold.
     Unsteady {
@@ -155,6 +163,7 @@ pub fn remarks(profile: &CausalProfile, analysis: &Analysis) -> Vec<Remark> {
     }
     remarks.extend(ends(profile));
     remarks.extend(crowded(profile));
+    remarks.extend(starved(profile));
     remarks.extend(points(profile, analysis));
     let all_delay = profile.experiments.iter().filter(|one| one.effective_ns() == 0).count();
     if all_delay > 0 {
@@ -244,6 +253,19 @@ fn crowded(profile: &CausalProfile) -> Option<Remark> {
         runnable: sum / crowded.len() as f64,
         processors,
     })
+}
+
+/// Time by samples, over that in which threads could run on the processors that there are.
+fn starved(profile: &CausalProfile) -> Option<Remark> {
+    let (period, processors) = (profile.header.period_ns, profile.header.processors);
+    let known = |one: &&Experiment| one.runnable_mean > 0.0 && one.samples > 0;
+    let experiments = || profile.experiments.iter().filter(known);
+    let sampled: u64 = experiments().map(|one| one.samples * period).sum();
+    let runnable: f64 = experiments()
+        .map(|one| one.runnable_mean.min(f64::from(processors)) * one.duration_ns as f64)
+        .sum();
+    let share = sampled as f64 / runnable;
+    (sampled > 0 && share < STARVED).then_some(Remark::Starved { share })
 }
 
 /// What progress points counted.

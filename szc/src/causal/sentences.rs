@@ -24,6 +24,12 @@ pub fn remark(remark: &Remark) -> String {
              no more threads than processors.",
             runnable / f64::from((*processors).max(1))
         ),
+        Remark::Starved { share } => format!(
+            "Samples account for {:.0} % of the time in which threads could run: the rest they \
+             waited for a processor that others had, or were in the kernel. A speedup shortens \
+             the sampled time only, so changes are smaller than on a machine of one's own.",
+            100.0 * share
+        ),
         Remark::Unsteady { point, arrivals, departures } => format!(
             "{point}: {arrivals} arrivals and {departures} departures. Latency follows from the \
              number under way only where as many leave as arrive."

@@ -70,6 +70,20 @@ fn more_threads_than_processors_are_told_with_what_follows() {
 }
 
 #[test]
+fn time_without_a_processor_is_told() {
+    let mut experiments = simulated(&mut Noise::new(1), &line("a.c", 1), 0.2, 20);
+    for one in &mut experiments {
+        // 200 samples of a millisecond in half a second of a thread.
+        (one.samples, one.runnable_mean) = (200, 1.0);
+    }
+    let mut profile = ended(Vec::new(), experiments);
+    let remarks = found(&profile);
+    assert!(remarks.contains(&Remark::Starved { share: 0.4 }), "{remarks:?}");
+    profile.experiments.iter_mut().for_each(|one| one.samples = 450);
+    assert_eq!(found(&profile), [Remark::NoPhases]);
+}
+
+#[test]
 fn doubtful_experiments_are_counted() {
     let mut experiments = simulated(&mut Noise::new(1), &line("a.c", 1), 0.2, 20);
     let latency = Progress::Latency { arrivals: 100, departures: 50, mean_length: 3.0 };
