@@ -109,6 +109,8 @@ for name in "${PLUGIN_NAMES[@]}"; do
     point lib/szc/"$name" libszc_pass.so
 done
 
+put "$PROJECT/runtime/control/include/szc.h" include/szc.h
+
 "$from/szc" manual "$work/man"
 for page in "$work"/man/*; do
     put "$page" share/man/man1/"$(basename "$page")"

@@ -11,6 +11,7 @@ use szc_code::image::Image;
 use szc_code::layout_ref::LayoutRef;
 use szc_code::plan::{Plan, Prepared};
 use szc_code::resolver::Caller;
+use szc_layout::epoch::Exhausted;
 use szc_sys::os;
 
 /// Slot of the program.
@@ -235,14 +236,14 @@ impl Images {
         (0..self.used).find_map(|slot| self.code_mut(slot)?.resolve(address, caller))
     }
 
-    /// What the next epoch of the image in a slot needs to know. Nothing if there is none, or it is
-    /// about to be unloaded, or has no place left.
-    pub fn plan(&mut self, slot: usize) -> Option<Plan> {
+    /// What the next epoch of the image in a slot needs to know, unless it has no place left.
+    /// Nothing if there is none, or it is about to be unloaded.
+    pub fn plan(&mut self, slot: usize) -> Option<Result<Plan, Exhausted>> {
         if self.library_mut(slot).is_some_and(|library| library.detaching) {
             return None;
         }
         let code = self.code_mut(slot)?;
-        code.plan().ok()
+        Some(code.plan())
     }
 
     /// Begins the epoch that was prepared for the image in a slot.

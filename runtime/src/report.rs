@@ -106,7 +106,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     if state::is_frozen() {
         line.text(",\"filtered\":true");
     }
-    if (facts.code || counts.libraries.moving > 0) && facts.interval_ms != 0 {
+    let follow = facts.interval_ms != 0 || counts.code.epochs > 0;
+    if (facts.code || counts.libraries.moving > 0) && follow {
         line.text(",\"code_reclaim\":{\"freed\":").decimal(counts.code.freed);
         line.text(",\"kept\":").decimal(counts.code.kept);
         line.text(",\"skipped\":").decimal(counts.code.skipped);

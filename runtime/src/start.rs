@@ -166,7 +166,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             stack,
             budget,
         });
-        if settings.interval_ms != 0 && (has_copies || stack || libraries) {
+        if has_copies || stack || libraries {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
         }

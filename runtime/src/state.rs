@@ -55,6 +55,26 @@ pub fn set_frozen() {
     FROZEN.store(true, Ordering::Release);
 }
 
+/// The number of the layout: 0 if nothing that moves was found.
+static LAYOUT: AtomicU64 = AtomicU64::new(0);
+
+/// Number of the current layout, from 1 on; 0 in a program without one. It grows when all images
+/// that move have a new one.
+pub fn layout() -> u64 {
+    // Acquire: pairs with the release in `count_layout`; whoever knows the number calls into it.
+    LAYOUT.load(Ordering::Acquire)
+}
+
+/// There is a first layout, if there was none.
+pub fn has_layout() {
+    let _ = LAYOUT.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// All that moves has a new layout.
+pub fn count_layout() {
+    LAYOUT.fetch_add(1, Ordering::Release);
+}
+
 /// Rounds of epochs that are over: one of each image. A number by itself: no order needed.
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 

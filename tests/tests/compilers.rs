@@ -205,3 +205,41 @@ func main() {
 	fmt.Println(net.LookupPort("tcp", "80"))
 }
 "#;
+
+/// Every call has a layout of its own, also where none follows by time.
+const ASKS: &str = "\
+fn main() {
+    szc_rt::pause();
+    let mut last = szc_rt::layout();
+    let first = last;
+    for _ in 0..50 {
+        let now = szc_rt::relayout();
+        assert!(now > last || first == 0);
+        last = now;
+    }
+    szc_rt::resume();
+    println!(\"{}\", last - first);
+}
+";
+
+#[test]
+fn a_rust_program_asks_for_layouts_and_runs_without_szc() {
+    let place = Place::with("x.rs", ASKS);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/control/src/lib.rs");
+    let rustc = || {
+        let mut rustc = place.command("rustc");
+        rustc.args(["--edition=2024", "-O"]);
+        rustc
+    };
+    succeed(rustc().args(["--crate-type=rlib", "--crate-name=szc_rt"]).arg(source));
+    let program = ["x.rs", "--extern=szc_rt=libszc_rt.rlib", "-o"];
+    succeed(rustc().args(program).arg("plain"));
+    assert_eq!(succeed(&mut place.command(place.path.join("plain"))), "0\n");
+    succeed(rustc().arg(format!("-Clinker={}", szc().display())).args(program).arg("x"));
+    for interval in ["0", "1"] {
+        let mut program = place.command(place.path.join("x"));
+        program.env("SZC_INTERVAL_MS", interval);
+        let layouts: u32 = succeed(&mut program).trim().parse().expect("a number");
+        assert!(layouts >= 50, "{layouts} at {interval} ms");
+    }
+}

@@ -11,6 +11,12 @@ pub const KEEPS_CODE_SYMBOL: &str = "szc_keeps_code";
 /// function of the runtime. Where there is none, addresses are what they are.
 pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
 
+/// What a program calls to ask for a layout, for the number of the current one, and to begin and
+/// end a time without new layouts: functions of the runtime, to which szc.h and the crate szc-rt
+/// refer weakly.
+pub const CONTROL_SYMBOLS: [&str; 4] =
+    ["szc_rt_relayout", "szc_rt_layout", "szc_rt_pause", "szc_rt_resume"];
+
 /// Prefixes of the runtime's definitions of libc functions that belong in programs with this
 /// randomization only: the driver takes the prefix off the names that a program asked for.
 pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
@@ -49,6 +55,10 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "_dl_find_object",
     "szc_rt_symbol_of",
     ORIGINAL_SYMBOL,
+    CONTROL_SYMBOLS[0],
+    CONTROL_SYMBOLS[1],
+    CONTROL_SYMBOLS[2],
+    CONTROL_SYMBOLS[3],
     crate::library::ADOPT_SYMBOL,
     crate::library::RELEASE_SYMBOL,
     "szc_rt_restorer",

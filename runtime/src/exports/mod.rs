@@ -3,6 +3,7 @@
 //! beyond what the manual pages say.
 
 mod children;
+mod control;
 mod credentials;
 pub mod debugger;
 pub mod entries;

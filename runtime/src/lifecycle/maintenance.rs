@@ -5,7 +5,9 @@
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
 use super::pace::Pace;
+use super::requests::{self, Request};
 use super::round::{LOOK_NS, Round};
+use super::suspension::Sleep;
 pub use super::suspension::leave_for_good;
 use super::{children, suspension};
 use crate::arch;
@@ -18,6 +20,7 @@ use crate::state::{self, CHANGES, CODE};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use szc_abi::text::parse_decimal;
+use szc_sys::os::Lock;
 
 const STACK_BYTES: usize = 128 << 10;
 
@@ -35,24 +38,52 @@ static OWN_FILES: AtomicBool = AtomicBool::new(false);
 /// The task's stack. The next one gets it when it has ended.
 static STACK: AtomicPtr<u8> = AtomicPtr::new(os::null());
 
-/// Starts the task. The program runs on with one layout if that fails.
+/// Held while a program that asks for a layout makes the task.
+static ASKING: Lock = Lock::new();
+
+/// The most parts of a GC cycle for which a program waits that asks for a layout where there is no
+/// place for one, and the time between two of them.
+const MAX_STEPS: u32 = 32;
+const STEP_NS: u64 = 200_000;
+
+/// There is something that moves: starts the task if layouts follow by time. The program runs on
+/// with one layout if that fails.
 pub fn start() -> Result<(), os::Errno> {
+    state::has_layout();
+    suspension::note_process();
     children::start()?;
-    if suspension::want() { spawn() } else { Ok(()) }
+    if ticks() && suspension::want() { spawn() } else { Ok(()) }
 }
 
 /// Starts the task if there was nothing to do for it up to now.
 pub fn wake() {
-    if FACTS.get().is_some_and(|facts| facts.interval_ms != 0) {
-        // Without it the library keeps its first layout.
-        let _ = if !children::are_counted() {
-            start()
-        } else if suspension::want() {
-            spawn()
-        } else {
-            Ok(())
-        };
+    // Without it the library keeps its first layout.
+    let _ = if !children::are_counted() {
+        start()
+    } else if ticks() && suspension::want() {
+        spawn()
+    } else {
+        Ok(())
+    };
+}
+
+/// Starts the task, if this process may have one, because the program asks for a layout.
+pub fn wake_for_request() {
+    let before = os::signal_mask(2, Some(u64::MAX));
+    ASKING.with(|| {
+        if children::are_counted() && suspension::is_own_process() && suspension::want() {
+            // Without it the program keeps its layout.
+            let _ = spawn();
+        }
+    });
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
     }
+}
+
+/// Whether layouts follow by time.
+fn ticks() -> bool {
+    FACTS.get().is_some_and(|facts| facts.interval_ms != 0)
 }
 
 /// Carries a call out while the task is not there.
@@ -109,9 +140,9 @@ fn make(memory: *mut u8) -> Result<u32, os::Errno> {
 /// Starts the task of a forked child, which has copies of its own, if its parent had one.
 pub fn restart() {
     suspension::become_child();
+    ASKING.reset();
     children::forget_parent();
-    let ticks = FACTS.get().is_some_and(|facts| facts.interval_ms != 0);
-    if ticks && !state::is_frozen() {
+    if state::layout() != 0 && !state::is_frozen() {
         // Without it the child keeps its layout.
         let _ = start();
     }
@@ -137,49 +168,103 @@ extern "C" fn run() -> ! {
     let mut pace = Pace::new(interval_ns, clock);
     let mut next_look = os::monotonic_ns() + LOOK_NS;
     let mut epochs = Round::new();
+    let ticks = ticks();
+    let (mut next_due, mut asked) = (None, None);
     loop {
         let retry = epochs.next_try();
-        let next = retry.unwrap_or_else(|| pace.next());
-        let suspended = suspension::sleeps_until(next);
+        let next = retry.unwrap_or_else(|| {
+            let due = || if ticks { pace.next() } else { os::monotonic_ns() + LOOK_NS };
+            *next_due.get_or_insert_with(due)
+        });
+        let sleep = suspension::sleep_until(next, retry.is_none());
         let frozen = state::is_frozen();
         if frozen {
             suspension::goes();
         }
-        if suspended || frozen {
+        if sleep == Sleep::Leave || frozen {
             drop(reclaimer);
             os::exit_task(0);
         }
-        if next > next_look {
+        let is_over = sleep == Sleep::Over;
+        if is_over && next > next_look {
             next_look = next + LOOK_NS;
             if let Some(code) = code_of_ended_program() {
                 os::exit_task(code);
             }
         }
-        let begins = retry.is_some() || pace.begins();
-        if begins && !epochs.begin() {
+        if retry.is_none() {
+            next_due = next_due.filter(|_| !is_over);
+            asked = requests::take();
+        }
+        let goes_by_time = ticks && is_over && !requests::are_paused();
+        let begins = retry.is_some() || asked.is_some() || (goes_by_time && pace.begins());
+        if !begins && !goes_by_time {
             continue;
         }
-        if begins {
+        if asked.is_some() && retry.is_none() {
+            may_reclaim = find_places(&mut reclaimer, may_reclaim);
+        }
+        if begins && !epochs.begin() {
+            give_up_late(&mut asked, &epochs);
+            continue;
+        }
+        if begins && asked.is_none() {
             let (hurried, left) =
                 CODE.with(|images| (reclaim::is_hurried(images), reclaim::places_left(images)));
             pace.round_over(!hurried, left);
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.
-        if may_reclaim && reclaimer.is_none() && CODE.with(|images| reclaim::wants_cycle(images)) {
-            reclaimer = Reclaimer::new();
-            may_reclaim = reclaimer.is_some();
+        may_reclaim = step(&mut reclaimer, may_reclaim);
+        if pads && begins {
+            stack::refill(refill_libraries);
         }
-        if let Some(reclaimer) = &mut reclaimer {
-            reclaimer.step(children::all_are_separate);
+        if let Some(request) = asked.take() {
+            // Whoever asked calls what it finds, and on any processor.
+            os::synchronize_cores();
+            requests::answer(request);
         }
         if !pads && CHANGES.with(is_quiescent) {
             drop(reclaimer);
             os::exit_task(0);
         }
-        if pads && begins {
-            stack::refill(refill_libraries);
+    }
+}
+
+/// A part of the work of freeing copies, if there is any to do. Whether copies may be freed.
+fn step(reclaimer: &mut Option<Reclaimer>, may_reclaim: bool) -> bool {
+    let mut may_reclaim = may_reclaim;
+    if may_reclaim && reclaimer.is_none() && CODE.with(|images| reclaim::wants_cycle(images)) {
+        *reclaimer = Reclaimer::new();
+        may_reclaim = reclaimer.is_some();
+    }
+    if let Some(reclaimer) = reclaimer {
+        reclaimer.step(children::all_are_separate);
+    }
+    may_reclaim
+}
+
+/// Frees copies for a program that waits for a layout for which there is no place, if that is soon
+/// done. Whether copies may be freed.
+fn find_places(reclaimer: &mut Option<Reclaimer>, may_reclaim: bool) -> bool {
+    let mut may_reclaim = may_reclaim;
+    for _ in 0..MAX_STEPS {
+        if !may_reclaim || !CODE.with(|images| reclaim::lacks_places(images)) {
+            break;
         }
+        may_reclaim = step(reclaimer, may_reclaim);
+        os::sleep_until(os::monotonic_ns() + STEP_NS);
+    }
+    may_reclaim
+}
+
+/// Answers who asked for a layout that waits for a child for long: the program goes on in the old
+/// one, and the new one follows when it can.
+fn give_up_late(asked: &mut Option<Request>, epochs: &Round) {
+    if epochs.waits_for_long()
+        && let Some(request) = asked.take()
+    {
+        requests::answer(request);
     }
 }
 

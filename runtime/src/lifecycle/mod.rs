@@ -4,17 +4,21 @@
 //!
 //! ```text
 //! children      forked children that share copies with this process
+//! requests      what programs ask of the task
 //! suspension    the task goes for calls during which the process must have no other
 //! maintenance   the task; round: one epoch of each image; pace: when it begins
+//! asked         a program asks for a layout, or for a time without new ones
 //! fork          what a child becomes; announced: children that libc's `fork` does not make
 //! filters       code freezes before a filter
 //! ```
 
 pub mod announced;
+pub mod asked;
 mod children;
 pub mod filters;
 pub mod fork;
 pub mod maintenance;
 mod pace;
+mod requests;
 mod round;
 mod suspension;

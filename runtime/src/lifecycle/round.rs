@@ -28,12 +28,14 @@ pub struct Round {
     slot: usize,
     /// Since when it waits for a child, if it does.
     waits_since_ns: Option<u64>,
+    /// Some image that moves got no new layout.
+    lacks: bool,
 }
 
 impl Round {
     /// None has.
     pub fn new() -> Self {
-        Self { slot: 0, waits_since_ns: None }
+        Self { slot: 0, waits_since_ns: None, lacks: false }
     }
 
     /// When to try again, if the round is not over.
@@ -47,17 +49,31 @@ impl Round {
         Some(now + (waited_ns / 8).clamp(RETRY_NS, LOOK_NS))
     }
 
+    /// Whether it has waited longer for a child than who asked for a layout has to.
+    pub fn waits_for_long(&self) -> bool {
+        let waited = |since| os::monotonic_ns().saturating_sub(since) > LOOK_NS;
+        self.waits_since_ns.is_some_and(waited)
+    }
+
     /// Begins the epochs that have not begun. Whether all have.
     pub fn begin(&mut self) -> bool {
         while self.slot < CODE.with(|images| images.slots()) {
             // An image does not go away meanwhile.
-            let begun = children::all_are_separate() && CHANGES.with(|| begin_epoch(self.slot));
-            if !begun {
+            let begun = if children::all_are_separate() {
+                CHANGES.with(|| begin_epoch(self.slot))
+            } else {
+                Begun::Waits
+            };
+            if begun == Begun::Waits {
                 self.waits_since_ns.get_or_insert_with(os::monotonic_ns);
                 return false;
             }
+            self.lacks |= begun == Begun::Cannot;
             self.waits_since_ns = None;
             self.slot += 1;
+        }
+        if !self.lacks {
+            state::count_layout();
         }
         *self = Self::new();
         state::count_round();
@@ -65,15 +81,28 @@ impl Round {
     }
 }
 
-/// Whether there is nothing left to do for the image in a slot; otherwise a child needs the layout
-/// as it is.
-fn begin_epoch(slot: usize) -> bool {
-    let Some(plan) = CODE.with(|images| images.plan(slot)) else { return true };
+/// What became of the epoch of an image.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// It has begun, or there is none to begin.
+    Yes,
+    /// There is no place, or no memory, for its layout.
+    Cannot,
+    /// A child needs the layout as it is.
+    Waits,
+}
+
+fn begin_epoch(slot: usize) -> Begun {
+    let plan = match CODE.with(|images| images.plan(slot)) {
+        None => return Begun::Yes,
+        Some(Err(_)) => return Begun::Cannot,
+        Some(Ok(plan)) => plan,
+    };
     symbols::unregister_layout(plan.start());
     // SAFETY: `CHANGES` is held until the epoch has begun, or is given up.
     let Some(prepared) = (unsafe { plan.prepare() }) else {
         CODE.with(|images| images.stop(slot));
-        return true;
+        return Begun::Cannot;
     };
     symbols::register_layout(plan.layout());
     let patience_ends = os::monotonic_ns() + PATIENCE_NS;
@@ -82,11 +111,11 @@ fn begin_epoch(slot: usize) -> bool {
         if now > patience_ends {
             // The same one will be prepared again.
             symbols::unregister_layout(plan.start());
-            return false;
+            return Begun::Waits;
         }
         os::sleep_until(now + RETRY_NS / 4);
     }
-    true
+    Begun::Yes
 }
 
 /// Begins an epoch if no child shares copies. Whether it has begun.

@@ -23,6 +23,9 @@ const SUSPENDED: u32 = 4;
 /// It went because of that, or was not made, and resumes when the call is over.
 const RESUMES: u32 = 8;
 
+/// The program asks for a layout at once.
+const ASKED: u32 = 16;
+
 /// The bits above. The task sleeps on this word.
 static STATE: AtomicU32 = AtomicU32::new(0);
 
@@ -81,9 +84,55 @@ pub fn want_no_more() {
 pub fn become_child() {
     STATE.store(0, Ordering::Relaxed);
     TASK.store(0, Ordering::Relaxed);
+    note_process();
     CALLS.store(0, Ordering::Relaxed);
     LEAVES.store(false, Ordering::Relaxed);
     CHANGES_OF_CALLS.reset();
+}
+
+/// Wakes the task, because the program asks for a layout.
+pub fn ask() {
+    // Release: pairs with the acquire in `take_question`.
+    STATE.fetch_or(ASKED, Ordering::Release);
+    futex_wake(&STATE, 1, false);
+}
+
+/// The task begins to answer: what is asked from now on wakes it again.
+pub fn take_question() {
+    STATE.fetch_and(!ASKED, Ordering::Acquire);
+}
+
+/// Whether this process has a task, or will have one, that hears what is asked: not in a child of
+/// vfork(2), and not while a call is under way for which it has gone.
+pub fn can_be_asked() -> bool {
+    let state = STATE.load(Ordering::Acquire);
+    state & WANTED != 0 && state & SUSPENDED == 0 && is_own_process()
+}
+
+/// There is something that moves in this process, which may have a task.
+pub fn note_process() {
+    PROCESS.store(os::process_id(), Ordering::Relaxed);
+}
+
+/// Whether this is the process that may have a task, and no child of vfork(2).
+pub fn is_own_process() -> bool {
+    PROCESS.load(Ordering::Relaxed) == os::process_id()
+}
+
+/// Whether a call is under way for which the task has gone.
+pub fn is_suspended() -> bool {
+    STATE.load(Ordering::Acquire) & SUSPENDED != 0
+}
+
+/// How the task's sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// The time has come.
+    Over,
+    /// The program asks for something.
+    Asked,
+    /// The task is to end.
+    Leave,
 }
 
 /// Whether the last task that was made is still there.
@@ -92,15 +141,16 @@ pub fn is_there() -> bool {
     task != 0 && tasks::exists(task)
 }
 
-/// The task's sleep. Returns true if it is to end.
-pub fn sleeps_until(deadline_ns: u64) -> bool {
+/// The task's sleep. `hears`: what the program asks ends it.
+pub fn sleep_until(deadline_ns: u64, hears: bool) -> Sleep {
     loop {
         let leave = |state: u32| (state & SUSPENDED != 0).then_some(state | RESUMES);
         match STATE.fetch_update(Ordering::AcqRel, Ordering::Acquire, leave) {
-            Ok(_) => return true,
+            Ok(_) => return Sleep::Leave,
+            Err(state) if hears && state & ASKED != 0 => return Sleep::Asked,
             Err(state) => {
                 if futex_wait_until(&STATE, state, deadline_ns) {
-                    return false;
+                    return Sleep::Over;
                 }
             }
         }
@@ -214,7 +264,7 @@ mod tests {
         assert!(!leave_for_good() && !leave_for_good());
         assert_eq!(CALLS.load(Ordering::Relaxed), 1, "one call never ends");
         // It hears, and has gone.
-        assert!(sleeps_until(0));
+        assert_eq!(sleep_until(0, true), Sleep::Leave);
         TASK.store(0, Ordering::Relaxed);
         assert!(leave_for_good());
         become_child();
@@ -225,5 +275,11 @@ mod tests {
         let before = os::monotonic_ns();
         assert!(leave_for_good() && os::monotonic_ns() - before < PATIENCE_NS);
         become_child();
+        ask();
+        assert_eq!(sleep_until(0, false), Sleep::Over, "it does not listen");
+        assert_eq!(sleep_until(u64::MAX, true), Sleep::Asked);
+        take_question();
+        assert_eq!(sleep_until(0, true), Sleep::Over);
+        assert!(!can_be_asked(), "there is none");
     }
 }

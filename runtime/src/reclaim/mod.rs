@@ -294,6 +294,11 @@ pub fn places_left(images: &Images) -> Option<u32> {
     images.all().filter_map(Code::places_left).min()
 }
 
+/// Whether some image could have another layout if one of its old ones were freed.
+pub fn lacks_places(images: &Images) -> bool {
+    blocked::blocked().is_none() && images.all().filter_map(Code::places_left).any(|left| left == 0)
+}
+
 /// Begins a cycle. Writes where there are copies, and returns in how many ranges; nothing if none
 /// can be freed.
 fn begin_cycle(images: &mut Images, extents: &mut [Range<usize>]) -> Option<usize> {

@@ -17,8 +17,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use szc_abi::ORIGINAL_SYMBOL;
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
+use szc_abi::{CONTROL_SYMBOLS, ORIGINAL_SYMBOL};
 use tempfile::NamedTempFile;
 
 /// The search of unwinders (`unwinder.rs` defines it).
@@ -116,6 +116,7 @@ fn names(object: &Path) -> Result<Vec<String>> {
     let mut names: Vec<String> =
         interposing.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
     names.extend([FIND_FDE, ADOPT_SYMBOL, RELEASE_SYMBOL, ORIGINAL_SYMBOL].map(str::to_owned));
+    names.extend(CONTROL_SYMBOLS.map(str::to_owned));
     names.sort_unstable();
     names.dedup();
     Ok(names)

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use szc_abi::library::{ADOPT_SYMBOL, RELEASE_SYMBOL};
 use szc_abi::{
-    FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, ORIGINAL_SYMBOL,
+    CONTROL_SYMBOLS, FRAMES_EXPORT_PREFIX, HEAP_EXPORT_PREFIX, KEEPS_CODE_SYMBOL, ORIGINAL_SYMBOL,
     RUNTIME_START_SYMBOL, SHARED_FRAMES_EXPORT_PREFIX, SHARED_OBJECTS_EXPORT_PREFIX,
     SHARED_STACK_EXPORT_PREFIX, SHARED_WALKS_EXPORT_PREFIX, STACK_EXPORT_PREFIX,
 };
@@ -68,7 +68,8 @@ pub(super) fn additions(
     }
     if part == Some(Part::Runtime) {
         if !facts.fully_static {
-            for symbol in [ADOPT_SYMBOL, RELEASE_SYMBOL, ORIGINAL_SYMBOL] {
+            let asked_by_libraries = [ADOPT_SYMBOL, RELEASE_SYMBOL, ORIGINAL_SYMBOL];
+            for symbol in asked_by_libraries.into_iter().chain(CONTROL_SYMBOLS) {
                 args.push(format!("-Wl,--export-dynamic-symbol={symbol}").into());
             }
         }

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-code", &["szc-sys", "szc-layout", "szc-abi"]),
     ("szc-runtime", &["szc-abi", "szc-sys", "szc-layout", "szc-heap", "szc-stack", "szc-code"]),
     ("szc-library", &["szc-abi"]),
+    ("szc-rt", &[]),
     ("szc-pass", &["szc-abi"]),
     ("szc-sampler", &["szc-abi"]),
     ("szc-stats", &[]),

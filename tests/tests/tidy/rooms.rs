@@ -10,6 +10,8 @@ const UNSAFE: &[&str] = &[
     // System calls, memory that is not Rust's, other programs' symbols.
     "runtime/src",
     "runtime/library/src",
+    // Weak references.
+    "runtime/control/src",
     "runtime/sys/src",
     "runtime/heap/src",
     "runtime/stack/src",
@@ -26,7 +28,8 @@ const UNSAFE: &[&str] = &[
 ];
 
 /// The processor's own code, which exports are made of.
-const ASSEMBLY: &[&str] = &["runtime/sys/src/arch", "runtime/src/exports", "runtime/library/src"];
+const ASSEMBLY: &[&str] =
+    &["runtime/sys/src/arch", "runtime/src/exports", "runtime/library/src", "runtime/control/src"];
 
 /// Files and folders that define symbols which programs and libraries see.
 const EXPORTS: &[&str] = &["runtime/src/exports", "runtime/library/src", "pass/src/llvm"];
