@@ -27,6 +27,7 @@ use crate::inspect;
 use crate::lab;
 use crate::lab::output::say;
 use crate::lab::subcommand::{Subcommand, run};
+use crate::perturb;
 use crate::profile;
 use answer::printed;
 use page::Purpose::{self, Keep, Measure, SetUp, Show};
@@ -61,7 +62,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 21] = [
+static SUBCOMMANDS: [CliCommand; 22] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -91,6 +92,11 @@ static SUBCOMMANDS: [CliCommand; 21] = [
         Measure,
         "-- 'A'",
         "whose placement makes A fast or slow?",
+    ),
+    CliCommand::of::<perturb::Options>(
+        Measure,
+        "--with 'TOOL' -- CMD",
+        "does measuring disturb what is measured?",
     ),
     CliCommand::of::<profile::Options>(
         Measure,

@@ -25,7 +25,7 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile heap-memory heap-speed overhead levels
-    verdicts
+    verdicts perturb
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -68,6 +68,7 @@ step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }
 step_levels() { "$CAMPAIGN/levels.sh"; }
 step_verdicts() { "$CAMPAIGN/verdicts.sh"; }
+step_perturb() { "$CAMPAIGN/perturb.sh"; }
 
 # state: what the results are of: the sources as they are, committed or not, and another szc if one
 # is named.

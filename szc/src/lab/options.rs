@@ -315,7 +315,7 @@ fn list(numbers: &[usize]) -> String {
 }
 
 /// A seed that is exact in JSON readers that know only doubles.
-pub(super) fn draw_seed() -> Result<u64> {
+pub(crate) fn draw_seed() -> Result<u64> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))

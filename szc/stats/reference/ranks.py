@@ -51,4 +51,23 @@ def normal_scores():
     return out
 
 
-CASES = {f.__name__: f for f in (signed_rank, shapiro_wilk, quantiles, normal_scores)}
+def spearman():
+    out = []
+    for x, y in (
+        (DEPRESSION_BEFORE, DEPRESSION_AFTER), ([1.0, 2.0, 2.0, 3.0], [4.0, 1.0, 1.0, 9.0]), ([1.0, 1.0, 2.0], [3.0, 2.0, 2.0]),
+        ("large", "large negated"), ("large", "large tied"), (WEIGHTS, WEIGHTS[::-1]), ([0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 2.0, 0.5]),
+    ):
+        out.append({"x": x, "y": y, "rho": stats.spearmanr(numbers(x), numbers(y)).statistic})
+    return out
+
+
+def rank_sum():
+    out = []
+    for first, second in ((PERMEABILITY_TERM, PERMEABILITY_EARLY), ([1.0, 2.0], [3.0]), ("forty-five", [0.21, 1.5, -0.73, 1.9])):
+        def p(alternative):
+            return stats.mannwhitneyu(numbers(second), numbers(first), method="exact", alternative=alternative).pvalue
+        out.append({"first": first, "second": second, "lower": p("less"), "higher": p("greater")})
+    return out
+
+
+CASES = {f.__name__: f for f in (signed_rank, shapiro_wilk, quantiles, normal_scores, spearman, rank_sum)}

@@ -13,7 +13,8 @@
 //! | several programs against one | [`family`] |
 //! | which of k levels differ over a suite | [`anova`], [`multiplicity`] |
 //! | the same on several machines | [`strata`], and blocks of [`anova`] |
-//! | samples without common blocks | [`groups`], [`ranks`] |
+//! | samples without common blocks | [`groups`], [`rank_sum`] |
+//! | does measuring disturb what is measured | [`perturbation`], [`correlation`], [`alignment`] |
 //! | a quantile; the median beside a mean | [`quantile`], [`median_check`] |
 //! | layouts or noise, programs or drift | [`variance_components`], [`factors`] |
 //! | does a ratio of sums follow a dose | [`dose`] |
@@ -23,9 +24,11 @@
 //! | since when | [`change_points`] |
 #![forbid(unsafe_code)]
 
+pub mod alignment;
 pub mod anova;
 pub mod attribution;
 pub mod change_points;
+pub mod correlation;
 pub mod data;
 pub mod decision;
 pub mod density;
@@ -37,10 +40,12 @@ pub mod fixed;
 pub mod groups;
 pub mod median_check;
 pub mod multiplicity;
+pub mod perturbation;
 pub mod planning;
 pub mod quantile;
 pub mod random;
 pub mod random_effects;
+pub mod rank_sum;
 pub mod ranks;
 pub mod sequential;
 pub mod serial;

@@ -37,12 +37,14 @@ const MODULES: &[(&str, &[&str])] = &[
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
     ("causal", &["lab", "report"]),
+    ("perturb", &["lab", "report", "measure"]),
     ("version", &[]),
     ("doctor", &["lab", "drive", "samples", "measure", "version"]),
     (
         "cli",
         &[
             "causal", "doctor", "lab", "profile", "drive", "inspect", "report", "results",
+            "doctor", "lab", "perturb", "profile", "drive", "inspect", "report", "results",
             "samples", "measure", "error", "version",
         ],
     ),
