@@ -12,7 +12,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-PARTS=(libszc_pass.so libszc_runtime.a libszc_library.a)
+PARTS=(libszc_pass.so libszc_runtime.a libszc_library.a libszc_preload.so)
 PLUGIN_NAMES=(libszc_pass_per_copy.so libszc_pass_per_function.so libszc_pass_records.so)
 # What was installed, one path below the prefix a line.
 LIST=lib/szc/installed

@@ -105,7 +105,7 @@ static SUBCOMMANDS: [CliCommand; 22] = [
     ),
     CliCommand::of::<causal::Options>(
         Measure,
-        "report",
+        "-- ./a | report",
         "what a program would gain by a faster line",
     ),
     CliCommand::of::<lab::baseline::Options>(

@@ -2,6 +2,7 @@
 
 mod by_turns;
 mod causal;
+mod causal_experiments;
 mod documents;
 mod gate;
 mod laboratory;

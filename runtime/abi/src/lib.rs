@@ -13,6 +13,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod causal;
 pub mod copies;
 pub mod cursor;
 pub mod elf;

@@ -22,7 +22,7 @@ mod linker;
 mod linker_args;
 mod options;
 mod order;
-mod parts;
+pub(crate) mod parts;
 mod plain;
 mod plan;
 mod plugin;

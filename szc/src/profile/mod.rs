@@ -16,7 +16,7 @@ mod record;
 mod replay;
 mod report;
 mod share;
-mod symbol_files;
+pub(crate) mod symbol_files;
 mod symbols;
 mod text;
 

@@ -12,10 +12,13 @@ const UNSAFE: &[&str] = &[
     "runtime/library/src",
     // Weak references.
     "runtime/control/src",
+    "runtime/preload/src",
     "runtime/sys/src",
     "runtime/heap/src",
     "runtime/stack/src",
     "runtime/code/src",
+    // Memory that is shared with programs.
+    "szc/src/causal/engine/memory.rs",
     // Between fork and exec, and in handlers of signals.
     "szc/src/drive/interrupted.rs",
     "szc/sampler/src/descriptor.rs",
@@ -28,11 +31,17 @@ const UNSAFE: &[&str] = &[
 ];
 
 /// The processor's own code, which exports are made of.
-const ASSEMBLY: &[&str] =
-    &["runtime/sys/src/arch", "runtime/src/exports", "runtime/library/src", "runtime/control/src"];
+const ASSEMBLY: &[&str] = &[
+    "runtime/sys/src/arch",
+    "runtime/src/exports",
+    "runtime/library/src",
+    "runtime/preload/src/thread.rs",
+    "runtime/control/src",
+];
 
 /// Files and folders that define symbols which programs and libraries see.
-const EXPORTS: &[&str] = &["runtime/src/exports", "runtime/library/src", "pass/src/llvm"];
+const EXPORTS: &[&str] =
+    &["runtime/src/exports", "runtime/library/src", "runtime/preload/src/exports", "pass/src/llvm"];
 
 pub const UNSAFE_ROOMS: Rule = Rule {
     name: "unsafe code is in the rooms for it",

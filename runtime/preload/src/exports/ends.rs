@@ -1,0 +1,25 @@
+//! Functions that end the process at once, for which others may wait.
+
+use core::ffi::c_int;
+
+use crate::delay::pay_here;
+use crate::next::Next;
+
+macro_rules! ends {
+    ($($name:ident $text:literal;)*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(code: c_int) -> ! {
+            static NEXT: Next = Next::new($text);
+            type Function = unsafe extern "C" fn(c_int) -> !;
+            pay_here();
+            // SAFETY: the type is that of stdlib.h and unistd.h.
+            unsafe { core::mem::transmute::<usize, Function>(NEXT.address())(code) }
+        }
+    )* };
+}
+
+ends! {
+    _exit c"_exit";
+    _Exit c"_Exit";
+}

@@ -1,0 +1,131 @@
+//! Clocks of threads, which send SIGTRAP to them as they run.
+//!
+//! A clock counts the thread's time in user mode and out of it, and is heard of in user mode only:
+//! the signal comes between two instructions of the program and never in a system call. The page
+//! that is mapped keeps the clock, so that the program has no descriptor more.
+//!
+//! Source: perf_event_open(2); linux/perf_event.h.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use libc::{MAP_SHARED, PROT_READ};
+use szc_abi::causal::Memory;
+
+use crate::system::{call, now_ns, thread_id};
+use crate::thread::Thread;
+
+/// What tells signals of these clocks from others.
+pub const SIGNAL_DATA: u64 = 0x7a63_a11d_c0de_0001;
+
+const PAGE_BYTES: usize = 4096;
+/// The kernel lets no interval be shorter.
+const MIN_INTERVAL_NS: u64 = 10_000;
+
+/// `struct perf_event_attr` to its version 7.
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    bytes: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    configs: [u64; 2],
+    branch_sample_type: u64,
+    sample_regs_user: u64,
+    sample_stack_user: u32,
+    clock: i32,
+    sample_regs_intr: u64,
+    aux_watermark: u32,
+    sample_max_stack: u16,
+    reserved: u16,
+    aux_sample_size: u32,
+    reserved_too: u32,
+    sig_data: u64,
+}
+
+const _: () = assert!(size_of::<Attributes>() == 128);
+
+const SOFTWARE: u32 = 1;
+const TASK_CLOCK: u64 = 1;
+const DISABLED: u64 = 1;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const REMOVE_ON_EXEC: u64 = 1 << 36;
+const SIGTRAP: u64 = 1 << 37;
+const CLOSE_ON_EXEC: usize = 1 << 3;
+const ANY: usize = usize::MAX;
+/// `PERF_EVENT_IOC_ENABLE`.
+const ENABLE: usize = 0x2400;
+
+/// Starts the clock of the calling thread, whose first interval is of any length up to that of
+/// others: however short threads are, each has its share of samples.
+pub fn start(memory: &Memory, thread: &Thread) {
+    let period = memory.period_ns.load(Relaxed);
+    let random = mix(memory.seed.load(Relaxed) ^ now_ns() ^ u64::from(thread_id()) << 32);
+    let first = MIN_INTERVAL_NS + random % period.saturating_sub(MIN_INTERVAL_NS).max(1);
+    thread.is_first_interval.store(true, Relaxed);
+    open(memory, thread, first);
+}
+
+/// The thread's first interval has ended.
+pub fn go_on(memory: &Memory, thread: &Thread) {
+    thread.is_first_interval.store(false, Relaxed);
+    stop(thread);
+    open(memory, thread, memory.period_ns.load(Relaxed));
+}
+
+/// Stops the clock of the calling thread.
+pub fn stop(thread: &Thread) {
+    let page = thread.clock.swap(0, Relaxed);
+    if page != 0 {
+        // SAFETY: the page is this module's own.
+        unsafe { call(libc::SYS_munmap, [page, PAGE_BYTES, 0, 0, 0, 0]) };
+    }
+}
+
+fn open(memory: &Memory, thread: &Thread, period_ns: u64) {
+    let attributes = Attributes {
+        kind: SOFTWARE,
+        bytes: size_of::<Attributes>() as u32,
+        config: TASK_CLOCK,
+        sample_period: period_ns,
+        flags: DISABLED | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | REMOVE_ON_EXEC | SIGTRAP,
+        wakeup_events: 1,
+        sig_data: SIGNAL_DATA,
+        ..Attributes::default()
+    };
+    let arguments = [(&raw const attributes) as usize, 0, ANY, ANY, CLOSE_ON_EXEC, 0];
+    // SAFETY: the kernel reads the attributes during the call.
+    let descriptor = unsafe { call(libc::SYS_perf_event_open, arguments) };
+    if descriptor < 0 {
+        memory.unsampled_threads.fetch_add(1, Relaxed);
+        return;
+    }
+    let descriptor = descriptor.cast_unsigned();
+    let arguments = [0, PAGE_BYTES, PROT_READ as usize, MAP_SHARED as usize, descriptor, 0];
+    // SAFETY: a new mapping, of a descriptor that is this function's own.
+    let page = unsafe { call(libc::SYS_mmap, arguments) };
+    if page < 0 {
+        memory.unsampled_threads.fetch_add(1, Relaxed);
+    } else {
+        // First: its signal, which stops it, may come as soon as it runs.
+        thread.clock.store(page.cast_unsigned(), Relaxed);
+        // SAFETY: no memory is involved.
+        unsafe { call(libc::SYS_ioctl, [descriptor, ENABLE, 0, 0, 0, 0]) };
+    }
+    // SAFETY: no memory is involved.
+    unsafe { call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0]) };
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}

@@ -1,0 +1,23 @@
+//! Runs a program, and while it runs makes experiments: a line or a function of it is sped up
+//! virtually, by delays of all threads that do not run it.
+//!
+//! What happens in the program is done by a library that is preloaded into it; `memory` is what
+//! both share. `code` knows which addresses a line has and `scope` which lines may be selected;
+//! `spaces` finds them in processes and `samples` reads what these report. `experiments` decides
+//! what is sped up next, `trial` measures one experiment, with
+//! `breakpoints` for points that the program has not; `run` is one run of the program.
+
+mod breakpoints;
+mod code;
+mod experiments;
+mod memory;
+mod options;
+mod record;
+mod run;
+mod samples;
+mod scope;
+mod spaces;
+mod trial;
+
+pub(crate) use options::RecordOptions;
+pub(crate) use record::record;
