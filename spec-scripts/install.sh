@@ -13,7 +13,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PARTS=(libszc_pass.so libszc_runtime.a libszc_library.a libszc_preload.so)
-PLUGIN_NAMES=(libszc_pass_per_copy.so libszc_pass_per_function.so libszc_pass_records.so)
+PLUGIN_NAMES=(libszc_pass_per_copy.so libszc_pass_per_function.so libszc_pass_records.so
+    libszc_pass_paths.so)
 # What was installed, one path below the prefix a line.
 LIST=lib/szc/installed
 

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Link and target, in one directory.
-const LINKS: [(&str, &str); 5] = [
+const LINKS: [(&str, &str); 6] = [
     ("szc++", "szc"),
     ("szc-fortran", "szc"),
     ("libszc_pass_per_copy.so", "libszc_pass.so"),
     ("libszc_pass_per_function.so", "libszc_pass.so"),
     ("libszc_pass_records.so", "libszc_pass.so"),
+    ("libszc_pass_paths.so", "libszc_pass.so"),
 ];
 
 fn main() {

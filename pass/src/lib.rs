@@ -5,7 +5,8 @@
 //! pass first makes functions ask for the originals of return addresses (`callers`). It then
 //! decides about every function (`plan`), inserts stack pads (`pads`) or the slack that copies take
 //! theirs from (`slack`), and leaves function records (`records`). Calls that ask the loader
-//! about their caller stay calls. It does nothing else to a module.
+//! about their caller stay calls. In one mode blocks tell the runtime that they are executed
+//! (`paths`). It does nothing else to a module.
 //!
 //! It is written on inkwell. The entry point has to be Rust's: a `cdylib` exports no symbol of the
 //! C++ shim. LLVM itself is the one in the program that loads the plugin; the plugin brings no copy
@@ -17,6 +18,7 @@ mod callers;
 mod llvm;
 mod mode;
 mod pads;
+mod paths;
 mod plan;
 mod records;
 mod slack;
@@ -31,6 +33,9 @@ pub(crate) fn run(module: &Module<'_>) -> llvm::Result<bool> {
     // First: what calls has a frame.
     let translates = plan::is_supported(module) && callers::translate_return_addresses(module)?;
     let Some(plan) = plan::plan(module, mode) else { return Ok(false) };
+    if mode == Mode::Paths {
+        paths::tell_of_blocks(module, &plan)?;
+    }
     plan::print(module, &plan);
     let pads = pads::Pads::new(module, mode);
     for function in &plan.functions {

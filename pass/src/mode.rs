@@ -3,7 +3,7 @@
 
 use crate::llvm::plugin_path;
 use std::path::Path;
-use szc_abi::stack::{PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN_PATHS, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
 /// Which pads the functions of a module get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Mode {
     PerFunction,
     /// No pads; function records only.
     Records,
+    /// The same, and blocks tell the runtime that they are executed.
+    Paths,
 }
 
 impl Mode {
@@ -29,6 +31,7 @@ impl Mode {
             Some(PLUGIN_PER_COPY) => Mode::PerCopy,
             Some(PLUGIN_PER_FUNCTION) => Mode::PerFunction,
             Some(PLUGIN_RECORDS) => Mode::Records,
+            Some(PLUGIN_PATHS) => Mode::Paths,
             _ => Mode::Shared,
         }
     }
@@ -37,7 +40,9 @@ impl Mode {
 #[cfg(test)]
 mod tests {
     use super::Mode;
-    use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+    use szc_abi::stack::{
+        PLUGIN, PLUGIN_PATHS, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS,
+    };
 
     #[test]
     fn the_name_of_the_file_says_what_the_plugin_does() {
@@ -46,6 +51,7 @@ mod tests {
             (PLUGIN_PER_COPY, Mode::PerCopy),
             (PLUGIN_PER_FUNCTION, Mode::PerFunction),
             (PLUGIN_RECORDS, Mode::Records),
+            (PLUGIN_PATHS, Mode::Paths),
         ] {
             assert_eq!(Mode::of_path(&format!("/usr/lib/szc/{name}")), mode);
             assert_eq!(Mode::of_path(name), mode);

@@ -10,6 +10,7 @@ mod placement;
 mod print;
 mod resizable;
 mod stack_bound;
+mod telling;
 mod variables;
 
 pub(crate) use calls::LIKE_C;
@@ -71,6 +72,8 @@ pub(crate) struct FunctionPlan<'ctx> {
     pub pinned: Option<Stay>,
     /// Calls whose return address the loader looks at.
     pub caller_sensitive: Vec<Call<'ctx>>,
+    /// Where blocks tell that they are executed, if they are to: in front of these instructions.
+    pub telling: Vec<InstructionValue<'ctx>>,
 }
 
 /// Where a pad is taken.
@@ -118,7 +121,7 @@ pub(crate) fn plan<'ctx>(module: &Module<'ctx>, mode: Mode) -> Option<Plan<'ctx>
     let functions = emitted.into_iter().map(|function| {
         let body = Body::of(function);
         let pad = match mode {
-            Mode::Records => Err(Unpadded::NotAsked),
+            Mode::Records | Mode::Paths => Err(Unpadded::NotAsked),
             _ if sanitized => Err(Unpadded::Sanitized),
             Mode::PerCopy if body.has_labels() => Err(Unpadded::Labels),
             _ => body.pad(),
@@ -127,7 +130,17 @@ pub(crate) fn plan<'ctx>(module: &Module<'ctx>, mode: Mode) -> Option<Plan<'ctx>
         let addressed = resizable && body.variables_escape();
         let bounds_stack = body.bounds_stack();
         let (pinned, caller_sensitive) = (body.pinned(), body.caller_sensitive());
-        FunctionPlan { function, pad, resizable, bounds_stack, addressed, pinned, caller_sensitive }
+        let telling = if mode == Mode::Paths { body.telling() } else { Vec::new() };
+        FunctionPlan {
+            function,
+            pad,
+            resizable,
+            bounds_stack,
+            addressed,
+            pinned,
+            caller_sensitive,
+            telling,
+        }
     });
     Some(Plan {
         functions: functions.collect(),

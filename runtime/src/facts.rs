@@ -13,6 +13,8 @@ pub struct Facts {
     pub log: Option<Path>,
     /// `SZC_MAP`, absolute.
     pub map: Option<Path>,
+    /// `SZC_PATHS`, absolute.
+    pub paths: Option<Path>,
     /// Seed of all layouts.
     pub seed: u64,
     /// Time between epochs; 0 if there is one only.
@@ -46,7 +48,9 @@ static UNWRITTEN: AtomicU32 = AtomicU32::new(0);
 
 /// Makes this process write a log when it ends: the program at start, and each forked child.
 pub fn expect_log() {
-    if FACTS.get().is_some_and(|facts| facts.log.is_some() || facts.map.is_some()) {
+    let writes =
+        |facts: &Facts| facts.log.is_some() || facts.map.is_some() || facts.paths.is_some();
+    if FACTS.get().is_some_and(writes) {
         UNWRITTEN.store(os::process_id(), Ordering::Relaxed);
     }
 }

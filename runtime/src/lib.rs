@@ -17,6 +17,7 @@ mod images;
 mod library;
 mod lifecycle;
 mod path;
+mod paths;
 mod pc_map;
 mod reclaim;
 mod registration;

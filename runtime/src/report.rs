@@ -9,7 +9,7 @@ use crate::os::{self, EFBIG, Errno, File, PAGE_BYTES};
 use crate::reclaim;
 use crate::settings::Clock;
 use crate::state::CODE;
-use crate::{code, heap, library, stack, state};
+use crate::{code, heap, library, paths, stack, state};
 pub use szc_abi::text::Buffer;
 
 /// Writes the log and the map, once for each process.
@@ -29,6 +29,9 @@ fn write_files(facts: &Facts, process: u32) -> bool {
     let counts = Snapshot::take(facts, |images| {
         too_large = map.is_some_and(|map| write_map(&map, images) == Err(EFBIG));
     });
+    if let Some(path) = facts.paths.as_ref().and_then(|path| path.for_process(process)) {
+        too_large |= paths::write(path.as_c_str(), process) == Err(EFBIG);
+    }
     if let Some(path) = facts.log.as_ref().and_then(|path| path.for_process(process)) {
         let mut line = Buffer::<LINE_BYTES>::new();
         write_line(&mut line, facts, &counts, process);
@@ -224,6 +227,7 @@ mod tests {
         Facts {
             log: None,
             map: None,
+            paths: None,
             seed: 5,
             interval_ms: 500,
             clock: Clock::Wall,

@@ -8,6 +8,7 @@ use core::ffi::CStr;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_heap::HeapBase;
 use szc_layout::slot::Held;
+use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
 pub const EXIT_CONFIG: i32 = 78;
@@ -110,6 +111,10 @@ pub struct Settings<'a> {
     pub symbols: Symbols,
     /// `SZC_MAP`: file that gets the places of all copies when the program ends, in perf's format.
     pub map: Option<&'a CStr>,
+    /// `SZC_PATHS`: file that gets the profiles of subpaths when the program ends. Code stays.
+    pub paths: Option<&'a CStr>,
+    /// What each thread's profile is like.
+    pub paths_shape: Shape,
 }
 
 impl Default for Settings<'_> {
@@ -133,6 +138,8 @@ impl Default for Settings<'_> {
             log: None,
             symbols: Symbols::default(),
             map: None,
+            paths: None,
+            paths_shape: Shape::default(),
         }
     }
 }
@@ -223,6 +230,28 @@ pub fn read<'a>(
             b"SYMBOLS" => {
                 settings.symbols = Symbols::named(value).ok_or(bad("gdb, perf, elf or none"))?;
             }
+            b"PATHS" => settings.paths = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
+            b"PATHS_MEMORY_KIB" => {
+                let needed = "kibibytes of a thread's profile, from 1 to 1048576";
+                let kib = number(value, 1 << 20).filter(|&kib| kib > 0).ok_or(bad(needed))?;
+                settings.paths_shape.words = words_of(kib as u32);
+            }
+            b"PATHS_MAX_LENGTH" => {
+                let needed = "a power of two from 2 to 65536";
+                let length = number(value, u64::from(MAX_LENGTH));
+                let length = length.filter(|length| *length > 1 && length.is_power_of_two());
+                settings.paths_shape.length = length.ok_or(bad(needed))? as u32;
+            }
+            b"PATHS_SPACING" => {
+                let needed =
+                    "a number of blocks from 128 to 1000000000, or 0 to count all subpaths";
+                let spacing = number(value, 1_000_000_000).ok_or(bad(needed))?;
+                settings.paths_shape.mode = match spacing as u32 {
+                    0 => Mode::Exact,
+                    spacing if spacing >= MIN_SPACING => Mode::Sampled { spacing },
+                    _ => return Err(bad(needed)),
+                };
+            }
             b"MAP" => settings.map = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             _ => {}
         }
@@ -304,6 +333,10 @@ mod tests {
                 c"SZC_HEAP_BASE=diehard",
                 c"SZC_LOG=/tmp/a=b",
                 c"SZC_SYMBOLS=gdb",
+                c"SZC_PATHS=p",
+                c"SZC_PATHS_MEMORY_KIB=2",
+                c"SZC_PATHS_MAX_LENGTH=32",
+                c"SZC_PATHS_SPACING=0",
             ]
             .into_iter(),
         )
@@ -323,6 +356,8 @@ mod tests {
         assert_eq!(settings.heap_base, HeapBase::DieHard);
         assert_eq!(settings.log, Some(c"/tmp/a=b"));
         assert_eq!(settings.symbols, Symbols::Debugger);
+        let exact = Shape { words: 512, length: 32, mode: Mode::Exact };
+        assert_eq!((settings.paths, settings.paths_shape), (Some(c"p"), exact));
         assert_eq!(one(c"SZC_SYMBOLS=elf").unwrap().symbols, Symbols::Files);
     }
 
@@ -354,6 +389,10 @@ mod tests {
             c"SZC_HEAP_SHUFFLE=1025",
             c"SZC_HEAP_BASE=glibc",
             c"SZC_SYMBOLS=yes",
+            c"SZC_PATHS=",
+            c"SZC_PATHS_MEMORY_KIB=0",
+            c"SZC_PATHS_MAX_LENGTH=48",
+            c"SZC_PATHS_SPACING=127",
         ] {
             assert_eq!(one(entry).unwrap_err().found, entry.to_bytes());
         }

@@ -11,7 +11,7 @@ use crate::report::{self, stop};
 use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Settings};
 use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
-use crate::{arch, fork, handlers, heap, maintenance, next, os, stack, symbols, unwind};
+use crate::{arch, fork, handlers, heap, maintenance, next, os, paths, stack, symbols, unwind};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use szc_abi::digest;
 use szc_code::budget::{Budget, Reclaim};
@@ -54,7 +54,14 @@ pub unsafe fn start(arguments: *const *const c_char, environment: *const *const 
         return;
     }
     match settings::read(environment) {
-        Ok(settings) => begin(&settings, above_frames),
+        Ok(mut settings) => {
+            if settings.paths.is_some() {
+                // Blocks are known by their addresses.
+                settings.code = false;
+                settings.stack = false;
+            }
+            begin(&settings, above_frames);
+        }
         Err(bad) => {
             stop(EXIT_CONFIG, &[b"found ", bad.found, b"; needed is ", bad.needed.as_bytes()])
         }
@@ -64,6 +71,7 @@ pub unsafe fn start(arguments: *const *const c_char, environment: *const *const 
 fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     let log = settings.log.map(|path| writable(path, b"SZC_LOG"));
     let map = settings.map.map(|path| writable(path, b"SZC_MAP"));
+    let paths_file = settings.paths.map(|path| writable(path, b"SZC_PATHS"));
     // Without the kernel's random numbers the clock is the only source left.
     let seed =
         settings.seed.unwrap_or_else(|| os::random_u64().unwrap_or_else(|_| os::monotonic_ns()));
@@ -75,6 +83,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     let mut facts = Facts {
         log,
         map,
+        paths: paths_file,
         seed,
         interval_ms: settings.interval_ms,
         clock: settings.clock,
@@ -99,7 +108,8 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         patching: Patching::Bodies,
         held: settings.place.map(|(name, at)| HeldFunction { name: digest(name), at }),
     };
-    if copies || facts.stack {
+    // A child has profiles of its own, too.
+    if copies || facts.stack || facts.paths.is_some() {
         // Before the heap: of its locks, which a thread may hold whose signal handler calls
         // something for the first time, none must be waited for by who holds the lock of the
         // copies.
@@ -146,7 +156,10 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     if !has_copies {
         facts.stack &= stack::has_tables();
     }
-    let logs = facts.log.is_some() || facts.map.is_some();
+    if facts.paths.is_some() && !paths::start(settings.paths_shape, seed) {
+        stop(EXIT_CONFIG, &[b"SZC_PATHS_MEMORY_KIB is too small for SZC_PATHS_MAX_LENGTH"]);
+    }
+    let logs = facts.log.is_some() || facts.map.is_some() || facts.paths.is_some();
     let stack = facts.stack;
     FACTS.set(facts);
     if logs {

@@ -27,6 +27,7 @@ use crate::inspect;
 use crate::lab;
 use crate::lab::output::say;
 use crate::lab::subcommand::{Subcommand, run};
+use crate::paths;
 use crate::perturb;
 use crate::profile;
 use answer::printed;
@@ -62,7 +63,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 22] = [
+static SUBCOMMANDS: [CliCommand; 23] = [
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -107,6 +108,11 @@ static SUBCOMMANDS: [CliCommand; 22] = [
         Measure,
         "-- ./a | report",
         "what a program would gain by a faster line",
+    ),
+    CliCommand::of::<paths::Options>(
+        Measure,
+        "-- CMD",
+        "the sequences of blocks that run most often",
     ),
     CliCommand::of::<lab::baseline::Options>(
         Keep,

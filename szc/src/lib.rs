@@ -10,6 +10,7 @@ mod examples;
 pub mod inspect;
 pub mod lab;
 pub mod measure;
+pub mod paths;
 pub mod perturb;
 pub mod profile;
 pub mod report;

@@ -18,13 +18,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 RESULTS=$PROJECT/test-results/nightly
 CAMPAIGN=$PROJECT/tests/campaign
-RUNTIME_CRATES=(szc-abi szc-sys szc-layout szc-heap szc-stack szc-code szc-runtime szc-library)
+RUNTIME_CRATES=(
+    szc-abi szc-sys szc-layout szc-paths szc-heap szc-stack szc-code szc-runtime szc-library
+)
 
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     heap-torture soak soak-stress foreign-suites cluster installation
-    many-functions relocation-cost throw-cost profile heap-memory heap-speed overhead levels
+    many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
     verdicts perturb
 )
 
@@ -63,6 +65,7 @@ step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
+step_paths() { "$CAMPAIGN/paths.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }

@@ -4,7 +4,7 @@
 //! ```text
 //! ; RUN: -passes=szc              arguments for opt; one run a line
 //! ; MODE: per-function            name of the plugin for all runs: shared (default), per-copy,
-//!                                 per-function, records
+//!                                 per-function, records, paths
 //! ; CHECK: …                      for FileCheck, about the module that comes out
 //! ; PLAN: …                       for FileCheck, about the plan that is printed
 //! ; CODE: …                       for FileCheck, about the assembly that llc makes of it
@@ -14,7 +14,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN, PLUGIN_PATHS, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 use szc_tests::tools::{Place, szc};
 
 #[test]
@@ -90,6 +90,7 @@ fn plugin_in(place: &Place, mode: &str) -> PathBuf {
         "per-copy" => PLUGIN_PER_COPY,
         "per-function" => PLUGIN_PER_FUNCTION,
         "records" => PLUGIN_RECORDS,
+        "paths" => PLUGIN_PATHS,
         other => panic!("no mode is called {other}"),
     };
     let path = place.path.join(name);

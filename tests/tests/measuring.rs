@@ -6,6 +6,7 @@ mod causal_experiments;
 mod documents;
 mod gate;
 mod laboratory;
+mod paths;
 mod profile;
 mod report;
 mod report_page;

@@ -17,6 +17,13 @@ pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
 pub const CONTROL_SYMBOLS: [&str; 4] =
     ["szc_rt_relayout", "szc_rt_layout", "szc_rt_pause", "szc_rt_resume"];
 
+/// What code that tells of its blocks calls when its thread's countdown has come to 0: a function
+/// of the runtime that keeps all registers but those of the vector unit, as `preserve_most` says.
+pub const PATH_BLOCK_SYMBOL: &str = "szc_rt_path_block";
+
+/// The countdown of a thread: a word of thread-local storage, from which each block takes 1.
+pub const PATH_COUNTDOWN_SYMBOL: &str = "szc_path_countdown";
+
 /// Prefixes of the runtime's definitions of libc functions that belong in programs with this
 /// randomization only: the driver takes the prefix off the names that a program asked for.
 pub const STACK_EXPORT_PREFIX: &str = "szc_rt_stack_";
@@ -41,7 +48,7 @@ pub const HEAP_EXPORT_PREFIX: &str = "szc_rt_heap_";
 
 /// Crates that the runtime consists of, as their names stand in those of their functions.
 pub const RUNTIME_CRATES: &[&str] =
-    &["szc_runtime", "szc_sys", "szc_layout", "szc_heap", "szc_stack", "szc_code"];
+    &["szc_runtime", "szc_sys", "szc_layout", "szc_heap", "szc_stack", "szc_code", "szc_paths"];
 
 /// Symbols through which other code enters the runtime. Whatever is reachable from them runs inside
 /// the resolver or on the maintenance task, or looks for what lies behind its own image, and so
@@ -54,6 +61,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "szc_rt_find_fde",
     "_dl_find_object",
     "szc_rt_symbol_of",
+    PATH_BLOCK_SYMBOL,
     ORIGINAL_SYMBOL,
     CONTROL_SYMBOLS[0],
     CONTROL_SYMBOLS[1],

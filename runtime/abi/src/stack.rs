@@ -65,6 +65,10 @@ pub const PLUGIN_PER_FUNCTION: &str = "libszc_pass_per_function.so";
 /// The same plugin under the name that makes it leave function records and no pads.
 pub const PLUGIN_RECORDS: &str = "libszc_pass_records.so";
 
+/// The same plugin under the name that makes it leave function records, no pads, and in each block
+/// what tells the runtime of it.
+pub const PLUGIN_PATHS: &str = "libszc_pass_paths.so";
+
 /// A thread's pad state, as it lies in thread-local storage. A new thread's is
 /// [`NO_PADS`](Self::NO_PADS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@
 // Words of 32 bits: block numbers, counts, offsets in the profile.
 #![allow(clippy::cast_possible_truncation)]
 
+mod file;
 mod hot_list;
 mod identity;
 mod profile;
@@ -23,6 +24,7 @@ mod random;
 mod shape;
 mod view;
 
+pub use file::{FileHeader, HEADER_WORDS, MAX_PATH_BYTES};
 pub use profile::{begin, block, first_skip};
 pub use shape::{MAX_LENGTH, MIN_SPACING, Mode, Shape, TooSmall, inverse_probability, words_of};
 pub use view::{Subpath, View};

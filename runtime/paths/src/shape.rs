@@ -120,11 +120,23 @@ pub fn inverse_probability(length: u32, longest: u32) -> u32 {
     if length >= longest { (longest / 2).max(1) } else { length }
 }
 
+impl Default for Shape {
+    fn default() -> Self {
+        Self { words: words_of(64), length: 64, mode: Mode::Sampled { spacing: 4096 } }
+    }
+}
+
 impl Shape {
     /// Whether there is such a profile.
+    #[must_use]
+    pub fn fits(self) -> bool {
+        self.parts().is_ok()
+    }
+
+    /// Where its parts lie.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such profile.
     pub(crate) fn parts(self) -> Result<Parts, TooSmall> {
         let is_exact = self.mode == Mode::Exact;
         let fits = self.length.is_power_of_two()

@@ -11,6 +11,7 @@ mod fatal;
 pub mod heap;
 mod libraries;
 pub mod own;
+mod path_block;
 mod resolver;
 mod signals;
 mod stacks;

@@ -39,12 +39,13 @@ pub(super) const COMPILERS: [Entry; 3] = [
 ];
 
 /// Options of the compilers beside those of clang.
-pub(super) const OPTIONS: [Entry; 8] = [
+pub(super) const OPTIONS: [Entry; 9] = [
     ("-Rcode", "functions move while the program runs"),
     ("-Rstack", "frames get random pads"),
     ("-Rstack=per-call", "another pad at each call, also where code moves"),
     ("-Rstack=per-function", "the same by the scheme of the STABILIZER paper"),
     ("-Rheap", "blocks of the heap lie in random places"),
+    ("-Rpaths", "code moves, and tells of its blocks, for szc paths"),
     ("-Rall", "code, stack and heap (the default)"),
     ("-Rnone", "an ordinary build; cancels options before it"),
     ("-Rlink", "objects are linked in a random order"),
@@ -158,8 +159,9 @@ mod tests {
         assert_eq!(names(&OPTIONS), documented(compiling, "-R"));
         assert_eq!(names(&BUILD_VARIABLES), documented(compiling, "SZC_"));
         let mut run = names(&RUN_VARIABLES);
-        // For tests of the runtime, so in the reference only.
-        run.push("SZC_CODE_RECLAIM".to_owned());
+        // For tests of the runtime, and for szc paths alone, so in the reference only.
+        let others = ["CODE_RECLAIM", "PATHS", "PATHS_MAX_LENGTH", "PATHS_MEMORY_KIB"];
+        run.extend(others.iter().chain(&["PATHS_SPACING"]).map(|name| format!("SZC_{name}")));
         run.sort();
         assert_eq!(run, documented(reference, "SZC_"));
     }

@@ -1,6 +1,7 @@
 //! What a build may randomize, and how a user says so: `-Rcode`, `-Rstack`, `-Rheap`, `-Rlink`,
 //! `-Rall`, `-Rnone`, or the same without `-R` in `SZC_BUILD`. `-Rstack=per-function` is `-Rstack`
-//! by the scheme of the STABILIZER paper.
+//! by the scheme of the STABILIZER paper. `-Rpaths` makes a program for `szc paths`: code moves,
+//! and tells of its blocks, but the stack is left alone.
 //!
 //! Without any of these flags a build randomizes code, stack and heap. With some, it
 //! randomizes the union of what they name; `-Rnone` cancels those before it. `SZC_BUILD`
@@ -48,6 +49,8 @@ pub enum Choice {
     StackPerFunction,
     /// Link object files in random order.
     Link,
+    /// Tell the runtime of blocks that are executed.
+    Paths,
     /// Randomize code, stack and heap.
     All,
     /// Forget the choices so far and randomize nothing.
@@ -58,6 +61,7 @@ impl Choice {
     fn parse(text: &[u8]) -> Option<Self> {
         match text {
             b"all" => Some(Choice::All),
+            b"paths" => Some(Choice::Paths),
             b"none" => Some(Choice::None),
             b"link" => Some(Choice::Link),
             b"stack=per-call" => Some(Choice::StackPerCall),
@@ -124,8 +128,8 @@ impl Request {
                 Some(choice) => request.add(choice),
                 None => bail!(
                     "{BUILD_VARIABLE}={}: '{}' is none of its values; use code, stack, \
-                     stack=per-call, stack=per-function, heap, link, all or none, separated by \
-                     commas",
+                     stack=per-call, stack=per-function, heap, link, paths, all or none, \
+                     separated by commas",
                     value.display(),
                     String::from_utf8_lossy(text),
                 ),
@@ -137,16 +141,29 @@ impl Request {
     /// Whether the build randomizes this.
     #[must_use]
     pub fn includes(&self, feature: Feature) -> bool {
-        self.choices.is_empty()
-            || self.choices.contains(&Choice::All)
-            || self.choices.contains(&Choice::One(feature))
-            || (feature == Feature::Stack && self.stack_choice().is_some())
+        match feature {
+            // The runtime comes with moving code.
+            Feature::Code if self.tells_of_blocks() => true,
+            Feature::Stack if self.tells_of_blocks() => false,
+            _ => {
+                self.choices.is_empty()
+                    || self.choices.contains(&Choice::All)
+                    || self.choices.contains(&Choice::One(feature))
+                    || (feature == Feature::Stack && self.stack_choice().is_some())
+            }
+        }
     }
 
     /// Whether objects are to be linked in random order.
     #[must_use]
     pub fn shuffles_objects(&self) -> bool {
         self.choices.contains(&Choice::Link)
+    }
+
+    /// Whether code is to tell the runtime of the blocks that it executes.
+    #[must_use]
+    pub fn tells_of_blocks(&self) -> bool {
+        self.choices.contains(&Choice::Paths)
     }
 
     /// Where pads come from.
@@ -182,6 +199,9 @@ impl Request {
                 .filter(|&feature| feature != excluded && self.includes(feature))
                 .map(Choice::One),
         );
+        if excluded != Feature::Code && self.tells_of_blocks() {
+            choices.push(Choice::Paths);
+        }
         if excluded != Feature::Stack {
             choices.extend(self.stack_choice());
         }
@@ -299,7 +319,7 @@ mod tests {
         assert!(message.contains("'Stack'"), "{message}");
         assert!(
             message.contains(
-                "code, stack, stack=per-call, stack=per-function, heap, link, all or none"
+                "code, stack, stack=per-call, stack=per-function, heap, link, paths, all or none"
             ),
             "{message}"
         );

@@ -7,11 +7,13 @@ use super::features::{Feature, PadSource, Request};
 use super::parts::find_own;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN, PLUGIN_PATHS, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
 /// The file name of the plugin for a request, if the compiler has anything to do with it.
 fn name(request: &Request) -> Option<&'static str> {
-    if request.includes(Feature::Stack) {
+    if request.tells_of_blocks() {
+        Some(PLUGIN_PATHS)
+    } else if request.includes(Feature::Stack) {
         Some(match request.pads() {
             PadSource::Copies => PLUGIN_PER_COPY,
             PadSource::ImageTable => PLUGIN,
@@ -67,6 +69,9 @@ mod tests {
             (&["-Rnone"], None),
             (&["-Rstack=per-function"], Some(PLUGIN_PER_FUNCTION)),
             (&["-Rall", "-Rstack=per-function"], Some(PLUGIN_PER_FUNCTION)),
+            (&["-Rpaths"], Some(PLUGIN_PATHS)),
+            (&["-Rpaths", "-Rall"], Some(PLUGIN_PATHS)),
+            (&["-Rpaths", "-Rnone"], None),
         ] {
             let mut request = Request::default();
             for arg in args {

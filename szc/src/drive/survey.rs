@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use szc_abi::stack::{PLUGIN, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
+use szc_abi::stack::{PLUGIN, PLUGIN_PATHS, PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS};
 
 use super::parts::{Clang, LIBRARY_ARCHIVE, Language, RUNTIME_ARCHIVE, find_own};
 
@@ -40,7 +40,7 @@ pub fn survey() -> Vec<Part> {
 
 /// The plugin, if it is there by all the names that select its modes.
 fn plugin() -> anyhow::Result<PathBuf> {
-    for name in [PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS] {
+    for name in [PLUGIN_PER_COPY, PLUGIN_PER_FUNCTION, PLUGIN_RECORDS, PLUGIN_PATHS] {
         find_own(name)?;
     }
     find_own(PLUGIN)

@@ -17,7 +17,7 @@ mod replay;
 mod report;
 mod share;
 pub(crate) mod symbol_files;
-mod symbols;
+pub(crate) mod symbols;
 mod text;
 
 use clap::Parser;

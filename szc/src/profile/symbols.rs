@@ -75,6 +75,16 @@ impl Symbols {
         found.unwrap_or_else(unnamed)
     }
 
+    /// Where in a file lies what is loaded at a distance from the lowest loaded address.
+    pub fn offset_of(&mut self, path: &str, distance: u64) -> Option<u64> {
+        let image = self.images.entry(path.to_owned()).or_insert_with(|| Image::load(path));
+        let segments = &image.as_ref()?.segments;
+        let address = segments.iter().map(|segment| segment.address).min()? + distance;
+        let holds = |segment: &&Segment| address.wrapping_sub(segment.address) < segment.bytes;
+        let segment = segments.iter().find(holds)?;
+        Some(segment.offset + (address - segment.address))
+    }
+
     /// Files that were asked about and cannot be read; not what never was a file.
     pub fn unreadable(&self) -> impl Iterator<Item = &str> {
         let unknown = self.images.iter().filter(|(_, image)| image.is_none());

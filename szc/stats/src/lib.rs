@@ -22,6 +22,7 @@
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
 //! | since when | [`change_points`] |
+//! | how often, if a few are counted | [`counts`] |
 #![forbid(unsafe_code)]
 
 pub mod alignment;
@@ -29,6 +30,7 @@ pub mod anova;
 pub mod attribution;
 pub mod change_points;
 pub mod correlation;
+pub mod counts;
 pub mod data;
 pub mod decision;
 pub mod density;

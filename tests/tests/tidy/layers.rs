@@ -12,7 +12,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-heap", &["szc-abi", "szc-sys", "szc-layout"]),
     ("szc-stack", &["szc-abi", "szc-sys", "szc-layout"]),
     ("szc-code", &["szc-sys", "szc-layout", "szc-abi"]),
-    ("szc-runtime", &["szc-abi", "szc-sys", "szc-layout", "szc-heap", "szc-stack", "szc-code"]),
+    (
+        "szc-runtime",
+        &["szc-abi", "szc-sys", "szc-layout", "szc-paths", "szc-heap", "szc-stack", "szc-code"],
+    ),
     ("szc-library", &["szc-abi"]),
     ("szc-rt", &[]),
     ("szc-preload", &["szc-abi"]),
@@ -20,7 +23,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-sampler", &["szc-abi"]),
     ("szc-stats", &[]),
     ("szc-table", &["szc-abi"]),
-    ("szc", &["szc-abi", "szc-sampler", "szc-stats", "szc-table"]),
+    ("szc", &["szc-abi", "szc-paths", "szc-sampler", "szc-stats", "szc-table"]),
     ("szc-suite", &["szc", "szc-stats"]),
     ("szc-tests", &["szc-abi", "szc", "szc-stats", "szc-table"]),
 ];
@@ -37,6 +40,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
+    ("paths", &["profile", "lab", "measure"]),
     ("causal", &["lab", "report", "drive", "measure", "profile"]),
     ("perturb", &["lab", "report", "measure"]),
     ("version", &[]),
@@ -44,9 +48,8 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "causal", "doctor", "lab", "profile", "drive", "inspect", "report", "results",
-            "doctor", "lab", "perturb", "profile", "drive", "inspect", "report", "results",
-            "samples", "measure", "error", "version",
+            "causal", "doctor", "lab", "paths", "perturb", "profile", "drive", "inspect", "report",
+            "results", "samples", "measure", "error", "version",
         ],
     ),
 ];

@@ -18,8 +18,9 @@ pub use heap::{copy_words, prefetch, zero_grains};
 pub use stack_switch::{SWITCH_BYTES_BEHIND, switches_stacks};
 pub use symbol::symbol_of;
 pub use thread_word::{
-    errno_before_fork, heap_slot, mask_before_fork, set_errno_before_fork, set_heap_slot,
-    set_mask_before_fork, set_shown_context, shown_context,
+    errno_before_fork, heap_slot, mask_before_fork, path_countdown, paths_slot,
+    set_errno_before_fork, set_heap_slot, set_mask_before_fork, set_path_countdown, set_paths_slot,
+    set_shown_context, shown_context,
 };
 pub use weak::{
     Dlerror, Dlopen, IterateImages, StreamsCall, VisitImage, WeakSymbol, call_for_streams,
@@ -53,6 +54,7 @@ pub mod nr {
     pub const FTRUNCATE: usize = 77;
     pub const LINK: usize = 86;
     pub const UNLINK: usize = 87;
+    pub const READLINK: usize = 89;
     pub const GETCWD: usize = 79;
     pub const CHDIR: usize = 80;
     pub const PRCTL: usize = 157;

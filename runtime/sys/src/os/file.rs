@@ -176,6 +176,14 @@ pub fn link(from: &CStr, to: &CStr) -> Result<(), Errno> {
     check(unsafe { syscall(nr::LINK, arguments) }).map(drop)
 }
 
+/// `readlink(2)`: where a link leads, as a part of `buffer`.
+pub fn read_link<'a>(path: &CStr, buffer: &'a mut [u8]) -> Result<&'a [u8], Errno> {
+    let (name, to) = (path.as_ptr() as usize, buffer.as_mut_ptr() as usize);
+    // SAFETY: the path is a NUL-terminated string, and the buffer valid for writing.
+    let bytes = check(unsafe { syscall(nr::READLINK, [name, to, buffer.len(), 0, 0, 0]) })?;
+    Ok(buffer.get(..bytes).unwrap_or_default())
+}
+
 /// Writes to standard error.
 pub fn write_error(bytes: &[u8]) {
     let stderr = core::mem::ManuallyDrop::new(File(2));

@@ -3,21 +3,39 @@
 //! The runtime is part of the program's image, so its thread-local storage lies at a fixed distance
 //! from the thread pointer (Drepper, "ELF handling for thread-local storage", local-exec model).
 
-/// Defines a word of thread-local storage, 0 at first, and the functions that read and set it.
+/// Defines a word of thread-local storage, 0 at first or another number, and the functions that
+/// read and set it.
 macro_rules! thread_word {
     ($symbol:literal, $(#[$get_doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident) => {
+        thread_word!(@data concat!(".section .tbss.", $symbol, ", \"awT\", @nobits"), $symbol, 0);
+        thread_word!(@functions $symbol, $(#[$get_doc])* $get, $(#[$set_doc])* $set);
+    };
+    (
+        $symbol:literal = $first:literal,
+        $(#[$get_doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident
+    ) => {
+        thread_word!(
+            @data concat!(".section .tdata.", $symbol, ", \"awT\", @progbits"), $symbol, $first
+        );
+        thread_word!(@functions $symbol, $(#[$get_doc])* $get, $(#[$set_doc])* $set);
+    };
+    (@data $section:expr, $symbol:literal, $first:literal) => {
         core::arch::global_asm!(
-            concat!(".section .tbss.", $symbol, ", \"awT\", @nobits"),
+            $section,
             ".p2align 3",
             concat!(".globl ", $symbol),
             concat!(".hidden ", $symbol),
             concat!(".type ", $symbol, ", @object"),
             concat!(".size ", $symbol, ", 8"),
             concat!($symbol, ":"),
-            ".zero 8",
+            concat!(".quad ", $first),
             ".text",
         );
-
+    };
+    (
+        @functions $symbol:literal,
+        $(#[$get_doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident
+    ) => {
         $(#[$get_doc])*
         #[inline]
         #[must_use]
@@ -79,4 +97,22 @@ thread_word!(
     shown_context,
     /// Sets what [`shown_context`] reads.
     set_shown_context
+);
+
+thread_word!(
+    "szc_rt_thread_paths",
+    /// The profile of the calling thread's subpaths; 0 at first.
+    paths_slot,
+    /// Sets what [`paths_slot`] reads.
+    set_paths_slot
+);
+
+// In code that tells of its blocks each block takes 1 off, and asks the runtime when 0 is left: so
+// does the first block of every thread.
+thread_word!(
+    "szc_path_countdown" = 1,
+    /// How many blocks on the calling thread asks the runtime.
+    path_countdown,
+    /// Sets what [`path_countdown`] reads.
+    set_path_countdown
 );

@@ -1,0 +1,169 @@
+//! Profiles of subpaths: one for each thread, in memory of its own, which its blocks write to
+//! without a lock, and the file that they go to when the program ends.
+//!
+//! A forked child finds the memory wiped, and begins anew. What a signal's handler executes while
+//! its thread writes to the profile is not counted.
+
+use crate::arch;
+use crate::os::{self, Errno, File};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
+use szc_paths::{FileHeader, MAX_PATH_BYTES, Shape, begin, block, first_skip};
+use szc_sys::once::Once;
+
+/// Threads that can have a profile.
+const MAX_THREADS: usize = 4096;
+
+/// Blocks after which a thread without a profile asks again: never.
+const NEVER: usize = usize::MAX >> 1;
+
+/// Blocks after which a thread asks again that was writing to its profile.
+const LATER: usize = 10_000;
+
+/// What profiles are to be like; set at start, if there are to be any.
+static WANTED: Once<Wanted> = Once::new();
+
+struct Wanted {
+    shape: Shape,
+    seed: u64,
+    /// Path of the program, which may be gone at its end.
+    program: [u8; MAX_PATH_BYTES],
+    program_bytes: usize,
+}
+
+/// The profiles of all threads, in the order in which they came.
+static PROFILES: [AtomicPtr<Profile>; MAX_THREADS] =
+    [const { AtomicPtr::new(os::null()) }; MAX_THREADS];
+
+/// Threads that came, with and without a profile.
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+/// What lies in front of a profile's words. All zero bits in a forked child, and at first.
+#[repr(C)]
+struct Profile {
+    /// The thread is writing: it holds the only reference to the words.
+    is_busy: AtomicU32,
+}
+
+/// Where the words of a profile are, in bytes from its start.
+const WORDS_AT: usize = 64;
+
+/// From now on threads get profiles; says whether there can be such profiles. The program's one
+/// thread calls.
+pub fn start(shape: Shape, seed: u64) -> bool {
+    let mut program = [0; MAX_PATH_BYTES];
+    let found = os::read_link(c"/proc/self/exe", &mut program).map(<[u8]>::len);
+    WANTED.set(Wanted { shape, seed, program, program_bytes: found.unwrap_or_default() });
+    // What ran before may have been told that there are none.
+    arch::set_path_countdown(1);
+    let profile = WANTED.get().and_then(attach);
+    profile.is_some_and(|profile| {
+        // SAFETY: the profile was made a moment ago.
+        unsafe { begin(words(profile, shape.words), shape, seed) }.is_ok()
+    })
+}
+
+/// A block is executed that is known by this address.
+pub fn note_block(address: usize) {
+    let next = WANTED.get().map_or(NEVER, |wanted| next_block(wanted, address));
+    arch::set_path_countdown(next);
+}
+
+/// How many blocks on the next one has to be noted.
+fn next_block(wanted: &Wanted, address: usize) -> usize {
+    let known = arch::paths_slot() as *mut Profile;
+    let profile = if known.is_null() { attach(wanted) } else { Some(known) };
+    let Some(profile) = profile else { return NEVER };
+    // SAFETY: a profile stays mapped.
+    let is_busy = unsafe { &(*profile).is_busy };
+    if is_busy.load(Ordering::Relaxed) != 0 {
+        return LATER;
+    }
+    is_busy.store(1, Ordering::Relaxed);
+    // Only this thread and its signals' handlers read and write the words while it lives.
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the thread's own profile, which nobody else is writing to.
+    let words = unsafe { words(profile, wanted.shape.words) };
+    let next = match first_skip(words) {
+        Some(_) => block(words, address.wrapping_sub(arch::image_base()) as u32),
+        None => {
+            let seed = wanted.seed ^ u64::from(os::process_id()) << 32 ^ profile as u64;
+            let _ = begin(words, wanted.shape, seed);
+            first_skip(words).unwrap_or(1)
+        }
+    };
+    compiler_fence(Ordering::SeqCst);
+    is_busy.store(0, Ordering::Relaxed);
+    next as usize
+}
+
+/// Gives the calling thread a profile, if there is memory for it.
+#[cold]
+fn attach(wanted: &Wanted) -> Option<*mut Profile> {
+    let number = THREADS.fetch_add(1, Ordering::Relaxed) as usize;
+    let place = PROFILES.get(number)?;
+    let bytes = WORDS_AT + wanted.shape.words * size_of::<u32>();
+    let profile = os::map_wiped_on_fork(bytes).ok()?.cast();
+    // Release: who finds it finds it zeroed.
+    place.store(profile, Ordering::Release);
+    arch::set_paths_slot(profile as usize);
+    Some(profile)
+}
+
+/// The words of a profile.
+///
+/// # Safety
+/// There are so many, and nobody else writes there.
+unsafe fn words<'a>(profile: *mut Profile, count: usize) -> &'a mut [u32] {
+    // SAFETY: the caller's promise; WORDS_AT is a multiple of the alignment.
+    unsafe { core::slice::from_raw_parts_mut(profile.byte_add(WORDS_AT).cast(), count) }
+}
+
+/// Writes the profiles of all threads to a file. Threads that still run may be in the middle of one
+/// of theirs, which readers notice or which says a little less.
+///
+/// # Errors
+/// The file takes no more.
+pub fn write(path: &CStr, process: u32) -> Result<(), Errno> {
+    let Some(wanted) = WANTED.get() else { return Ok(()) };
+    let program = wanted.program.get(..wanted.program_bytes).unwrap_or_default();
+    let threads = THREADS.load(Ordering::Relaxed);
+    let mut header = FileHeader {
+        process,
+        words: wanted.shape.words as u32,
+        unprofiled: threads,
+        path_bytes: program.len() as u32,
+        ..FileHeader::default()
+    };
+    for profile in profiles() {
+        // SAFETY: a profile stays mapped.
+        header.abandoned += unsafe { (*profile).is_busy.load(Ordering::Relaxed) };
+        header.profiles += 1;
+    }
+    header.unprofiled -= header.profiles;
+    let file = File::open(path, os::OPEN_APPEND)?;
+    file.write(bytes_of(&header.words()))?;
+    file.write(program)?;
+    file.write(&[0; 3][..program.len().next_multiple_of(4) - program.len()])?;
+    for profile in profiles() {
+        let bytes = wanted.shape.words * size_of::<u32>();
+        // SAFETY: a profile stays mapped. Its thread may write to it meanwhile; but nothing here
+        // depends on the bytes, which go to the kernel.
+        let bytes =
+            unsafe { core::slice::from_raw_parts(profile.byte_add(WORDS_AT).cast(), bytes) };
+        file.write(bytes)?;
+    }
+    Ok(())
+}
+
+fn profiles() -> impl Iterator<Item = *mut Profile> {
+    // Acquire: pairs with the release in `attach`.
+    let all = PROFILES.iter().map(|place| place.load(Ordering::Acquire));
+    all.filter(|profile| !profile.is_null())
+}
+
+/// Words as they lie in memory.
+fn bytes_of(words: &[u32]) -> &[u8] {
+    // SAFETY: any word is four bytes.
+    unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
