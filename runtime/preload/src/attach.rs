@@ -3,14 +3,15 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{
-    AtomicI64, AtomicPtr,
+    AtomicI64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 use libc::{MAP_FAILED, MAP_SHARED, O_CLOEXEC, O_RDWR, PROT_READ, PROT_WRITE};
-use szc_abi::causal::{MAX_PROCESSES, MEMORY_MAGIC, Memory, Process};
+use szc_abi::causal::{MAX_PROCESSES, MEMORY_MAGIC, Memory};
 
 use crate::delay::{memory, pay, set_memory};
+use crate::process::{process, set_process};
 use crate::system::{now_ns, process_id, sleep_until};
 use crate::task_clock;
 use crate::thread::{Thread, current};
@@ -20,15 +21,8 @@ use crate::trap;
 const DESCRIBED_WITHIN_NS: u64 = 10_000_000_000;
 const LOOK_NS: u64 = 200_000;
 
-static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 /// The key whose destructor runs when a thread ends, -1 if there is none.
 static KEY: AtomicI64 = AtomicI64::new(-1);
-
-/// This process's entry, once it has joined.
-pub fn process() -> Option<&'static Process> {
-    // SAFETY: what was set is in memory that is mapped for good. Pairs with `join`.
-    unsafe { PROCESS.load(Acquire).as_ref() }
-}
 
 /// Before the program's first instruction.
 pub extern "C" fn begin() {
@@ -107,7 +101,7 @@ fn join(memory: &'static Memory, space: u64) -> bool {
     }
     // szc acquires it before it reads the rest.
     own.pid.store(process_id(), Release);
-    PROCESS.store(core::ptr::from_ref(own).cast_mut(), Release);
+    set_process(own);
     true
 }
 

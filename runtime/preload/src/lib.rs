@@ -14,6 +14,7 @@ mod caller;
 mod delay;
 mod exports;
 mod next;
+mod process;
 mod sample;
 mod system;
 mod task_clock;

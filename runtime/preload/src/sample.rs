@@ -5,9 +5,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use szc_abi::causal::{Memory, RING_SAMPLES};
 
-use crate::attach::process;
 use crate::caller;
 use crate::delay::{advance, memory, pay};
+use crate::process::process;
 use crate::system::now_ns;
 use crate::task_clock;
 use crate::thread::current;

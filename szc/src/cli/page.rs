@@ -45,7 +45,7 @@ pub(super) const OPTIONS: [Entry; 9] = [
     ("-Rstack=per-call", "another pad at each call, also where code moves"),
     ("-Rstack=per-function", "the same by the scheme of the STABILIZER paper"),
     ("-Rheap", "blocks of the heap lie in random places"),
-    ("-Rpaths", "code moves, and tells of its blocks, for szc paths"),
+    ("-Rpaths", "tells of its blocks, for szc paths"),
     ("-Rall", "code, stack and heap (the default)"),
     ("-Rnone", "an ordinary build; cancels options before it"),
     ("-Rlink", "objects are linked in a random order"),

@@ -12,6 +12,7 @@ mod code;
 mod experiments;
 mod memory;
 mod options;
+mod plan;
 mod record;
 mod run;
 mod samples;

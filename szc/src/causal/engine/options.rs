@@ -54,7 +54,8 @@ pub(crate) struct RecordOptions {
     speedups: String,
 
     /// How often the program is run [default: 1, with --end-to-end 20]
-    #[arg(short = 'n', long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "RUNS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
     /// Shortest time of an experiment; it doubles while there are fewer than 5 visits

@@ -1,7 +1,6 @@
 //! `szc causal -- CMD`: runs the program as often as asked, and writes a causal profile.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -11,6 +10,7 @@ use szc_sampler::clock::now;
 
 use super::experiments::Experiments;
 use super::options::RecordOptions;
+use super::plan::Plan;
 use super::run::{Outcome, Run};
 use super::spaces::Spaces;
 use crate::causal::file::{Header, VERSION, Writer};
@@ -21,20 +21,6 @@ use crate::measure::stop::stop_on_signals;
 
 /// Time between samples of a thread.
 const PERIOD_NS: u64 = 1_000_000;
-
-/// What all runs have in common.
-pub struct Plan {
-    /// What is asked for, as the profile says it.
-    pub header: Header,
-    /// The library that is preloaded.
-    pub library: PathBuf,
-    /// Progress points that the program has not.
-    pub progress: Vec<String>,
-    /// What is sped up, if that was asked for.
-    pub fixed: Option<String>,
-    /// Whether a run is an experiment.
-    pub end_to_end: bool,
-}
 
 /// Carries it out. The exit code is one of [`crate::lab::exit`].
 ///

@@ -20,7 +20,7 @@ use szc_sampler::clock::now;
 use super::breakpoints::Breakpoints;
 use super::experiments::Experiments;
 use super::memory::{Shared, set};
-use super::record::Plan;
+use super::plan::Plan;
 use super::samples::Samples;
 use super::spaces::{Found, Spaces};
 use super::trial::{Trial, has_queues};
