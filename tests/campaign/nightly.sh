@@ -27,7 +27,7 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
-    verdicts perturb
+    verdicts luck perturb causal
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -64,6 +64,7 @@ step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
+step_causal() { "$CAMPAIGN/causal.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
 step_paths() { "$CAMPAIGN/paths.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }

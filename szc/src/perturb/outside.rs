@@ -88,7 +88,14 @@ impl Reader {
                 Outside::Faults => field(10),
                 Outside::MajorFaults => field(12),
                 Outside::Threads => field(20),
-                Outside::Rss => number_of(text(&self.statm)?.split_whitespace().nth(1)),
+                Outside::Rss => {
+                    let pages = number_of(text(&self.statm)?.split_whitespace().nth(1));
+                    if pages <= 0.0 {
+                        // It is ending: its memory goes before its state says so.
+                        return Ok(None);
+                    }
+                    pages
+                }
                 Outside::Read => of_io("rchar:"),
                 Outside::Written => of_io("wchar:"),
                 Outside::ReadCalls => of_io("syscr:"),
