@@ -168,10 +168,8 @@ impl Clock {
             report(event);
         }
         if let Some(last) = last {
-            let next = match self.batch {
-                1 => self.periods.rest(now().saturating_sub(last)),
-                _ => self.periods.following(),
-            };
+            // From the last sample on: when the reader comes depends on what the program does.
+            let next = self.periods.rest(now().saturating_sub(last));
             self.start_next(next)?;
         }
         Ok(())
