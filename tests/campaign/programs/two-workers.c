@@ -1,6 +1,6 @@
-/* Two threads that compute, the second one for a third of the first one's time: what the whole takes
- * is what the first one takes. Arguments: rounds of the first one in thousands, and by how many
- * percent these are fewer than they would be. */
+/* Two threads that compute, the second one for a third of the time of the first one, which the
+ * whole takes, too. Arguments: rounds of the first one in thousands, and by how many percent these
+ * are fewer. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
