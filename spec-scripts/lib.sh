@@ -57,6 +57,20 @@ median_interval() { figures interval; }
 # many.
 enough_for_interval() { (($2 >= 6)) || die "$1 $2: an interval with 95 % needs 6 or more"; }
 
+# pairs_of DEFAULT ARGUMENT...: the only option of some scripts, --pairs N, as the variable `pairs`.
+pairs_of() {
+    pairs=$1
+    shift
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+        --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
+        *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+        esac
+        shift 2
+    done
+    enough_for_interval --pairs "$pairs"
+}
+
 # is_at_most NUMBER LIMIT: whether it is; either may have decimal places.
 is_at_most() { awk -v number="$1" -v limit="$2" 'BEGIN { exit number > limit }'; }
 

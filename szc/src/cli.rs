@@ -63,7 +63,7 @@ impl CliCommand {
 }
 
 /// In the order of the page.
-static SUBCOMMANDS: [CliCommand; 23] = [
+static SUBCOMMANDS: &[CliCommand] = &[
     CliCommand::of::<lab::run::Options>(
         Measure,
         "-- 'A'",
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn the_page_lists_every_command_once_below_its_purpose() {
         let page = own_page();
-        for entry in &SUBCOMMANDS {
+        for entry in SUBCOMMANDS {
             let line = format!("\n  szc {} {}", entry.name, entry.usage.0);
             assert_eq!(page.matches(line.trim_end()).count(), 1, "{line}: {page}");
         }
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn the_option_tables_are_consistent() {
-        for entry in &SUBCOMMANDS {
+        for entry in SUBCOMMANDS {
             (entry.describe)().debug_assert();
         }
     }

@@ -12,15 +12,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-pairs=20
-while [[ $# -gt 0 ]]; do
-    case $1 in
-    --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
-    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
-    esac
-    shift 2
-done
-enough_for_interval --pairs "$pairs"
+pairs_of 20 "$@"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/causal

@@ -10,13 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 LIMIT_NS=5000
-pairs=15
-case ${1:-} in
-'') ;;
---pairs) positive "$1" "${2:-}" && pairs=$2 ;;
-*) die "unknown argument '$1'; usage: relocation-cost.sh [--pairs N]" ;;
-esac
-enough_for_interval --pairs "$pairs"
+pairs_of 15 "$@"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/relocation-cost

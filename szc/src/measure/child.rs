@@ -29,7 +29,9 @@ use std::time::{Duration, Instant};
 
 use nix::libc;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};
 
@@ -338,6 +340,13 @@ fn poll_readable(descriptors: [i32; 3], patience: Duration) -> io::Result<[bool;
         };
     }
     Ok(entries.map(|entry| entry.revents != 0))
+}
+
+/// CPU time of all children that were waited for, and of theirs.
+pub(crate) fn cpu_ns_of_children() -> Option<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let time = usage.user_time() + usage.system_time();
+    u64::try_from(time.num_microseconds() * 1000).ok()
 }
 
 fn reap(pid: i32) -> io::Result<(ExitStatus, Usage)> {

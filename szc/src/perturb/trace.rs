@@ -10,9 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::time::TimeValLike as _;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use szc_sampler::spawn::Held;
@@ -21,6 +19,7 @@ use super::image;
 use super::metric::Outside;
 use super::outside::Reader;
 use super::probe::{Attached, Probe, preload};
+use crate::measure::child::cpu_ns_of_children;
 use crate::measure::stop::Stop;
 
 /// How often the program is looked for that a tool starts.
@@ -105,7 +104,7 @@ pub(super) fn run(plan: &Plan<'_>, stop: &Stop) -> Result<Outcome> {
     if let Some(libraries) = preload(plan.probes.iter().filter_map(|probe| probe.preloads())) {
         command.env("LD_PRELOAD", libraries);
     }
-    let cpu_before = cpu_ns_of_children();
+    let cpu_before = cpu_ns_of_children().unwrap_or(0);
     let held = Held::start(&mut command).with_context(|| format!("cannot run {program}"))?;
     let process = Pid::from_raw(held.pid().cast_signed());
     let mut reaped = None;
@@ -123,7 +122,7 @@ pub(super) fn run(plan: &Plan<'_>, stop: &Stop) -> Result<Outcome> {
         (Some(traced), Some(status)) if status.success() => traced,
         (_, status) => return failed(status, &mut complaints).map(Outcome::Failed),
     };
-    traced.cpu_ns = cpu_ns_of_children().saturating_sub(cpu_before);
+    traced.cpu_ns = cpu_ns_of_children().unwrap_or(0).saturating_sub(cpu_before);
     Ok(Outcome::Traced(traced))
 }
 
@@ -320,12 +319,6 @@ fn descendant_that_executes(pid: u32, executable: &Path) -> Option<u32> {
         left.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
     None
-}
-
-fn cpu_ns_of_children() -> u64 {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return 0 };
-    let time = usage.user_time() + usage.system_time();
-    u64::try_from(time.num_microseconds() * 1000).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -12,9 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use jiff::Timestamp;
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::time::TimeValLike as _;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use szc_sampler::clock::{Coverage, now};
@@ -27,6 +25,7 @@ use self::recording::Recording;
 use super::file::{Clocks, End, Header, Line, VERSION};
 use crate::lab::exit::{EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_VERDICT};
 use crate::lab::failure::Failure;
+use crate::measure::child::cpu_ns_of_children;
 use crate::measure::stop::{Stop, stop_on_signals};
 
 /// The longest wait for clocks: then a look whether the program has ended.
@@ -185,12 +184,6 @@ fn ended(process: Pid) -> Result<Option<Ending>> {
 
 fn gone(process: Pid) -> Option<Ending> {
     (kill(process, None) == Err(nix::errno::Errno::ESRCH)).then_some(Ending::Gone)
-}
-
-fn cpu_ns_of_children() -> Option<u64> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-    let time = usage.user_time() + usage.system_time();
-    u64::try_from(time.num_microseconds() * 1000).ok()
 }
 
 fn finish(recording: &Recording, output: &Path, ending: Ending) -> Result<u8, Failure> {
