@@ -1,45 +1,94 @@
 #!/usr/bin/env bash
-# Does szc causal predict what a faster function would bring? Against the truth: a function of one
-# thread is virtually sped up, by turns with runs in which it really does so much less.
+# Is what szc causal says true? Each check compares it with what programs measure of themselves, or
+# with what really happens.
 #
-#   tests/campaign/causal.sh [--pairs N]
+#   tests/campaign/causal.sh [--only "CHECK..."] [--pairs N]
 #
-# Without options 20 pairs of runs for each speedup (6 or more). About two minutes.
+#   steps     the share of samples of a program in step with the clock of the samples
+#   real      a function is virtually sped up, by turns with runs in which it really does so much
+#             less: predicted over real time
 #
-# Exit code 1 if the time predicted over the time that it really takes is off by more than 1 point
-# in all of an interval, for any of the speedups.
+# Without options all checks; 20 pairs of runs for each speedup (6 or more). About three minutes.
+#
+# Exit code 1 if the share is off by more than 3 points, or if the time predicted over the time that
+# it really takes is off by more than 1 point in all of an interval, for any of the speedups.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-pairs_of 20 "$@"
+CHECKS=(steps real)
+only="${CHECKS[*]}"
+pairs=20
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    --only) only=${2:?--only needs checks} ;;
+    --pairs) positive "$1" "${2:-}" && pairs=$2 ;;
+    *) die "unknown argument '$1'; the options are described at the top of this script" ;;
+    esac
+    shift 2
+done
+for check in $only; do
+    [[ " ${CHECKS[*]} " == *" $check "* ]] || die "no check '$check'; there are: ${CHECKS[*]}"
+done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/causal
 mkdir -p "$out"
 cd "$out"
-gcc -O2 -g -pthread "$PROJECT/tests/campaign/programs/two-workers.c" -o two-workers
 failed=0
+
+# build PROGRAM...
+build() {
+    local program
+    for program in "$@"; do
+        gcc -O2 -g -pthread "$PROJECT/tests/campaign/programs/$program.c" -o "$program"
+    done
+}
+
+# experiments FILTER: of causal.jsonl.
+experiments() { jq -r "select(.type == \"experiment\") | $1" causal.jsonl; }
+
+# distance A B
+distance() { awk -v a="$1" -v b="$2" 'BEGIN { print a > b ? a - b : b - a }'; }
+
+check_steps() {
+    local truth found
+    build lockstep
+    truth=$("$SZC" causal -F --fixed-speedup 0 -o causal.jsonl -- ./lockstep 6000 1000 cpu \
+        2>/dev/null)
+    found=$(jq -r 'select(.type == "run") | .samples |
+        map({ (.location.function): .count }) | add | 100 * .early / (.early + .late)' causal.jsonl)
+    printf 'in step: %.2f %% of the samples, %.2f %% of the time; limit 3 points\n' \
+        "$found" "$truth"
+    is_at_most "$(distance "$found" "$truth")" 3 || failed=1
+}
 
 # effective PERCENT FEWER: nanoseconds of a run less the delays in it.
 effective() {
     "$SZC" causal --end-to-end -F --fixed-line work_longer --fixed-speedup "$1" -n 1 \
         -o causal.jsonl -- ./two-workers 200000 "$2" >/dev/null 2>&1
-    jq -r 'select(.type == "experiment") | .duration_ns - .delay_ns' causal.jsonl
+    experiments '.duration_ns - .delay_ns'
 }
 
-for percent in 10 20 30 40 50; do
-    ratios=''
-    for ((pair = 1; pair <= pairs; pair++)); do
-        virtual=$(effective "$percent" 0)
-        real=$(effective 0 "$percent")
-        ratios+=$(awk -v a="$virtual" -v b="$real" 'BEGIN { print a / b }')$'\n'
+check_real() {
+    local percent pair ratios virtual real ends
+    enough_for_interval --pairs "$pairs"
+    build two-workers
+    for percent in 10 20 30 40 50; do
+        ratios=''
+        for ((pair = 1; pair <= pairs; pair++)); do
+            virtual=$(effective "$percent" 0)
+            real=$(effective 0 "$percent")
+            ratios+=$(awk -v a="$virtual" -v b="$real" 'BEGIN { print a / b }')$'\n'
+        done
+        read -ra ends < <(printf %s "$ratios" | median_interval)
+        printf 'sped up by %d %%: predicted over real %.4f, 95 %%: %.4f to %.4f, %d pairs\n' \
+            "$percent" "$(printf %s "$ratios" | median)" "${ends[@]}" "$pairs"
+        if ! is_at_most "${ends[0]}" 1.01 || ! is_at_most 0.99 "${ends[1]}"; then
+            failed=1
+        fi
     done
-    read -ra ends < <(printf %s "$ratios" | median_interval)
-    printf 'sped up by %d %%: predicted over real %.4f, 95 %%: %.4f to %.4f, %d pairs\n' \
-        "$percent" "$(printf %s "$ratios" | median)" "${ends[@]}" "$pairs"
-    if ! is_at_most "${ends[0]}" 1.01 || ! is_at_most 0.99 "${ends[1]}"; then
-        failed=1
-    fi
-done
-exit "$failed"
+}
+
+for check in $only; do "check_$check"; done
+[[ $failed == 0 ]]

@@ -20,6 +20,10 @@ pub const SIGNAL_DATA: u64 = 0x7a63_a11d_c0de_0001;
 const PAGE_BYTES: usize = 4096;
 /// The kernel lets no interval be shorter.
 const MIN_INTERVAL_NS: u64 = 10_000;
+/// By how many percent of the mean an interval may be longer or shorter.
+const JITTER: u64 = 30;
+/// How often a clock is given another interval at most: each time takes some system calls.
+const BATCH_NS: u64 = 4_000_000;
 
 /// `struct perf_event_attr` to its version 7.
 #[repr(C)]
@@ -62,21 +66,37 @@ const ANY: usize = usize::MAX;
 /// `PERF_EVENT_IOC_ENABLE`.
 const ENABLE: usize = 0x2400;
 
-/// Starts the clock of the calling thread, whose first interval is of any length up to that of
-/// others: however short threads are, each has its share of samples.
+/// Starts the clock of the calling thread, whose first interval is of any length up to the mean:
+/// however short threads are, each has its share of samples.
 pub fn start(memory: &Memory, thread: &Thread) {
+    let seed = memory.seed.load(Relaxed) ^ now_ns() ^ u64::from(thread_id()) << 32;
+    thread.random.store(seed, Relaxed);
     let period = memory.period_ns.load(Relaxed);
-    let random = mix(memory.seed.load(Relaxed) ^ now_ns() ^ u64::from(thread_id()) << 32);
-    let first = MIN_INTERVAL_NS + random % period.saturating_sub(MIN_INTERVAL_NS).max(1);
-    thread.is_first_interval.store(true, Relaxed);
+    let first = MIN_INTERVAL_NS + below(thread, period.saturating_sub(MIN_INTERVAL_NS));
+    thread.samples_left.store(1, Relaxed);
     open(memory, thread, first);
 }
 
-/// The thread's first interval has ended.
-pub fn go_on(memory: &Memory, thread: &Thread) {
-    thread.is_first_interval.store(false, Relaxed);
+/// The thread was sampled at `time_ns`. Its clock gets another interval now and then, drawn at
+/// random, so that no program is in step with it; that interval begins at the sample.
+pub fn go_on(memory: &Memory, thread: &Thread, time_ns: u64) {
+    let left = thread.samples_left.load(Relaxed).saturating_sub(1);
+    thread.samples_left.store(left, Relaxed);
+    // A last signal may come behind the end of the clock.
+    if left > 0 || thread.clock.load(Relaxed) == 0 {
+        return;
+    }
+    let period = memory.period_ns.load(Relaxed);
+    thread.samples_left.store(in_a_batch(period), Relaxed);
+    let interval = period - period * JITTER / 100 + below(thread, period * 2 * JITTER / 100);
     stop(thread);
-    open(memory, thread, memory.period_ns.load(Relaxed));
+    let late = now_ns().saturating_sub(time_ns);
+    open(memory, thread, interval.saturating_sub(late).max(period / 4).max(MIN_INTERVAL_NS));
+}
+
+/// Samples whose intervals are equal.
+fn in_a_batch(period_ns: u64) -> u32 {
+    BATCH_NS.div_ceil(period_ns.max(MIN_INTERVAL_NS)) as u32
 }
 
 /// Stops the clock of the calling thread.
@@ -122,10 +142,34 @@ fn open(memory: &Memory, thread: &Thread, period_ns: u64) {
     unsafe { call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0]) };
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+/// A number at random below a limit, by SplitMix64 (Steele, Lea and Flood, 2014).
+fn below(thread: &Thread, limit: u64) -> u64 {
+    let state = thread.random.load(Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    thread.random.store(state, Relaxed);
+    let value = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
+    let value = value ^ value >> 31;
+    ((u128::from(value) * u128::from(limit)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thread::current;
+
+    #[test]
+    fn numbers_are_spread_evenly_below_their_limit() {
+        let mut counts = [0_u32; 6];
+        for _ in 0..60_000 {
+            counts[below(current(), 6) as usize] += 1;
+        }
+        // 5 degrees of freedom: 25.74 is the 0.9999 quantile.
+        let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi < 25.74, "chi-square {chi}");
+    }
+
+    #[test]
+    fn intervals_are_equal_for_four_milliseconds_at_most() {
+        assert_eq!([10_000_000, 4_000_000, 1_000_000, 100_000].map(in_a_batch), [1, 1, 4, 40]);
+    }
 }

@@ -4,7 +4,7 @@
 //! initial-exec model): handlers of signals use it.
 
 use core::arch::{asm, global_asm};
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 /// A thread. Only it uses this, and handlers of signals on it: orders among threads do not matter.
 #[repr(C)]
@@ -19,8 +19,10 @@ pub struct Thread {
     pub pause_end_ns: AtomicU64,
     /// The page that keeps its clock, 0 if there is none.
     pub clock: AtomicUsize,
-    /// Its first interval has not ended, which is of another length.
-    pub is_first_interval: AtomicBool,
+    /// Samples until its clock gets another interval.
+    pub samples_left: AtomicU32,
+    /// What its intervals are drawn by.
+    pub random: AtomicU64,
 }
 
 const BYTES: usize = size_of::<Thread>();
