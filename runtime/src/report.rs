@@ -255,7 +255,7 @@ mod tests {
         let counts = Snapshot { code, reclaim, ..Snapshot::default() };
         assert_eq!(
             line(&facts(), &counts),
-            "{\"abi\":6,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
+            "{\"abi\":7,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
              \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
              \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\

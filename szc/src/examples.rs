@@ -43,6 +43,7 @@ pub fn program(label: &str, name: &str) -> ProgramRecord {
         not_randomized_reason: None,
         randomization: Some(RuntimeLog::default()),
         schedule: None,
+        shared: None,
     }
 }
 

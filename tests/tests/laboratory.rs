@@ -35,6 +35,7 @@ fn twice_the_work_is_slower_and_a_gate_fails_on_it() {
     let output = run(&place, &["compare", "--seed", "1", "--json", "c.json", "--", "./p", "./p 2"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert!(text(&output).contains("B is ") && text(&output).contains("× slower than A"));
+    assert!(text(&output).contains(" functions of B have the same name in A"), "{}", text(&output));
     let file = samples(&place, "c.json");
     assert_eq!(file["results"][0]["verdict"], "slower");
     assert_eq!(file["programs"][0]["randomized"], true);
@@ -43,13 +44,15 @@ fn twice_the_work_is_slower_and_a_gate_fails_on_it() {
     assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p", "./p 2"])), 1);
     assert_eq!(code(&run(&place, &["gate", "-q", "--", "./p 2", "./p"])), 0);
     assert_eq!(code(&run(&place, &["gate", "-q", "c.json"])), 1);
-    // No experiment shows so little, but by chance one in twenty decides in spite of that: all of
-    // six, once in 60 million tests.
+    // No experiment shows so little, but by chance one in twenty decides in spite of that, or would
+    // but for too few layouts: all of six, once in 60 million tests.
     let hopeless =
         ["gate", "-q", "--max-slowdown", "0.0001%", "--budget", "10", "--", "./p", "./p"];
-    let undecided = || Some(run(&place, &hopeless)).filter(|output| code(output) == 3);
-    let output = (0..6).find_map(|_| undecided()).expect("nothing is decided once in six times");
-    assert!(text(&output).contains("would take"), "{}", text(&output));
+    let undecided = || {
+        let output = run(&place, &hopeless);
+        code(&output) == 3 && text(&output).contains("would take")
+    };
+    assert!((0..6).any(|_| undecided()), "nothing is left undecided in six times");
 }
 
 #[test]

@@ -121,6 +121,24 @@ fn a_run_with_one_layout_is_reproducible_to_the_address() {
 }
 
 #[test]
+fn two_versions_of_a_program_have_their_functions_in_the_same_lines() {
+    let (_place, other) = places(&["-O2", "-DMORE"]);
+    let (mut all, mut alike) = (0, 0);
+    for seed in ["1", "2", "3", "4", "5", "6"] {
+        let of = |image: &Path| {
+            layout(&copies(image, &[("SZC_SEED", seed), ("SZC_INTERVAL_MS", "0")], 1).0)
+        };
+        let (one, other) = (of(image()), of(&other));
+        for (key, place) in &one {
+            all += 1;
+            alike += usize::from(other.get(key).is_some_and(|other| (place ^ other) & 0xfff == 0));
+        }
+    }
+    // Of independent layouts, one in 256. Few functions may meet where there is little room.
+    assert!(all >= 24 && 4 * alike >= 3 * all, "{alike} of {all}");
+}
+
+#[test]
 fn the_layout_of_an_epoch_does_not_depend_on_timing() {
     let run = |interval| {
         layout(&copies(image(), &[("SZC_SEED", "99"), ("SZC_INTERVAL_MS", interval)], 60).0)

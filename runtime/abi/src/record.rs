@@ -134,11 +134,16 @@ pub struct Movable {
     pub fde_bytes: u32,
     /// See the constants of this type.
     pub flags: u32,
+    /// A number of the function's canonical name, by which places and pads are drawn: the same in
+    /// all versions of a program, and of no other function of this one.
+    pub name_hash: u64,
 }
 
 impl Movable {
     /// Size of the encoded record.
-    pub const BYTES: usize = 8 * 4;
+    pub const BYTES: usize = Self::NAME_HASH_AT + 8;
+
+    const NAME_HASH_AT: usize = 8 * 4;
 
     /// The function holds the addresses of its own labels in an array that the program can read as
     /// data, so that such an address may outlive the copy that is running.
@@ -236,6 +241,7 @@ impl Movable {
         for (index, word) in words.into_iter().enumerate() {
             out[4 * index..4 * index + 4].copy_from_slice(&word.to_le_bytes());
         }
+        out[Self::NAME_HASH_AT..].copy_from_slice(&self.name_hash.to_le_bytes());
         out
     }
 
@@ -251,6 +257,7 @@ impl Movable {
             unit_next: u32_at(bytes, 20)?,
             fde_bytes: u32_at(bytes, 24)?,
             flags: u32_at(bytes, 28)?,
+            name_hash: u64::from(u32_at(bytes, 36)?) << 32 | u64::from(u32_at(bytes, 32)?),
         })
     }
 
@@ -328,6 +335,7 @@ mod tests {
             flags: 3,
             unit_next: 4,
             fde_bytes: 5,
+            name_hash: 6 << 40 | 7,
             ..Movable::default()
         };
         assert_eq!(Movable::read(&movable.encode()), Some(movable));

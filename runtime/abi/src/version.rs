@@ -4,4 +4,4 @@
 pub const MAGIC: [u8; 8] = *b"SZCTABLE";
 
 /// Version of the table's format. A reader refuses every other one.
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;

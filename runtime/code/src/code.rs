@@ -227,12 +227,12 @@ impl Code {
     /// Number of functions whose frames get pads from the current layout, and the sum of those pads
     /// in bytes.
     pub fn pads(&self) -> (u64, u64) {
-        let (image, drawn) = (self.image(), self.current().drawn);
+        let (image, current) = (self.image(), self.current());
         if image.frames() != Frames::Padded {
             return (0, 0);
         }
         let padded = (0..image.count()).filter(|&index| image.function(index).has_frame());
-        padded.fold((0, 0), |(count, sum), index| (count + 1, sum + u64::from(drawn.pad(index))))
+        padded.fold((0, 0), |(count, sum), index| (count + 1, sum + u64::from(current.pad(index))))
     }
 
     /// Whether it is time to look for copies that can be freed.

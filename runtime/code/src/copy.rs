@@ -108,7 +108,7 @@ pub(crate) fn complete_for_debugger(layout: LayoutRef<'_>) -> u64 {
 fn write_slot(layout: LayoutRef<'_>, function: u32) {
     let (origin, slot) = (layout.origin(function), layout.image.slot(function));
     let start = origin + slot.body as usize;
-    let pad = slot.padded.map(|_| layout.drawn.pad(function));
+    let pad = slot.padded.map(|_| layout.pad(function));
     let sites = pad.and_then(|pad| write_fde(layout, function, (start, pad)));
     write_body(layout, function, (start, pad.zip(sites)), slot.hot_patch_bytes());
     if pad.is_some() {

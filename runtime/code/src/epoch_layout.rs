@@ -25,6 +25,7 @@ pub struct EpochLayout {
     place: AtomicU32,
     count: AtomicU32,
     bytes: AtomicU32,
+    slots_bytes: AtomicU32,
     copied_count: AtomicU32,
     /// Entries that are forwarded, at least since the last epoch began.
     forwarded: AtomicU32,
@@ -55,7 +56,7 @@ impl EpochLayout {
     pub(crate) const ARRAYS_AT: usize = offset_of!(Self, arrays);
 
     /// Makes this the layout of an epoch, of which nothing is copied yet. `draw` gets the order,
-    /// and returns the bytes of the place that it takes.
+    /// and returns the bytes of the place that its slots take, and those that all of it takes.
     ///
     /// # Safety
     /// No thread may be able to reach the place, and only the caller write here.
@@ -63,7 +64,7 @@ impl EpochLayout {
         &self,
         (place, count): (u32, u32),
         (seed, epoch): (u64, u64),
-        draw: impl FnOnce(Draft<'_>) -> u32,
+        draw: impl FnOnce(Draft<'_>) -> (u32, u32),
     ) -> Result<(), Errno> {
         let n = count as usize;
         let mut arrays = self.arrays.load(Ordering::Relaxed);
@@ -89,7 +90,9 @@ impl EpochLayout {
                 offsets: core::slice::from_raw_parts_mut(arrays.add(n), n),
             }
         };
-        self.bytes.store(draw(draft), Ordering::Relaxed);
+        let (slots_bytes, bytes) = draw(draft);
+        self.slots_bytes.store(slots_bytes, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(())
     }
 
@@ -102,6 +105,12 @@ impl EpochLayout {
     /// Bytes of the place that the layout uses.
     pub fn bytes(&self) -> u32 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the place that the function slots and the gaps between them take; 0 if there has
+    /// been no layout.
+    pub fn slots_bytes(&self) -> u32 {
+        self.slots_bytes.load(Ordering::Relaxed)
     }
 
     /// Number of functions.
@@ -166,9 +175,9 @@ impl EpochLayout {
         unsafe { *self.offsets().get_unchecked(function as usize) }
     }
 
-    /// The pad of a function's frame, in bytes, if it gets one.
-    pub fn pad(&self, function: u32) -> u32 {
-        slot::pad(self.pad_seed.load(Ordering::Relaxed), function)
+    /// The pad of the frame of a function of that name, in bytes, if it gets one.
+    pub fn pad(&self, name: u64) -> u32 {
+        slot::pad(self.pad_seed.load(Ordering::Relaxed), name)
     }
 
     /// Number of functions copied.

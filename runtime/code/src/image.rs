@@ -16,6 +16,7 @@ use szc_abi::{Movable, Table, digest};
 use szc_layout::arch::patch::Word;
 use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
+use szc_layout::placement::{Room, Turn};
 use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Held, Order, Patching};
 use szc_sys::arch;
 use szc_sys::os::{Array, Errno};
@@ -53,6 +54,10 @@ pub struct Image {
     /// Not 0 for each function that is pinned although it may move, because a debugger has put
     /// breakpoints into it or into what is copied with it; empty if no debugger may have.
     pinned: Array<u8>,
+    /// Pages that layouts take.
+    room: Room,
+    /// The functions in the order in which they choose where to lie.
+    turns: Array<Turn>,
 }
 
 // SAFETY: the pointers are atomic numbers; all else is written in `new` alone.
@@ -70,8 +75,8 @@ pub struct Parts {
     pub original_text: OriginalText,
     /// What copies are to be like.
     pub shape: CopyShape,
-    /// Most bytes that the slots of a layout take.
-    pub slots_bytes: u32,
+    /// Pages that layouts take.
+    pub room: Room,
     /// What unwinders get at each place.
     pub side_memory: SideMemory,
     /// What stubs enter.
@@ -91,23 +96,28 @@ impl Image {
         let count = table.table().movable_count();
         let pinned = if parts.has_breakpoints { count } else { 0 };
         // SAFETY: numbers, and records of numbers.
-        let (mut functions, mut saved, pinned) = unsafe {
+        let (mut functions, mut saved, pinned, mut turns) = unsafe {
             (
                 Array::<Movable>::zeroed(count)?,
                 Array::<Word>::zeroed(count)?,
                 Array::<u8>::zeroed(pinned)?,
+                Array::<Turn>::zeroed(count)?,
             )
         };
         for (index, function) in functions.iter_mut().enumerate() {
             *function = table.table().movable(index).unwrap_or_default();
         }
         let slot = |index: usize| FunctionSlot::of(&functions[index], shape.frames, shape.patching);
-        let clones = UnpaddedClones::lay_out(parts.slots_bytes, count, slot)?;
+        let clones = UnpaddedClones::lay_out(parts.room.bytes(), count, slot)?;
         let name = |index: usize| table.table().name(functions[index].name_at);
         let held = shape.held.and_then(|held| {
             let found = (0..count).find(|&index| digest(name(index)) == held.name)?;
             Some((found as u32, held.at))
         });
+        for (index, turn) in (0..).zip(turns.iter_mut()) {
+            *turn = Turn::of(index, &functions[index as usize], shape);
+        }
+        turns.sort_unstable_by_key(Turn::key);
         let range = loaded.range();
         for (saved, function) in saved.iter_mut().zip(&*functions) {
             let bytes = SAVED_BYTES.min(function.size as usize);
@@ -129,6 +139,8 @@ impl Image {
             side_memory: parts.side_memory,
             pad_state: arch::pads::state_offset(),
             pinned,
+            room: parts.room,
+            turns,
         };
         image.retarget(count as u32, parts.resolver);
         let in_front = image.fdes_in_front() as *mut u8;
@@ -262,6 +274,11 @@ impl Image {
     /// What copies do to frames.
     pub fn frames(&self) -> Frames {
         self.shape.frames
+    }
+
+    /// Pages that layouts take, and the functions in the order in which they choose.
+    pub(crate) fn choice(&self) -> (Room, &[Turn]) {
+        (self.room, &self.turns)
     }
 
     /// The function that is held at an offset in all its layouts.

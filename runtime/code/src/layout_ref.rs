@@ -57,6 +57,11 @@ impl LayoutRef<'_> {
         self.origin(function) + self.image.slot(function).body as usize
     }
 
+    /// The pad of a function's frame, in bytes, if it gets one.
+    pub fn pad(&self, function: u32) -> u32 {
+        self.drawn.pad(self.image.function(function).name_hash)
+    }
+
     /// Address of the FDE of a function's body in its slot.
     pub fn fde(&self, function: u32) -> usize {
         self.address(self.image.clones().fde_of(function))

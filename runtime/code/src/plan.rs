@@ -7,12 +7,12 @@ use crate::epoch_layout::HAS_CLONE;
 use crate::layout_ref::LayoutRef;
 use crate::patchable_entry::PatchableEntry;
 use crate::space::CodeSpace;
-use szc_layout::rng::{Seeds, Stream};
+use szc_layout::rng::{Seeds, Stream, mix};
 use szc_sys::os::{self, Shared};
 
 /// One function in so many, of those that ran in the last epoch, is not copied ahead but waits for
 /// its first call: a function that is no longer used is found out and costs nothing after a while.
-const WAIT_ONE_IN: u32 = 8;
+const WAIT_ONE_IN: u64 = 8;
 
 /// Everything needed to prepare an epoch while the program runs on.
 pub struct Plan {
@@ -52,12 +52,15 @@ impl Plan {
         // SAFETY: the epoch machine has given the place to this plan alone; the caller's promise.
         let layout = unsafe { draw(&self.space, place, (self.seeds, self.epoch)) }?;
         let current = self.space.layout(self.current).drawn;
-        // Which functions wait must not change where any function lies: a stream of its own.
-        let mut waits = Stream::new(!self.seeds.code, self.epoch);
+        // Which functions wait follows from their names, as where they lie does, but not from the
+        // same numbers.
+        let key = Stream::new(!self.seeds.code, self.epoch).bits();
         let mut bytes = 0;
         for index in 0..self.copied_count {
-            if waits.below(WAIT_ONE_IN) != 0 {
-                bytes += copy_unit(layout, current.copied(index)).bytes;
+            let function = current.copied(index);
+            let name = self.space.image.function(function).name_hash;
+            if !mix(key ^ mix(name)).is_multiple_of(WAIT_ONE_IN) {
+                bytes += copy_unit(layout, function).bytes;
             }
         }
         for (function, is_clone) in self.space.wanted.functions() {

@@ -25,11 +25,11 @@ use core::ffi::CStr;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::patch;
 use szc_layout::epoch::Epochs;
-use szc_layout::order;
+use szc_layout::placement::{Room, Turn, in_steps};
 use szc_layout::rng::Seeds;
-use szc_layout::slot::{CopyShape, FunctionSlot};
+use szc_layout::slot::CopyShape;
 use szc_sys::arch;
-use szc_sys::os::{self, Array, Shared};
+use szc_sys::os::{self, Array, PAGE_BYTES, Shared};
 
 /// An image whose code is to be randomized.
 pub struct Request<'a> {
@@ -64,24 +64,29 @@ pub struct Audience {
     pub is_exported: bool,
 }
 
+/// Places are multiples of one part in so many of their size, so that those of programs that differ
+/// by little begin at the same addresses. What is not used of a place is never touched.
+const PLACE_STEPS: u32 = 8;
+
 /// Where the parts of layouts go.
 struct Sizes {
-    slots_bytes: u32,
+    room: Room,
     place_bytes: usize,
 }
 
 fn sizes(request: &Request<'_>) -> Result<Sizes, Refused> {
     let (table, shape) = (request.table.table(), request.shape);
     let functions = || (0..table.movable_count()).filter_map(|index| table.movable(index));
-    let slot = |function| FunctionSlot::of(&function, shape.frames, shape.patching);
-    let (slots_bytes, clone_bytes) = order::max_bytes(functions().map(slot))
-        .zip(unpadded_clones::bytes(functions(), shape.frames))
-        .ok_or(Refused::Arena(Unavailable::Budget))?;
-    let slots_bytes = slots_bytes + shape.held.map_or(0, |held| held.at.room_bytes());
-    let place_bytes = (slots_bytes.next_multiple_of(PLACEMENT_GRAIN_BYTES) as usize)
+    let (room, clone_bytes) =
+        Room::of(functions().map(|function| Turn::of(0, &function, shape)), shape)
+            .zip(unpadded_clones::bytes(functions(), shape.frames))
+            .ok_or(Refused::Arena(Unavailable::Budget))?;
+    let place_bytes = (room.bytes().next_multiple_of(PLACEMENT_GRAIN_BYTES) as usize)
         + clone_bytes as usize
         + table.movable_count() * patch::STUB_BYTES;
-    Ok(Sizes { slots_bytes, place_bytes })
+    let pages = u32::try_from(place_bytes.div_ceil(PAGE_BYTES))
+        .map_err(|_| Refused::Arena(Unavailable::Budget))?;
+    Ok(Sizes { room, place_bytes: in_steps(pages, PLACE_STEPS) as usize * PAGE_BYTES })
 }
 
 /// Draws the first layout of an image; nothing of it changes yet. `budget` says how much memory
@@ -122,7 +127,7 @@ pub unsafe fn prepare(
         original_text: OriginalText::of(loaded, request.file),
         table: request.table,
         shape: request.shape,
-        slots_bytes: sizes.slots_bytes,
+        room: sizes.room,
         side_memory: request.side_memory,
         resolver: request.resolver,
         has_breakpoints: arena.is_breakable(),

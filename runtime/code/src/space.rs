@@ -41,7 +41,9 @@ impl CodeSpace {
     /// written: all but the room of unpadded clones that nobody has needed.
     pub(crate) fn written(&self, place: u32, mut part: impl FnMut(usize, usize)) {
         let (image, drawn) = (&self.image, self.layouts.at(place));
-        part(0, image.clones().start() as usize);
+        part(0, drawn.slots_bytes() as usize);
+        let behind = image.clones().first() as usize;
+        part(behind, image.clones().start() as usize - behind);
         for function in (0..image.count()).filter(|&function| drawn.has(function, HAS_CLONE)) {
             let start = image.clones().start_of(function) as usize;
             part(start, image.slot(function).clone_bytes() as usize);

@@ -276,7 +276,7 @@ fn what_ends_or_is_refused_leaves_its_addresses_to_others() {
     // Two arenas of this size have no room within reach of an image.
     for _ in 0..5 {
         let code = image.begin(Patching::Bodies, of(1 << 30)).ok().unwrap();
-        assert_eq!(code.arena_bytes() >> 20, 1024);
+        assert!(code.arena_bytes() > 1023 << 20);
         drop(code);
     }
     let refused = image.begin(Patching::Bodies, of(4096)).err();

@@ -14,6 +14,8 @@ const CHECK_BYTES: u32 = FULL_CHECK_BYTES as u32;
 
 /// Where an image's unpadded clones, full checks and FDEs lie, in bytes from the start of a place.
 pub struct UnpaddedClones {
+    /// Of the FDEs, behind the slots.
+    fdes: u32,
     /// Of the full checks, behind the FDEs.
     checks: u32,
     /// Of the clones, behind the full checks.
@@ -55,7 +57,7 @@ impl UnpaddedClones {
         // SAFETY: numbers.
         let mut starts = unsafe { Array::<u32>::zeroed(if has_any { ARRAYS * count } else { 0 }) }?;
         if !has_any {
-            return Ok(Self { checks: fdes, start: fdes, end: fdes, count, starts });
+            return Ok(Self { fdes, checks: fdes, start: fdes, end: fdes, count, starts });
         }
         let mut lay_out = |array: usize, start: u32, bytes: &dyn Fn(FunctionSlot) -> u32| {
             let mut end = start;
@@ -68,7 +70,7 @@ impl UnpaddedClones {
         let checks = lay_out(FDES, fdes, &FunctionSlot::fde_bytes).next_multiple_of(CHECK_BYTES);
         let start = lay_out(CHECKS, checks, &FunctionSlot::full_check_bytes);
         let end = lay_out(CLONES, start, &FunctionSlot::clone_bytes);
-        Ok(Self { checks, start, end, count, starts })
+        Ok(Self { fdes, checks, start, end, count, starts })
     }
 
     /// Whether no function has one.
@@ -84,6 +86,11 @@ impl UnpaddedClones {
     /// Where full checks begin, behind which the clones lie.
     pub(crate) fn checks_start(&self) -> u32 {
         self.checks
+    }
+
+    /// Where the first of all begins, behind the slots.
+    pub fn first(&self) -> u32 {
+        self.fdes
     }
 
     /// Where the clones begin, which FDEs and full checks lie in front of.

@@ -11,7 +11,9 @@
 pub mod arch;
 pub mod body;
 pub mod epoch;
+mod grid;
 pub mod order;
 pub mod pads;
+pub mod placement;
 pub mod rng;
 pub mod slot;

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Order and gaps of functions, by epoch.
+    /// Keys of layouts of functions, by epoch.
     Code = 0,
     /// Contents of pad tables, by epoch.
     Pads = 1,
@@ -73,8 +73,10 @@ impl Stream {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mix(value: u64) -> u64 {
+/// A number for another, as different for neighbours as for any two: the finalizer of SplitMix64
+/// (Steele, Lea and Flood, 2014).
+#[must_use]
+pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

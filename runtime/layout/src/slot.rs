@@ -233,11 +233,11 @@ impl FunctionSlot {
     }
 }
 
-/// The pad of a function's frame in a layout, in bytes.
+/// The pad of the frame of a function of that name in a layout, in bytes.
 #[must_use]
 #[inline(never)]
-pub fn pad(layout_seed: u64, function: u32) -> u32 {
-    PAD_GRAIN_BYTES * Stream::of(Purpose::FramePads, layout_seed, u64::from(function)).below(PADS)
+pub fn pad(layout_seed: u64, name: u64) -> u32 {
+    PAD_GRAIN_BYTES * Stream::of(Purpose::FramePads, layout_seed, name).below(PADS)
 }
 
 /// The seed of the pads of an epoch's layout.
@@ -320,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn pads_are_uniform_and_independent_of_neighbours_in_function_and_epoch() {
+    fn pads_are_uniform_and_independent_of_neighbours_in_name_and_epoch() {
         let mut counts = [0u32; 256];
         let mut pairs = [[0u32; 16]; 16];
         let mut epochs = [[0u32; 16]; 16];
         let trials = 25_600u32;
         for epoch in 0..u64::from(trials) {
             let (now, next) = (pad_seed(3, epoch), pad_seed(3, epoch + 1));
-            let grains = |seed, function| (pad(seed, function) / 16) as usize;
+            let grains = |seed, name| (pad(seed, name) / 16) as usize;
             counts[grains(now, 7)] += 1;
             pairs[grains(now, 7) / 16][grains(now, 8) / 16] += 1;
             epochs[grains(now, 7) / 16][grains(next, 7) / 16] += 1;

@@ -65,6 +65,6 @@ impl Places for PlacesFrom<'_> {
         self.distance(self.layout.stub(function))
     }
     fn pad(&self, function: u32) -> u32 {
-        self.layout.drawn.pad(function)
+        self.layout.pad(function)
     }
 }

@@ -25,6 +25,7 @@ use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
 use crate::measure::instrument::Instrument;
 use crate::measure::machine;
 use crate::measure::program::Program;
+use crate::measure::shared;
 use crate::measure::stop::{Stop, stop_on_signals};
 use crate::samples::design::Design;
 use crate::samples::{
@@ -231,7 +232,10 @@ impl Experiment {
         // Identified before the runs: a file rebuilt meanwhile is not the one that ran.
         let record =
             |program| ProgramRecord { schedule: self.schedule.clone(), ..record_of(program) };
-        let programs = self.programs.iter().map(record).collect();
+        let mut programs: Vec<ProgramRecord> = self.programs.iter().map(record).collect();
+        if self.design.coupled {
+            shared::note(&mut programs);
+        }
         let args = self.command_line.clone();
         SamplesFile {
             created,
@@ -257,6 +261,7 @@ fn record_of(program: &Program) -> ProgramRecord {
         not_randomized_reason: None,
         randomization: None,
         schedule: None,
+        shared: None,
     }
 }
 

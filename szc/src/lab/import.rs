@@ -274,6 +274,7 @@ fn record(benchmark: &str, level: &str, randomized: bool) -> ProgramRecord {
         not_randomized_reason: (!randomized).then(|| reason.to_owned()),
         randomization: None,
         schedule: None,
+        shared: None,
     }
 }
 

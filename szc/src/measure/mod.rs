@@ -2,9 +2,10 @@
 //!
 //! `program` turns a command string into an argument vector, `child` runs it, `lane` runs several
 //! at once, of which `turns` says when that is fair; `randomization` reads what a runtime logged,
-//! and `machine` describes the computer; the records are those of `samples`. Figures beyond what
-//! the kernel accounts come from instruments: `counters` (hardware), `valgrind` (simulation) and
-//! `user_figure` (what the program prints). Nothing here compares anything.
+//! `shared` what two programs have in common, and `machine` describes the computer; the records are
+//! those of `samples`. Figures beyond what the kernel accounts come from instruments: `counters`
+//! (hardware), `valgrind` (simulation) and `user_figure` (what the program prints). Nothing here
+//! compares anything.
 
 pub mod child;
 pub mod counters;
@@ -18,6 +19,7 @@ pub mod places;
 pub mod program;
 pub mod randomization;
 pub mod rsf;
+pub mod shared;
 pub mod stop;
 pub mod turns;
 pub mod user_figure;

@@ -6,7 +6,8 @@ use super::rows;
 use super::sentence::{no_verdict, remarks_on};
 use crate::results::comparison::Judged;
 use crate::samples::{
-    Command, EndedRecord, Metric, ResultRecord, RuleRecord, SamplesFile, SummaryRecord, printable,
+    Command, EndedRecord, Metric, ProgramRecord, ResultRecord, RuleRecord, SamplesFile,
+    SharedRecord, SummaryRecord, printable,
 };
 
 /// The verdict sentences on the deciding metric, one for each program but the references.
@@ -198,6 +199,23 @@ pub fn schedule_lines(file: &SamplesFile) -> Vec<String> {
     }
 }
 
+/// How much of the layouts the programs have in common, a line for each program behind the first.
+#[must_use]
+pub fn shared_lines(file: &SamplesFile) -> Vec<String> {
+    let Some(first) = file.programs.first() else {
+        return Vec::new();
+    };
+    let line = |program: &ProgramRecord| {
+        let SharedRecord { movable, shared } = program.shared?;
+        let (label, first) = (program.title_label(), first.title_label());
+        Some(format!(
+            "{shared} of {movable} functions of {label} have the same name in {first}, and so lie \
+             alike under one seed."
+        ))
+    };
+    file.programs.iter().filter_map(line).collect()
+}
+
 /// All that is said of a comparison; `quiet`: the verdicts alone.
 #[must_use]
 pub fn comparison_report(file: &SamplesFile, quiet: bool) -> String {
@@ -209,7 +227,11 @@ pub fn comparison_report(file: &SamplesFile, quiet: bool) -> String {
             text = table + "\n";
         }
     }
-    let below = if quiet { Vec::new() } else { [remarks(file), schedule_lines(file)].concat() };
+    let below = if quiet {
+        Vec::new()
+    } else {
+        [remarks(file), schedule_lines(file), shared_lines(file)].concat()
+    };
     for line in sentences.into_iter().chain(below) {
         text.push_str(&line);
         text.push('\n');

@@ -32,7 +32,7 @@ pub use self::form::{
     Command, DesignRecord, FORMAT, RuleRecord, SamplesFile, VERSION, VERSION_OF_MACHINES,
 };
 pub use self::metric::Metric;
-pub use self::program::{Executable, OrderRecord, ProgramRecord, printable};
+pub use self::program::{Executable, OrderRecord, ProgramRecord, SharedRecord, printable};
 pub use self::result::{
     DiagnosticsRecord, OutliersRecord, PartRecord, ResultRecord, SlowestRecord, SplitRecord,
     SummaryRecord, VarianceRecord,

@@ -45,6 +45,19 @@ pub struct ProgramRecord {
     /// How its runs were scheduled; none in files from before, whose runs came one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleRecord>,
+    /// What it has in common with the first program, where that makes layouts alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedRecord>,
+}
+
+/// How many functions of a program have the same canonical name in the first program: under the
+/// same seed these lie alike in both, but for what their sizes change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedRecord {
+    /// Movable functions of the program.
+    pub movable: u64,
+    /// Those of them that are movable functions of the first program, too.
+    pub shared: u64,
 }
 
 impl ProgramRecord {

@@ -151,6 +151,7 @@ impl From<ProgramV1> for ProgramRecord {
             not_randomized_reason: old.not_randomized_reason,
             randomization: old.randomization,
             schedule: None,
+            shared: None,
         }
     }
 }

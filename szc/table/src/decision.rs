@@ -20,6 +20,8 @@ pub struct Decision {
 pub struct MovableFunction {
     /// Name as in the symbol table.
     pub name: Vec<u8>,
+    /// The number of its canonical name.
+    pub name_hash: u64,
     /// Offset of the first byte in the image.
     pub start: u32,
     /// Bytes.

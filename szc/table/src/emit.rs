@@ -1,6 +1,7 @@
 //! Turns decisions into the records of a table: for each movable function what its copies must
 //! patch.
 
+use crate::canonical::name_hashes;
 use crate::decision::{CopiedTable, Decision, MovableFunction, PinnedFunction};
 use crate::decode::OperandKind;
 use crate::frame::PreparedFrames;
@@ -54,6 +55,7 @@ impl<'a, 'data> Emitter<'a, 'data> {
     /// Makes the records.
     pub(crate) fn emit(&self, dependencies: &[Dependency], mut frames: PreparedFrames) -> Decision {
         let targets = hot_patch::Targets::of(self.survey, self.tables);
+        let name_hashes = name_hashes(self.image, self.survey);
         let units = units(self.survey.functions.len(), dependencies, &self.indices);
         let mut decision = Decision {
             movable: Vec::new(),
@@ -73,6 +75,7 @@ impl<'a, 'data> Emitter<'a, 'data> {
                 continue;
             }
             let mut movable = self.movable(index, function, units[index]);
+            movable.name_hash = name_hashes[index];
             movable.switches_stacks = switches_stacks;
             movable.leaves_stack = switches_stacks || function.decoded.enters_kernel;
             let alone = Some(movable.unit_next) == self.indices[index];

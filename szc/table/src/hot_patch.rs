@@ -82,6 +82,7 @@ mod tests {
     fn found(bytes: &[u8], fields: &[u32], led_to: &[u64]) -> Option<u32> {
         let function = Function {
             names: vec![b"f"],
+            file: None,
             start: START,
             end: START + bytes.len() as u64,
             section: ".text",

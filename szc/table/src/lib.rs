@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod by_address;
+mod canonical;
 pub mod decide;
 pub mod decision;
 mod decode;

@@ -104,6 +104,9 @@ pub struct Symbol<'data> {
     pub address: u64,
     /// Bytes.
     pub size: u64,
+    /// The file that it is local to, as the nearest file symbol before says; none if it is not
+    /// local.
+    pub file: Option<&'data [u8]>,
     /// `STT_GNU_IFUNC`: the function chooses another function when the image is loaded.
     pub ifunc: bool,
 }
@@ -248,8 +251,13 @@ impl<'data> Image<'data> {
     fn read_symbols(&mut self, file: &ElfFile64<'data, Endianness>) -> Result<()> {
         let endian = file.endian();
         let symbols = file.elf_symbol_table();
+        let mut of_file = &b""[..];
         for symbol in symbols.iter() {
             let kind = symbol.st_type();
+            if kind == elf::STT_FILE {
+                of_file = symbol.name(endian, symbols.strings()).unwrap_or_default();
+                continue;
+            }
             if symbol.is_undefined(endian) {
                 continue;
             }
@@ -257,6 +265,7 @@ impl<'data> Image<'data> {
                 name: symbol.name(endian, symbols.strings()).unwrap_or(b"?"),
                 address: symbol.st_value(endian),
                 size: symbol.st_size(endian),
+                file: symbol.is_local().then_some(of_file),
                 ifunc: kind == elf::STT_GNU_IFUNC,
             };
             if [GO_TEXT, GO_TEXT_END, GO_TABLE].contains(&entry.name) {

@@ -11,6 +11,8 @@ use szc_abi::Reason;
 pub struct Function<'data> {
     /// The names of the function; the table has the first one.
     pub names: Vec<&'data [u8]>,
+    /// The file that all of its names are local to.
+    pub file: Option<&'data [u8]>,
     /// First address.
     pub start: u64,
     /// First address behind it.
@@ -268,6 +270,7 @@ fn collect_functions<'data>(image: &Image<'data>) -> Vec<Function<'data>> {
             Some(last) if last.start == symbol.address => add_alias(last, symbol, end),
             _ => functions.push(Function {
                 names: vec![symbol.name],
+                file: symbol.file,
                 start: symbol.address,
                 end,
                 section: section.name,
@@ -302,5 +305,6 @@ fn add_alias<'data>(function: &mut Function<'data>, symbol: &Symbol<'data>, end:
         function.pinned = Some(Reason::Overlaps);
     }
     function.ifunc |= symbol.ifunc;
+    function.file = function.file.filter(|_| symbol.file.is_some());
     function.names.push(symbol.name);
 }

@@ -25,6 +25,7 @@ pub fn encode(decision: &Decision, link_base: u64) -> Result<Vec<u8>> {
             unit_next: function.unit_next,
             fde_bytes: fde_bytes(function)?,
             flags: flags(function),
+            name_hash: function.name_hash,
         };
         movable.extend_from_slice(&record.encode());
         push_fields(&mut fields, function)?;

@@ -14,6 +14,10 @@ NOINLINE uintptr_t here(void) { return ((uintptr_t *)__builtin_frame_address(0))
         __asm__ volatile("" : "+r"(place));                                                        \
         return place + 0 * (x * factor);                                                           \
     }
+#ifdef MORE
+/* Another version of the program, whose other functions have other indices and addresses. */
+FUNCTION(added_in_front, 9) FUNCTION(added_as_well, 11)
+#endif
 FUNCTION(first, 3) FUNCTION(second, 5) FUNCTION(third, 7)
 
 int main(int count, char **arguments)

@@ -33,8 +33,8 @@ fn within(
     noise: &mut Noise,
 ) -> Outcome {
     let mut machine = Machine::new(shape, noise);
-    experiment(command, tolerance, budget, noise, |noise, program| {
-        let slower = if program == 1 { truth } else { 0.0 };
+    experiment(command, tolerance, budget, noise, |noise, run| {
+        let slower = if run.program == 1 { truth } else { 0.0 };
         slower + 0.01 * machine.run(noise)
     })
 }

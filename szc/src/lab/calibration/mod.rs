@@ -8,6 +8,7 @@ use szc_stats::calibration::noise::Noise;
 use szc_stats::calibration::{Rate, rate_of};
 
 mod alike;
+mod coupled;
 mod simulated;
 mod unlike;
 

@@ -38,7 +38,7 @@ impl Outcome {
 
 struct Simulated<'a> {
     watch: Watch<'a>,
-    log_time: &'a mut dyn FnMut(usize) -> f64,
+    log_time: &'a mut dyn FnMut(&PlannedRun) -> f64,
     samples: Vec<Sample>,
 }
 
@@ -46,7 +46,7 @@ impl Blocks for Simulated<'_> {
     fn make(&mut self, runs: &[PlannedRun]) -> io::Result<Result<(), Ending>> {
         for run in runs {
             // Neither below the clock's grain nor beyond its range.
-            let log_time = (self.log_time)(run.program).clamp(-15.0, 15.0);
+            let log_time = (self.log_time)(run).clamp(-15.0, 15.0);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
             let user_us = (1e9 * log_time.exp()) as u64;
             self.samples.push(Sample {
@@ -66,17 +66,17 @@ impl Blocks for Simulated<'_> {
 }
 
 /// Measures until there is a verdict or `budget` blocks are made. `log_time` is asked for each run,
-/// in the order of time, with the number of its program.
+/// in the order of time. Seeds are coupled, as those of real comparisons.
 pub(super) fn experiment(
     command: Command,
     tolerance: f64,
     budget: u32,
     noise: &mut Noise,
-    mut log_time: impl FnMut(&mut Noise, usize) -> f64,
+    mut log_time: impl FnMut(&mut Noise, &PlannedRun) -> f64,
 ) -> Outcome {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a seed")]
     let seed = (noise.uniform() * 9e15) as u64;
-    let plan = Design::mirrored(2, budget, seed);
+    let plan = Design { coupled: true, ..Design::mirrored(2, budget, seed) };
     let mut design = DesignRecord::new(plan, RuleRecord::Sequential, Metric::Cpu);
     design.tolerance = Some(tolerance);
     let programs = ["A", "B"].map(|label| program(label, label)).to_vec();
@@ -88,7 +88,7 @@ pub(super) fn experiment(
     };
     let mut simulated = Simulated {
         watch: Watch::new(&file, stopping, true, 0, None),
-        log_time: &mut |program| log_time(noise, program),
+        log_time: &mut |run| log_time(noise, run),
         samples: Vec::new(),
     };
     let ending = simulated.carry_out_blocks(&plan, 0).unwrap();

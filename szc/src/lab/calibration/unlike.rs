@@ -48,8 +48,8 @@ fn measured(
     (with, shift): (usize, f64),
     noise: &mut Noise,
 ) -> Outcome {
-    experiment(command, tolerance, BUDGET, noise, |noise, program| {
-        let own = if program == with { layouts.draw(noise) - shift } else { 0.0 };
+    experiment(command, tolerance, BUDGET, noise, |noise, run| {
+        let own = if run.program == with { layouts.draw(noise) - shift } else { 0.0 };
         own + 0.005 * noise.normal()
     })
 }
@@ -87,8 +87,8 @@ fn compare_calls_no_rare_slow_layouts_equivalent() {
 fn twenty_layouts_likely_miss_what_one_in_twenty_is() {
     // Why they are not enough to pass: the interval alone would be below the tolerance.
     rate("gate at 1 %, B rarely slow: interval of 10 blocks is below", 420, |noise| {
-        let outcome = experiment(Command::Gate, 0.01, 10, noise, |noise, program| {
-            let own = if program == 1 { RARE[0].draw(noise) } else { 0.0 };
+        let outcome = experiment(Command::Gate, 0.01, 10, noise, |noise, run| {
+            let own = if run.program == 1 { RARE[0].draw(noise) } else { 0.0 };
             own + 0.005 * noise.normal()
         });
         outcome.interval[1].ln() < one_percent()

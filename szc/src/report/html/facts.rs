@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::element::{table, text};
 use crate::report::number::percent;
-use crate::report::text::schedule_lines;
+use crate::report::text::{schedule_lines, shared_lines};
 use crate::report::view::Experiment;
 use crate::report::view::facts::{command_line, reproduction};
 use crate::samples::runtime_log::Randomize;
@@ -96,6 +96,7 @@ fn design(experiment: &Experiment) -> Vec<Fact> {
     ];
     facts.extend(design.tolerance.map(|share| ("Tolerance", percent(share))));
     facts.extend(schedule_lines(file).into_iter().map(|line| ("Schedule", line)));
+    facts.extend(shared_lines(file).into_iter().map(|line| ("Layouts", line)));
     facts.extend(design.cpu.map(|cpu| ("Pinned to CPU", cpu.to_string())));
     facts.extend(design.timeout_s.map(|seconds| ("Timeout", format!("{seconds} s"))));
     facts

@@ -79,3 +79,18 @@ fn the_summary_of_a_program_has_one_line_for_each_metric() {
     assert!(lines[0].ends_with("outliers   layouts   runs"), "{text}");
     assert!(lines[1].starts_with("CPU time") && lines[1].ends_with("40     40"), "{text}");
 }
+
+#[test]
+fn what_layouts_have_in_common_is_said_of_each_program_behind_the_first() {
+    let mut file = comparison(1000, 900);
+    assert!(shared_lines(&file).is_empty());
+    file.programs[1].shared = Some(SharedRecord { movable: 2021, shared: 2019 });
+    let lines = shared_lines(&file);
+    assert_eq!(lines.len(), 1);
+    assert!(
+        lines[0].starts_with("2019 of 2021 functions of B have the same name in A"),
+        "{lines:?}"
+    );
+    assert!(comparison_report(&file, false).contains(&lines[0]));
+    assert!(!comparison_report(&file, true).contains(&lines[0]));
+}

@@ -32,7 +32,7 @@ fn image<'data>(name: &'static str, data: &'data [u8]) -> Image<'data> {
 }
 
 fn mark(name: &'static [u8], address: u64) -> Symbol<'static> {
-    Symbol { name, address, size: 0, ifunc: false }
+    Symbol { name, address, size: 0, file: None, ifunc: false }
 }
 
 fn pointer(place: u64, target: u64) -> Relocation {
