@@ -22,7 +22,7 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::text::comparison_report;
-use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::{Design, MAX_PROGRAMS};
 use crate::samples::{Command, RuleRecord, SamplesFile};
 
@@ -99,6 +99,7 @@ fn source_of(
     let slowest_layout = options.comparison.slowest_layout;
     Ok(Source::runs(Experiment {
         stopping: Stopping { rule, tolerance, slowest_layout, precision: None, time },
+        row_tolerances: options.comparison.row_tolerances.clone(),
         usual_budget: options.comparison.budget.is_none() && options.fixed.is_none(),
         ..options.common.experiment(Command::Compare, command_line, programs, design)?
     }))
@@ -107,7 +108,7 @@ fn source_of(
 /// The comparison in one file, or between two.
 fn saved_comparison(options: &Options, paths: &[PathBuf]) -> Result<SamplesFile> {
     let question = SavedSamples::new(Command::Compare, &options.common)?
-        .tolerating(options.delta, options.comparison.slowest_layout)
+        .tolerating(options.delta, &options.comparison)
         .across_machines(options.comparison.across_machines);
     let mut file = question.read(paths)?;
     for (label, name) in &options.comparison.names {

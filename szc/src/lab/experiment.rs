@@ -29,7 +29,8 @@ use crate::measure::shared;
 use crate::measure::stop::{Stop, stop_on_signals};
 use crate::samples::design::Design;
 use crate::samples::{
-    Command, DesignRecord, EndedRecord, OrderRecord, ProgramRecord, SamplesFile, ScheduleRecord, io,
+    Command, DesignRecord, EndedRecord, OrderRecord, ProgramRecord, RowTolerance, SamplesFile,
+    ScheduleRecord, io,
 };
 
 /// How runs are measured.
@@ -56,6 +57,8 @@ pub struct Experiment {
     pub measurement: Measurement,
     /// When to stop.
     pub stopping: Stopping,
+    /// What rows of a harness are tolerated, if not what all are.
+    pub row_tolerances: Vec<RowTolerance>,
     /// Whether nobody said how many blocks there are at most.
     pub usual_budget: bool,
     /// Where the samples go.
@@ -87,6 +90,7 @@ impl Experiment {
             design,
             measurement,
             stopping: Stopping::default(),
+            row_tolerances: Vec::new(),
             usual_budget: false,
             json: None,
             quiet: false,
@@ -213,6 +217,7 @@ impl Experiment {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
         let design = DesignRecord {
             tolerance: self.stopping.tolerance,
+            row_tolerances: self.row_tolerances.clone(),
             slowest_layout: self.stopping.slowest_layout,
             precision: self.stopping.precision,
             budget_s: seconds(self.stopping.time),

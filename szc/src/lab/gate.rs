@@ -28,7 +28,7 @@ use crate::lab::subcommand::Subcommand;
 use crate::measure::machine;
 use crate::measure::program::Program;
 use crate::report::text::comparison_report;
-use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::{Design, MAX_BLOCKS};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, Verdict, io};
 
@@ -212,6 +212,7 @@ fn pair(
     let (rule, time) = (RuleRecord::Sequential, budget.time());
     Ok(Experiment {
         stopping: Stopping { rule, tolerance, slowest_layout, precision: None, time },
+        row_tolerances: options.comparison.row_tolerances.clone(),
         usual_budget: options.comparison.budget.is_none(),
         ..options.common.experiment(Command::Gate, command_line, programs, design)?
     })
@@ -219,7 +220,7 @@ fn pair(
 
 fn question(options: &Options) -> Result<SavedSamples> {
     Ok(SavedSamples::new(Command::Gate, &options.common)?
-        .tolerating(options.max_slowdown, options.comparison.slowest_layout)
+        .tolerating(options.max_slowdown, &options.comparison)
         .across_machines(options.comparison.across_machines))
 }
 

@@ -22,7 +22,7 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::machine;
 use crate::measure::rsf::{self, RawResult};
-use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::{
     Arrangement, Design, EnvironmentSize, MAX_PROGRAMS, MAX_RUNS_PER_POSITION,
 };

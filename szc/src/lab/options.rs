@@ -10,14 +10,17 @@ use anyhow::{Context, Result, bail};
 use super::experiment::{Experiment, Measurement};
 use super::metric;
 use super::session::Conditions;
-use crate::lab::values::{Budget, parse_budget, parse_name, parse_slowest_layout, parse_timeout};
+use crate::lab::values::{
+    Budget, parse_budget, parse_name, parse_row_tolerance, parse_slowest_layout, parse_timeout,
+};
 use crate::measure::child::usable_cpus;
+use crate::measure::harness::Filter;
 use crate::measure::instrument::Instrument;
 use crate::measure::program::Program;
 use crate::measure::turns::Turns;
 use crate::measure::user_figure;
 use crate::samples::design::{Bases, Design, EnvironmentSize, MAX_RUNS_PER_POSITION};
-use crate::samples::{Command, Metric};
+use crate::samples::{Command, Metric, RowTolerance};
 
 /// What an interrupted experiment has in its file: options that cannot be given again to go on with
 /// it.
@@ -72,8 +75,9 @@ pub struct CommonOptions {
     #[arg(long, value_name = "FORMAT", value_parser = parse_harness, conflicts_with = "metric")]
     pub harness: Option<String>,
 
-    /// With --harness: only benchmarks whose name matches
-    #[arg(long, value_name = "REGEX", requires = "harness")]
+    /// Of a harness, or of samples of one: only benchmarks whose name matches, or with ! in front
+    /// all others; several conditions with && between them
+    #[arg(long, value_name = "REGEX", value_parser = parse_rows)]
     pub rows: Option<String>,
 
     /// Runs of each program before the first block, not recorded
@@ -171,6 +175,16 @@ pub struct ComparisonOptions {
     #[arg(long, value_name = "N", value_parser = parse_slowest_layout)]
     pub slowest_layout: Option<f64>,
 
+    /// Of a harness: what a difference may be in rows with such names, in which * stands for any
+    /// text and ? for one character; the first that fits a row counts
+    #[arg(
+        long = "row-tolerance",
+        value_name = "NAME=SHARE",
+        value_parser = parse_row_tolerance,
+        action = clap::ArgAction::Append
+    )]
+    pub row_tolerances: Vec<RowTolerance>,
+
     /// Compare samples of different machines as if they were one
     #[arg(long)]
     pub across_machines: bool,
@@ -222,6 +236,9 @@ impl CommonOptions {
         if let Some(harness) = &self.harness {
             let rows = self.rows.as_ref().map_or(String::new(), |rows| format!(":{rows}"));
             return MetricChoice::new(&format!("{}{harness}{rows}", metric::HARNESS_PREFIX));
+        }
+        if let Some(rows) = &self.rows {
+            bail!("--rows {rows} chooses rows of a harness: name it with --harness, as in auto");
         }
         MetricChoice::new(self.metric.as_deref().unwrap_or(USUAL_METRIC))
     }
@@ -307,6 +324,11 @@ impl CommonOptions {
 fn parse_harness(text: &str) -> Result<String, String> {
     let name = if text.contains(':') { "" } else { text };
     metric::check(&format!("{}{name}", metric::HARNESS_PREFIX)).map(|()| text.to_owned())
+}
+
+/// For clap: whether it is a filter of rows.
+fn parse_rows(text: &str) -> Result<String, String> {
+    Filter::new(text).map(|_| text.to_owned())
 }
 
 fn list(numbers: &[usize]) -> String {

@@ -89,6 +89,7 @@ pub(super) fn continued(
     Ok(Experiment {
         schedule: schedule_of(&file),
         stopping,
+        row_tolerances: file.design.row_tolerances.clone(),
         earlier: Some(SamplesFile {
             results: Vec::new(),
             summaries: Vec::new(),

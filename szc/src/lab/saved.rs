@@ -10,13 +10,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::options::{CommonOptions, MetricChoice};
+use super::options::{CommonOptions, ComparisonOptions, MetricChoice};
 use super::resume::metric_of;
+use crate::measure::harness::Filter;
 use crate::measure::user_figure;
 use crate::samples::design::Arrangement;
+use crate::samples::metric::ROW_PREFIX;
 use crate::samples::sample::metrics_of;
 use crate::samples::{
-    Command, EndedRecord, Metric, RuleRecord, Sample, SamplesFile, VERSION_OF_MACHINES, io,
+    Command, EndedRecord, Metric, RowTolerance, RuleRecord, Sample, SamplesFile,
+    VERSION_OF_MACHINES, io,
 };
 
 /// What is asked of saved samples.
@@ -27,8 +30,12 @@ pub struct SavedSamples {
     /// The metric to decide by, instead of the file's own, and the value of --metric if that says
     /// more.
     metric: Option<(Metric, Option<String>)>,
+    /// The rows of a harness that count.
+    rows: Option<String>,
     /// The tolerance, instead of the file's own.
     tolerance: Option<f64>,
+    /// Those of rows, instead of the file's own.
+    row_tolerances: Vec<RowTolerance>,
     /// The slowest layout that is assumed, instead of the file's own.
     slowest_layout: Option<f64>,
     /// Whether files may be of different machines.
@@ -95,18 +102,21 @@ impl SavedSamples {
         Ok(Self {
             command,
             metric: choice.map(|choice| (choice.metric, choice.option)),
+            rows: common.rows.clone(),
             tolerance: None,
+            row_tolerances: Vec::new(),
             slowest_layout: None,
             across_machines: false,
             check_output: !common.no_check_output,
         })
     }
 
-    /// The same with another tolerance and another slowest layout than the file's own, if they are
+    /// The same with other tolerances and another slowest layout than the file's own, if they are
     /// given.
     #[must_use]
-    pub fn tolerating(self, tolerance: Option<f64>, slowest_layout: Option<f64>) -> Self {
-        Self { tolerance, slowest_layout, ..self }
+    pub fn tolerating(self, tolerance: Option<f64>, options: &ComparisonOptions) -> Self {
+        let ComparisonOptions { row_tolerances, slowest_layout, .. } = options.clone();
+        Self { tolerance, row_tolerances, slowest_layout, ..self }
     }
 
     /// The same, also if files are of different machines.
@@ -148,10 +158,17 @@ impl SavedSamples {
         if file.command != Command::Sweep && file.command != self.command {
             // What is tolerated by one question is no answer to the other.
             file.design.tolerance = None;
+            file.design.row_tolerances = Vec::new();
             file.command = self.command;
+        }
+        if let Some(rows) = &self.rows {
+            keep_rows(file, rows)?;
         }
         if let Some(tolerance) = self.tolerance {
             file.design.tolerance = Some(tolerance);
+        }
+        if !self.row_tolerances.is_empty() {
+            file.design.row_tolerances.clone_from(&self.row_tolerances);
         }
         file.design.slowest_layout = self.slowest_layout.or(file.design.slowest_layout);
         if let Some((metric, option)) = &self.metric {
@@ -270,6 +287,19 @@ impl SavedSamples {
         }
         Ok(())
     }
+}
+
+/// Takes all other rows out of the samples.
+fn keep_rows(file: &mut SamplesFile, rows: &str) -> Result<()> {
+    let filter = Filter::new(rows).map_err(anyhow::Error::msg)?;
+    for run in &mut file.runs {
+        run.figures
+            .retain(|name, _| name.strip_prefix(ROW_PREFIX).is_none_or(|row| filter.is_for(row)));
+    }
+    if !file.runs.iter().any(|run| run.figures.keys().any(|name| name.starts_with(ROW_PREFIX))) {
+        bail!("--rows {rows}: the samples have no row with such a name");
+    }
+    Ok(())
 }
 
 fn check_alone(path: &Path, file: &SamplesFile) -> Result<(), String> {

@@ -26,7 +26,7 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::suite::suite_report;
-use crate::results::comparison::USUAL_TOLERANCE;
+use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::SamplesFile;
 use crate::samples::design::{Design, MAX_PROGRAMS};
 use crate::samples::shard::Shard;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::samples::RowTolerance;
 use crate::samples::design::MAX_BLOCKS;
 
 /// When measuring stops in any case.
@@ -72,6 +73,16 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a share up to 100 % such as 1% or 0.01 is needed".to_owned())
 }
 
+/// A tolerance of rows: "parse/*=2%". Names may have `=` in them, shares have none.
+pub(super) fn parse_row_tolerance(text: &str) -> Result<RowTolerance, String> {
+    let needed = || "a pattern of names and a share such as 'parse/*=2%' is needed".to_owned();
+    let (name, share) = text.rsplit_once('=').ok_or_else(needed)?;
+    if name.is_empty() {
+        return Err(needed());
+    }
+    Ok(RowTolerance { name: name.to_owned(), tolerance: parse_share(share)? })
+}
+
 /// How many times slower than the others a layout may be: "1.2".
 pub(super) fn parse_slowest_layout(text: &str) -> Result<f64, String> {
     text.parse()
@@ -116,6 +127,15 @@ mod tests {
         assert_eq!(parse_time("500ms"), Ok(Duration::from_millis(500)));
         for wrong in ["", "9", "2000000", "-5s", "0s", "1e400s", "NaNs", "soon", "5 d", "5x"] {
             assert!(parse_budget(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn tolerances_of_rows_have_a_pattern_and_a_share() {
+        let found = parse_row_tolerance("test[a=1]*=2%").unwrap();
+        assert_eq!(found, RowTolerance { name: "test[a=1]*".to_owned(), tolerance: 0.02 });
+        for wrong in ["", "2%", "=2%", "a=", "a=-1%"] {
+            assert!(parse_row_tolerance(wrong).is_err(), "{wrong:?}");
         }
     }
 

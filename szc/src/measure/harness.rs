@@ -5,6 +5,7 @@
 //! for a file by an option or a variable is in [`Format::arguments`].
 #![forbid(unsafe_code)]
 
+mod filter;
 mod format;
 mod json;
 mod recognise;
@@ -17,8 +18,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regex::Regex;
-
+pub use self::filter::Filter;
 use self::format::FILE;
 pub use self::format::{FORMATS, Format};
 use self::recognise::of_output;
@@ -34,11 +34,11 @@ pub struct Harness {
     /// None: found out from the program, and else from what it prints.
     format: Option<Format>,
     /// The rows that count.
-    filter: Option<Regex>,
+    filter: Filter,
 }
 
 impl Harness {
-    /// Reads a format or "auto", and behind a colon a regular expression for the names of rows.
+    /// Reads a format or "auto", and behind a colon a [`Filter`] for the names of rows.
     ///
     /// # Errors
     /// What is needed instead.
@@ -56,9 +56,7 @@ impl Harness {
                     })?,
             ),
         };
-        let filter = (!filter.is_empty()).then(|| Regex::new(filter)).transpose();
-        let filter = filter.map_err(|error| format!("no regular expression for rows: {error}"))?;
-        Ok(Self { format, filter })
+        Ok(Self { format, filter: Filter::new(filter)? })
     }
 
     /// The rows of a run.
@@ -80,7 +78,7 @@ impl Harness {
     }
 
     fn wanted(&self, row: &Row) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.is_match(&row.name))
+        self.filter.is_for(&row.name)
     }
 }
 

@@ -230,7 +230,7 @@ fn drawn_sentence(file: &SamplesFile, drawn: &DrawnRecord) -> String {
 }
 
 fn single_sentence(file: &SamplesFile, drawn: &DrawnRecord) -> String {
-    let tolerance = file.design.tolerance.unwrap_or(crate::results::comparison::USUAL_TOLERANCE);
+    let tolerance = file.design.tolerance.unwrap_or(crate::results::tolerance::USUAL_TOLERANCE);
     let side = match drawn.wrong_side {
         Some(share) => format!(", and takes the slower for the faster one in {}", rounded(share)),
         None => String::new(),

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use super::number::{decimals_for, many, percent, range};
-use crate::results::comparison::USUAL_TOLERANCE;
 use crate::results::rows::one_sided;
-use crate::samples::{Metric, ResultRecord, SamplesFile, Verdict, printable};
+use crate::results::tolerance::{share_of, unused};
+use crate::samples::{Command, Metric, ResultRecord, SamplesFile, Verdict, printable};
 
 /// Rows that are named one by one; the table has all.
 const MAX_NAMED: usize = 10;
@@ -51,10 +51,20 @@ pub fn verdicts(file: &SamplesFile) -> Vec<String> {
         .map(|kind| format!("{} {}", count(*kind), kind.word()))
         .collect();
     let blocks = results.iter().map(|result| result.n).min().unwrap_or(0);
-    let tolerance = percent(file.design.tolerance.unwrap_or(USUAL_TOLERANCE));
+    let mut shares: Vec<f64> = results.iter().filter_map(|result| result.tolerance).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let tolerance = match shares[..] {
+        [least, .., greatest] => {
+            format!("tolerances {} to {}, each row its own", percent(least), percent(greatest))
+        }
+        [one] => format!("tolerance {}", percent(one)),
+        [] => format!("tolerance {}", percent(share_of(&file.design, &file.design.metric))),
+    };
+    let what = if file.command == Command::Gate { "answers" } else { "differences" };
     let mut sentences = vec![format!(
-        "Of {} rows: {} (tolerance {tolerance}; 5 % for false differences in all rows together, by \
-         Holm; n = {blocks} blocks; one time of each row in a run).",
+        "Of {} rows: {} ({tolerance}; 5 % for false {what} in all rows together, by Holm; \
+         n = {blocks} blocks; one time of each row in a run).",
         results.len(),
         counts.join(", "),
     )];
@@ -84,7 +94,7 @@ pub fn verdicts(file: &SamplesFile) -> Vec<String> {
     sentences
 }
 
-/// Rows that could not be compared, with the programs that have them.
+/// Rows that could not be compared, with the programs that have them; and tolerances of no row.
 #[must_use]
 pub fn left_out(file: &SamplesFile) -> Vec<String> {
     let programs = file.programs.len();
@@ -98,7 +108,19 @@ pub fn left_out(file: &SamplesFile) -> Vec<String> {
             owners.into_iter().map(|owner| file.programs[owner].title()).collect();
         format!("Not compared: {row}, which only {} always has.", owners.join(" and "))
     };
-    found.into_iter().map(line).collect()
+    let compared = file.deciding_results().filter(|result| is_row(result));
+    let names: Vec<&str> = compared.map(|result| result.metric.title()).collect();
+    let unused = unused(&file.design, &names).into_iter().map(|(pattern, fits)| {
+        let pattern = printable(pattern);
+        if fits {
+            format!(
+                "Tolerance without a row: all rows like {pattern:?} have that of an earlier one."
+            )
+        } else {
+            format!("Tolerance without a row: no compared row has a name like {pattern:?}.")
+        }
+    });
+    found.into_iter().map(line).chain(unused).collect()
 }
 
 #[cfg(test)]
@@ -106,6 +128,7 @@ mod tests {
     use crate::examples::rows_file;
     use crate::report::text::comparison_report;
     use crate::results::analyse;
+    use crate::samples::RowTolerance;
 
     #[test]
     fn the_report_counts_verdicts_names_what_differs_and_what_has_one_side() {
@@ -120,6 +143,23 @@ mod tests {
         assert!(report.contains("\nNot compared: BM_New, which only B"), "{report}");
         let row = report.lines().find(|line| line.starts_with("BM_Same ")).expect("a row");
         assert!(row.contains(" ns ") && row.contains("equivalent"), "{row}");
+    }
+
+    #[test]
+    fn unlike_tolerances_stand_beside_their_rows_and_those_without_a_row_are_named() {
+        let mut file = rows_file(&[("BM_Same", 1.0), ("BM_Slow/64", 1.1)], 30);
+        let entry = |name: &str, tolerance| RowTolerance { name: name.to_owned(), tolerance };
+        file.design.row_tolerances =
+            vec![entry("*/64", 0.2), entry("BM_Slow*", 0.3), entry("BM_Fast*", 0.4)];
+        analyse(&mut file);
+        let report = comparison_report(&file, false);
+        assert!(report.contains("1 equivalent (tolerances 1 % to 20 %, each row its"), "{report}");
+        for (start, end) in [("BM_Same ", " 1 %"), ("BM_Slow/64 ", " 20 %"), ("", "tolerance")] {
+            let mut lines = report.lines();
+            assert!(lines.any(|line| line.starts_with(start) && line.ends_with(end)), "{report}");
+        }
+        assert!(report.contains("no compared row has a name like \"BM_Fast*\""), "{report}");
+        assert!(report.contains("all rows like \"BM_Slow*\" have that of"), "{report}");
     }
 
     #[test]

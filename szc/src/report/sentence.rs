@@ -8,8 +8,8 @@ use super::number::{decimals_for, interval_name, percent, range, ratio_with_rang
 use super::price::price;
 use super::remarks::remarks;
 use super::tail;
-use crate::results::comparison::USUAL_TOLERANCE;
 use crate::results::summary::layout_means;
+use crate::results::tolerance::share_of;
 use crate::samples::design::Arrangement;
 use crate::samples::metric::Kind;
 use crate::samples::{
@@ -35,7 +35,7 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
     let evidence = evidence(file, result);
     let interval = result.bounds();
     let ratio = ratio_with_interval(result);
-    let tolerance = file.design.tolerance.unwrap_or(USUAL_TOLERANCE);
+    let tolerance = share_of(&file.design, &result.metric);
     let bound = 1.0 + tolerance;
     let budget = percent(tolerance);
     let mut sentence = match result.verdict {

@@ -6,7 +6,7 @@ use szc_stats::planning::unseen_share;
 
 use super::number::{decimals_for, percent, range};
 use super::price::price;
-use crate::results::comparison::criteria_of;
+use crate::results::tolerance::tolerance_of;
 use crate::samples::{ResultRecord, SamplesFile, SlowestRecord};
 use szc_stats::fixed::Interval;
 
@@ -22,7 +22,7 @@ pub(super) fn lacks_layouts(result: &ResultRecord, tolerance: f64) -> bool {
 
 /// ": 121 of each, in about 61 blocks, would have shown …".
 pub(super) fn layouts_needed(file: &SamplesFile, result: &ResultRecord) -> String {
-    let layouts = criteria_of(file).tolerance.min_layouts();
+    let layouts = tolerance_of(&file.design, &result.metric).min_layouts();
     let price = price(file, result).map_or_else(String::new, |price| format!(", in {price}"));
     format!(
         ": {} of each{price}, would have shown one that is {} times slower and frequent enough to \

@@ -28,6 +28,7 @@ pub fn comparison_table(file: &SamplesFile) -> String {
     if file.results.is_empty() {
         return String::new();
     }
+    let with_tolerance = !file.design.row_tolerances.is_empty();
     if file.programs.len() == 2 {
         let label = |program: usize| file.programs[program].title_label();
         let mut lines = vec![
@@ -39,6 +40,7 @@ pub fn comparison_table(file: &SamplesFile) -> String {
             ]
             .into_iter()
             .chain(["95 % interval", "verdict", "n"].map(str::to_owned))
+            .chain(with_tolerance.then(|| "tolerance".to_owned()))
             .collect(),
         ];
         for result in &file.results {
@@ -46,13 +48,14 @@ pub fn comparison_table(file: &SamplesFile) -> String {
             let title = printable(result.metric.title());
             let mut row = vec![title, reference, program];
             row.extend(judgement(result));
+            row.extend(with_tolerance.then(|| tolerance(result)));
             lines.push(row);
         }
         return align(&lines);
     }
-    let mut lines = vec![
-        ["", "median", "ratio", "interval", "verdict", "n", "p (Holm)"].map(str::to_owned).to_vec(),
-    ];
+    let head = ["", "median", "ratio", "interval", "verdict", "n", "p (Holm)"].map(str::to_owned);
+    let head = head.into_iter().chain(with_tolerance.then(|| "tolerance".to_owned()));
+    let mut lines: Vec<Vec<String>> = vec![head.collect()];
     let title = |result: &ResultRecord, program: usize| {
         if matches!(result.metric, Metric::Row(_)) {
             rows::title(file, &ResultRecord { program, ..result.clone() })
@@ -79,9 +82,15 @@ pub fn comparison_table(file: &SamplesFile) -> String {
             p if p < 0.0001 => "<0.0001".to_owned(),
             p => format!("{p:.4}"),
         });
+        row.extend(with_tolerance.then(|| tolerance(result)));
         lines.push(row);
     }
     align(&lines)
+}
+
+/// The tolerance of a row; nothing for what is none.
+fn tolerance(result: &ResultRecord) -> String {
+    result.tolerance.map(percent).unwrap_or_default()
 }
 
 /// Ratio, interval, verdict and n.

@@ -15,7 +15,7 @@ use szc_stats::sequential::{MIN_BLOCKS, mean_sequence};
 use szc_stats::tail::normal_upper;
 
 pub use self::causes::{GONE, REMAINS};
-use super::comparison::USUAL_TOLERANCE;
+use super::tolerance::USUAL_TOLERANCE;
 use crate::samples::bias::{
     BiasRecord, CausalRecord, DrawnRecord, Factor, FactorRecord, PartRecord, SetupRecord,
 };

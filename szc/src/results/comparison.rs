@@ -4,7 +4,7 @@
 //! an experiment runs, at its end, and when its file is read again, so that the three agree.
 #![forbid(unsafe_code)]
 
-use szc_stats::decision::{Estimate, Tolerance, gate};
+use szc_stats::decision::{Estimate, Tolerance, compare, gate};
 use szc_stats::describe::median;
 use szc_stats::family::{Member, Question, family};
 use szc_stats::fixed::Interval;
@@ -14,12 +14,12 @@ use szc_stats::planning::Rule;
 use super::diagnostics::diagnostics;
 use super::rows::{self, RowQuestion};
 use super::slowest::slowest_ratio;
+use super::tolerance::{row_tolerance, tolerance_of};
 use crate::samples::design::Arrangement;
 use crate::samples::sample::{block_log_ratios, values_of};
-use crate::samples::{Command, Metric, ResultRecord, RuleRecord, Sample, SamplesFile, Verdict};
-
-/// Tolerance where nobody gave one.
-pub const USUAL_TOLERANCE: f64 = 0.01;
+use crate::samples::{
+    Command, DesignRecord, Metric, ResultRecord, RuleRecord, Sample, SamplesFile, Verdict,
+};
 
 /// How a question is decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +28,6 @@ pub struct Criteria {
     pub gate: bool,
     /// When the data are looked at.
     pub rule: Rule,
-    /// Tolerated change.
-    pub tolerance: Tolerance,
     /// Layouts of each program in a block.
     pub layouts_per_block: usize,
 }
@@ -81,23 +79,41 @@ pub fn families(file: &SamplesFile) -> Vec<Vec<(usize, usize)>> {
     families
 }
 
-/// Judges one family by its log ratios, one list for each program. `None` if there are too few
-/// blocks or the numbers are unfit.
+/// Judges one family by its log ratios, one list for each program or row, and by the tolerance of
+/// each. `None` if there are too few blocks or the numbers are unfit.
 #[must_use]
-pub fn judge(criteria: &Criteria, metric: &Metric, lists: &[Vec<f64>]) -> Option<Vec<Judged>> {
-    let slices: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
-    let Criteria { rule, tolerance, layouts_per_block, .. } = *criteria;
-    let members = family(&Question { rule, tolerance, layouts_per_block }, &slices).ok()??;
-    let judged = members.into_iter().map(|member| {
-        let (verdict, blocks_needed) = if criteria.gate {
-            let found = gate(&member.estimate, criteria.tolerance);
+pub fn judge(
+    criteria: &Criteria,
+    metric: &Metric,
+    lists: &[Vec<f64>],
+    tolerances: &[Tolerance],
+) -> Option<Vec<Judged>> {
+    let Criteria { rule, layouts_per_block, gate: is_gate } = *criteria;
+    // What is rejected: of one comparison nothing is shared, and its p is that of "no difference".
+    let null = |tolerance: &Tolerance| match is_gate && lists.len() > 1 {
+        true => tolerance.log_bound(),
+        false => 0.0,
+    };
+    let slices: Vec<(&[f64], f64)> =
+        lists.iter().map(Vec::as_slice).zip(tolerances.iter().map(null)).collect();
+    let members = family(&Question { rule, layouts_per_block }, &slices).ok()??;
+    let judged = members.into_iter().zip(tolerances).map(|(member, tolerance)| {
+        let (verdict, blocks_needed) = if is_gate {
+            let found = gate(&member.estimate, *tolerance);
             (Verdict::of_gate(found), found.blocks_needed())
         } else {
-            (Verdict::of_comparison(metric, member.verdict), member.verdict.blocks_needed())
+            let found = compare(&member.estimate, *tolerance);
+            (Verdict::of_comparison(metric, found), found.blocks_needed())
         };
         Judged { member, verdict, blocks_needed }
     });
     Some(judged.collect())
+}
+
+/// The tolerance of each question.
+#[must_use]
+pub fn tolerances(design: &DesignRecord, questions: &[RowQuestion]) -> Vec<Tolerance> {
+    questions.iter().map(|(_, metric)| tolerance_of(design, metric)).collect()
 }
 
 /// The log ratios of a family; `None` if a value is zero or a program is missing in a block.
@@ -117,16 +133,9 @@ pub fn log_ratios(
 /// How a file's question is decided, for its own metric.
 #[must_use]
 pub fn criteria_of(file: &SamplesFile) -> Criteria {
-    let given = Tolerance::new(file.design.tolerance.unwrap_or(USUAL_TOLERANCE)).ok();
-    let usual = || Tolerance::new(USUAL_TOLERANCE).expect("the usual tolerance is one");
-    let tolerance = given.unwrap_or_else(usual);
-    let slowest = file.design.slowest_layout;
     Criteria {
         gate: file.command == Command::Gate,
         rule: rule_of(file),
-        tolerance: slowest
-            .and_then(|times| tolerance.with_slowest_layout(times).ok())
-            .unwrap_or(tolerance),
         layouts_per_block: match file.design.plan.arrangement {
             // A layout for each run.
             Arrangement::Mirrored => file.runs_per_block() as usize,
@@ -163,7 +172,8 @@ pub fn results(file: &SamplesFile) -> Vec<ResultRecord> {
             let Some((questions, lists)) = questions(file, blocks, &pairs, &metric) else {
                 continue;
             };
-            let Some(judged) = judge(&criteria, &metric, &lists) else {
+            let tolerances = tolerances(&file.design, &questions);
+            let Some(judged) = judge(&criteria, &metric, &lists, &tolerances) else {
                 continue;
             };
             for (((pair, metric), judged), list) in questions.iter().zip(&judged).zip(&lists) {
@@ -228,6 +238,7 @@ fn record(
         unit: metric.unit().to_owned(),
         deciding: false,
         verdict: judged.verdict,
+        tolerance: row_tolerance(&file.design, metric),
         sentence: String::new(),
         method: method(criteria.rule).to_owned(),
         paired: true,

@@ -10,11 +10,12 @@ use szc_stats::groups::{Welch, welch};
 use szc_stats::multiplicity::holm;
 use szc_stats::planning::Rule;
 
-use super::comparison::{Criteria, criteria_of};
+use super::comparison::criteria_of;
 use super::diagnostics::diagnostics;
 use super::rows;
 use super::slowest::slowest_ratio;
 use super::summary::layout_means;
+use super::tolerance::{row_tolerance, tolerance_of};
 use crate::samples::{Metric, ResultRecord, SamplesFile, Verdict};
 
 const WELCH: &str =
@@ -42,7 +43,18 @@ fn row_results(file: &SamplesFile) -> Vec<ResultRecord> {
         .into_iter()
         .filter_map(|(_, row)| result(&row, CONFIDENCE).map(|found| (row, found)))
         .collect();
-    let p: Vec<f64> = first.iter().map(|(_, found)| found.p).collect();
+    let is_gate = criteria_of(file).gate;
+    // What is rejected, as in a family of pairs: no difference, or that of the tolerance.
+    let p_of = |(row, found): &(Metric, ResultRecord)| {
+        if !is_gate || first.len() == 1 {
+            return Some(found.p);
+        }
+        let [one, other] = logarithms(file, row)?;
+        let bound = tolerance_of(&file.design, row).log_bound();
+        let shifted: Vec<f64> = other.iter().map(|value| value - bound).collect();
+        Some(compared(&one, &shifted, CONFIDENCE)?.0.p)
+    };
+    let Some(p) = first.iter().map(p_of).collect::<Option<Vec<f64>>>() else { return Vec::new() };
     let Ok(adjusted) = holm(&p) else { return Vec::new() };
     let shared = first.iter().zip(holm_divisors(&p)).zip(adjusted);
     let judged = shared.filter_map(|(((row, _), divisor), p_adjusted)| {
@@ -53,6 +65,22 @@ fn row_results(file: &SamplesFile) -> Vec<ResultRecord> {
     judged.collect()
 }
 
+/// Logarithms of the layouts of both programs; `None` if one is of zero.
+fn logarithms(file: &SamplesFile, metric: &Metric) -> Option<[Vec<f64>; 2]> {
+    let values = [0, 1].map(|program| layout_means(file, program, metric));
+    let positive = values.iter().flatten().all(|value| *value > 0.0);
+    positive.then(|| values.map(|list| list.iter().map(|value| value.ln()).collect()))
+}
+
+/// The difference of two lists, and the method in words.
+fn compared(one: &[f64], other: &[f64], confidence: f64) -> Option<(Welch, &'static str)> {
+    match welch(one, other, confidence) {
+        Ok(found) => Some((found, WELCH)),
+        Err(DataError::NoSpread) => Some((Welch::certain(mean(other)? - mean(one)?), CERTAIN)),
+        Err(_) => None,
+    }
+}
+
 fn group_result(
     file: &SamplesFile,
     metric: &Metric,
@@ -60,19 +88,12 @@ fn group_result(
     confidence: f64,
 ) -> Option<ResultRecord> {
     let values = [0, 1].map(|program| layout_means(file, program, metric));
-    if values.iter().flatten().any(|value| *value <= 0.0) {
-        return None;
-    }
-    let [one, other] =
-        values.each_ref().map(|list| list.iter().map(|value| value.ln()).collect::<Vec<f64>>());
-    let (found, method) = match welch(&one, &other, confidence) {
-        Ok(found) => (found, WELCH),
-        Err(DataError::NoSpread) => (Welch::certain(mean(&other)? - mean(&one)?), CERTAIN),
-        Err(_) => return None,
-    };
+    let [one, other] = logarithms(file, metric)?;
+    let (found, method) = compared(&one, &other, confidence)?;
     // A pair of layouts, one of each program, differs by this much.
     let spread = standard_deviation(&one)?.hypot(standard_deviation(&other)?);
-    let Criteria { gate: is_gate, tolerance, .. } = criteria_of(file);
+    let is_gate = criteria_of(file).gate;
+    let tolerance = tolerance_of(&file.design, metric);
     let estimate = Estimate {
         rule: Rule::Fixed,
         mean: found.difference,
@@ -97,6 +118,7 @@ fn group_result(
         unit: metric.unit().to_owned(),
         deciding,
         verdict,
+        tolerance: row_tolerance(&file.design, metric),
         sentence: String::new(),
         method: method.to_owned(),
         paired: false,
@@ -124,6 +146,7 @@ mod tests {
     use super::*;
     use crate::examples::rows_file;
     use crate::samples::design::Arrangement;
+    use crate::samples::{Command, RowTolerance};
 
     #[test]
     fn rows_measured_apart_share_one_error_rate() {
@@ -142,6 +165,13 @@ mod tests {
             [("a", Verdict::Equivalent), ("b", Verdict::Slower), ("c", Verdict::Equivalent)];
         assert_eq!(deciding, expected);
         assert!((found[1].confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-12);
+        let mut gate = file.clone();
+        gate.command = Command::Gate;
+        gate.design.row_tolerances = vec![RowTolerance { name: "b".to_owned(), tolerance: 0.2 }];
+        let found_by_gate = group_results(&gate);
+        let passed = found_by_gate.iter().filter(|record| record.verdict == Verdict::Pass);
+        let passed: Vec<_> = passed.map(|record| record.tolerance).collect();
+        assert_eq!(passed, [Some(0.01), Some(0.2), Some(0.01)]);
         assert!(found[0].confidence > 0.95 && found[0].p_adjusted >= found[0].p);
     }
 }

@@ -17,6 +17,7 @@ use super::machine::Machine;
 use super::metric::Metric;
 use super::program::ProgramRecord;
 use super::result::{ResultRecord, SummaryRecord};
+use super::row_tolerance::RowTolerance;
 use super::sample::{Sample, metrics_of};
 use super::shard::Shard;
 use super::suite::{OverMachinesRecord, SuiteRecord};
@@ -263,6 +264,9 @@ pub struct DesignRecord {
     pub rule: RuleRecord,
     /// Tolerated change as a share, 0.01 for 1 %; absent where the command has none.
     pub tolerance: Option<f64>,
+    /// Tolerances of rows of a harness; the first whose pattern fits a row's name is the row's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_tolerances: Vec<RowTolerance>,
     /// How many times slower than the others a layout is assumed to be at most; absent where
     /// nobody said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -310,6 +314,7 @@ impl DesignRecord {
             plan,
             rule,
             tolerance: None,
+            row_tolerances: Vec::new(),
             slowest_layout: None,
             precision: None,
             budget_s: None,

@@ -199,8 +199,10 @@ fn check(file: &SamplesFile) -> Result<()> {
     if plan.programs > MAX_PROGRAMS {
         bail!("`design.programs` is {}, and {MAX_PROGRAMS} is the most", plan.programs);
     }
+    let of_rows = file.design.row_tolerances.iter().map(|entry| Some(entry.tolerance));
+    let of_rows = of_rows.map(|share| ("row_tolerances", share));
     let shares = [("tolerance", file.design.tolerance), ("precision", file.design.precision)];
-    for (name, share) in shares {
+    for (name, share) in shares.into_iter().chain(of_rows) {
         if let Some(share) = share.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
             bail!("`design.{name}` is {share}, and a share of at most 1 is needed");
         }

@@ -24,6 +24,9 @@ pub struct ResultRecord {
     pub deciding: bool,
     /// The verdict.
     pub verdict: Verdict,
+    /// Of a row of a harness: the tolerated change, as a share, by which it was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// The verdict in words.
     pub sentence: String,
     /// The statistical method in words.
@@ -47,7 +50,8 @@ pub struct ResultRecord {
     pub sd_log_ratio: f64,
     /// p of "no difference"; valid at every look under the sequential rule.
     pub p: f64,
-    /// Holm's adjustment of `p` where several programs are compared with one reference.
+    /// Holm's adjustment of `p` where several programs are compared with one reference; of the rows
+    /// of a gate, of the p of "differs by its tolerance".
     pub p_adjusted: f64,
     /// Blocks after which a verdict can be expected, where there is none.
     pub blocks_needed: Option<u64>,

@@ -9,6 +9,7 @@ use crate::examples::program;
 use crate::lab::experiment::{Stopping, Watch};
 use crate::lab::session::{Blocks, Ending, Next, Observer};
 use crate::results::comparison::{criteria_of, judge, log_ratios};
+use crate::results::tolerance::tolerance_of;
 use crate::samples::design::{Design, PlannedRun};
 use crate::samples::machine::Machine;
 use crate::samples::{Command, DesignRecord, Metric, RuleRecord, Sample, SamplesFile, Verdict};
@@ -96,7 +97,8 @@ pub(super) fn experiment(
     file.runs = simulated.samples;
     let blocks = file.runs.last().unwrap().block + 1;
     let lists = log_ratios(&file.runs, blocks, &[(0, 1)], &Metric::Cpu).unwrap();
-    let judged = judge(&criteria_of(&file), &Metric::Cpu, &lists).unwrap()[0];
+    let tolerances = [tolerance_of(&file.design, &Metric::Cpu)];
+    let judged = judge(&criteria_of(&file), &Metric::Cpu, &lists, &tolerances).unwrap()[0];
     let (_, interval) = judged.ratio();
     Outcome { verdict: judged.verdict, blocks, interval: [interval.lower, interval.upper] }
 }

@@ -101,7 +101,8 @@ pub(crate) struct Options {
         long,
         value_name = "FILE",
         conflicts_with_all = FIXED_BY_A_FILE,
-        conflicts_with_all = ["fixed", "delta", "names", "runs_per_block", "across_machines"]
+        conflicts_with_all = ["fixed", "delta", "names", "runs_per_block", "across_machines"],
+        conflicts_with = "row_tolerances"
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -102,6 +102,7 @@ impl Defaults<'_> {
         for option in ["delta", "max-slowdown"] {
             self.set(option, config.tolerance.iter().cloned());
         }
+        self.set("row-tolerance", config.row_tolerances.iter().cloned());
         // The others are there in every run.
         self.set("metric", config.metrics.first().cloned());
         self.runs(&config.runs);

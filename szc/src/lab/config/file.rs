@@ -31,6 +31,8 @@ pub struct Config {
     pub metrics: Vec<String>,
     /// A tolerated difference, as options take it: "1%".
     pub tolerance: Option<String>,
+    /// Those of rows of a harness, as options take them: "parse/*=2%".
+    pub row_tolerances: Vec<String>,
 }
 
 /// One of `[[programs]]`.
@@ -135,7 +137,7 @@ pub fn read(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
         }
     };
     let table = document.get_ref();
-    reader.known(table, &["build", "metrics", "programs", "runs", "tolerance"]);
+    reader.known(table, &["build", "metrics", "programs", "rows", "runs", "tolerance"]);
     let config = Config {
         programs: programs(&mut reader, table),
         build: reader
@@ -145,6 +147,7 @@ pub fn read(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
         runs: reader.table(table, "runs").map(|inner| runs(&mut reader, inner)).unwrap_or_default(),
         metrics: metrics(&mut reader, table),
         tolerance: tolerance(&mut reader, table),
+        row_tolerances: rows(&mut reader, table),
     };
     let problems = reader.into_problems();
     if problems.is_empty() { Ok(config) } else { Err(problems) }
@@ -274,6 +277,24 @@ fn metrics(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<String> {
         names.push(name);
     }
     names
+}
+
+/// `[[rows]]`: patterns of names, each with its tolerance.
+fn rows(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    for (inner, span) in reader.tables(table, "rows") {
+        reader.known(inner, &["name", "tolerance"]);
+        for key in ["name", "tolerance"] {
+            if !inner.contains_key(key) {
+                reader.problem(span.clone(), format!("rows need a `{key}`"));
+            }
+        }
+        let pair = (reader.text(inner, "name"), tolerance(reader, inner));
+        if let (Some(name), Some(tolerance)) = pair {
+            all.push(format!("{name}={tolerance}"));
+        }
+    }
+    all
 }
 
 fn tolerance(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Option<String> {

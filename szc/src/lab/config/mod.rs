@@ -4,6 +4,10 @@
 //! tolerance = "1%"                    # --delta of compare, --max-slowdown of gate
 //! metrics = ["cpu", "wall"]           # the first one decides
 //!
+//! [[rows]]                            # of a harness: --row-tolerance
+//! name = "parse/*"
+//! tolerance = "2%"
+//!
 //! [[programs]]                        # without --, these are measured
 //! name = "parser"
 //! command = "./parse big.json"

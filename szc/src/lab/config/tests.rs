@@ -14,6 +14,14 @@ const FULL: &str = r#"
 tolerance = "2%"
 metrics = ["user:([0-9]+) ops", "cpu"]
 
+[[rows]]
+name = "parse/*"
+tolerance = "2%"
+
+[[rows]]
+name = "*"
+tolerance = "0.5 %"
+
 [[programs]]
 name = "parser"
 command = "./parse big.json"
@@ -49,6 +57,7 @@ fn problems(text: &str) -> Vec<String> {
 fn a_full_file_is_read() {
     let config = read("szc.toml", FULL).unwrap();
     assert_eq!(config.tolerance.as_deref(), Some("2%"));
+    assert_eq!(config.row_tolerances, ["parse/*=2%", "*=0.5 %"]);
     assert_eq!(config.metrics, ["user:([0-9]+) ops", "cpu"]);
     let names: Vec<&str> = config.programs.iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["parser", "./sort"]);

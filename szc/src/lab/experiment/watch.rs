@@ -15,7 +15,7 @@ use crate::report::price::expectation;
 use crate::report::progress::Progress;
 use crate::report::text::running_estimate;
 use crate::results::bias::is_answered;
-use crate::results::comparison::{Criteria, criteria_of, judge};
+use crate::results::comparison::{Criteria, criteria_of, judge, tolerances};
 use crate::results::rows::{self, RowQuestion};
 use crate::samples::design::Design;
 use crate::samples::sample::log_ratios_of;
@@ -152,7 +152,8 @@ impl<'a> Watch<'a> {
         self.see_blocks(blocks, samples);
         let metric = &self.file.design.metric;
         let lists = self.log_ratios.as_ref();
-        let judged = lists.and_then(|lists| judge(&self.criteria, metric, lists));
+        let tolerances = tolerances(&self.file.design, &self.questions);
+        let judged = lists.and_then(|lists| judge(&self.criteria, metric, lists, &tolerances));
         let Some(judged) = judged else {
             return false;
         };

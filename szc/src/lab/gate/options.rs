@@ -89,7 +89,7 @@ pub(crate) struct Options {
         value_name = "FILE",
         conflicts_with_all = FIXED_BY_A_FILE,
         conflicts_with_all = ["baseline", "store", "max_slowdown", "names", "runs_per_block"],
-        conflicts_with = "across_machines"
+        conflicts_with_all = ["across_machines", "row_tolerances"]
     )]
     pub(super) resume: Option<PathBuf>,
 

@@ -1,8 +1,10 @@
 //! Exit codes of gates through the public entry, and the words around them.
 
+use std::fs;
 use std::process::ExitCode;
 
 use super::*;
+use crate::examples::rows_file;
 use crate::lab::exit::{EXIT_PROGRAM, EXIT_USAGE};
 use crate::lab::run;
 use crate::lab::subcommand::exit_code;
@@ -236,6 +238,48 @@ fn a_saved_gate_answers_by_its_verdict_and_its_own_tolerance() {
             assert_eq!(exit_code::<Options>(&args), ExitCode::from(EXIT_USAGE), "{option:?}");
         }
     }
+}
+
+#[test]
+fn each_row_of_a_harness_is_held_to_its_own_tolerance() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, out] = ["rows.json", "gate.json"].map(|name| folder.path().join(name));
+    let [path, out_text] = [&path, &out].map(|path| path.to_str().unwrap());
+    // 21 runs of each program are in as many layouts as 5 % ask for, and 200 in as many as 1 %.
+    let rows = [("io/read", 1.04), ("io/write", 1.04), ("parse/big", 1.0), ("parse/small", 1.02)];
+    let mut file = rows_file(&rows, 100);
+    file.design.tolerance = None;
+    io::write(Path::new(path), &file).unwrap();
+    let verdicts = |args: &[&str]| {
+        let code = exit_code::<Options>(&[&["-q", "--json", out_text], args, &[path]].concat());
+        let found = io::read(&out).unwrap();
+        let all = found.deciding_results();
+        let all: Vec<_> = all.map(|one| (one.tolerance.unwrap(), one.verdict)).collect();
+        (code, all)
+    };
+    let (fail, pass) = (Verdict::Fail, Verdict::Pass);
+    let (code, found) = verdicts(&[]);
+    assert_eq!(code, ExitCode::from(EXIT_FAIL));
+    assert_eq!(found, [(0.01, fail), (0.01, fail), (0.01, pass), (0.01, fail)]);
+    let (code, found) = verdicts(&["--row-tolerance=io/*=5%", "--row-tolerance=*/w*=0.5%"]);
+    assert_eq!(code, ExitCode::from(EXIT_FAIL));
+    assert_eq!(found, [(0.05, pass), (0.05, pass), (0.01, pass), (0.01, fail)]);
+    // The first pattern counts; --max-slowdown is for what none fits; and rows may be left out.
+    let args = ["--row-tolerance=io/w*=6%", "--row-tolerance=io/*=5%", "--max-slowdown=3%"];
+    let (code, found) = verdicts(&args);
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    assert_eq!(found, [(0.05, pass), (0.06, pass), (0.03, pass), (0.03, pass)]);
+    let (code, found) = verdicts(&["--rows=^parse/ && !small"]);
+    assert_eq!((code, found), (ExitCode::from(EXIT_VERDICT), vec![(0.01, pass)]));
+    // What was asked is in the file, and answers the same when it is read again.
+    let kept = io::read(&out).unwrap();
+    assert_eq!(kept.command, Command::Gate);
+    verdicts(&args);
+    fs::rename(&out, path).unwrap();
+    let (code, found) = verdicts(&[]);
+    assert_eq!(code, ExitCode::from(EXIT_VERDICT));
+    assert_eq!(found, [(0.05, pass), (0.06, pass), (0.03, pass), (0.03, pass)]);
+    assert_eq!(verdicts(&["--rows=x"]).0, ExitCode::from(EXIT_USAGE));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use szc_stats::shape::{qq_band, qq_line, qq_points};
 use super::unit::Unit;
 use super::{Experiment, Tone, ratio_and_interval};
 use crate::report::plot::{interval, qq, run_order, sequence, shares, violin};
+use crate::results::tolerance::share_of;
 use crate::samples::design::Arrangement;
 use crate::samples::sample::{block_log_ratios, values_of};
 use crate::samples::{Metric, ResultRecord, RuleRecord};
@@ -130,7 +131,10 @@ pub fn sequence(experiment: &Experiment, result: &ResultRecord) -> Option<sequen
         series: result.program,
         intervals: counts.filter_map(interval_after).collect(),
         differences: differences.iter().copied().map(percent).collect(),
-        tolerance: design.tolerance.map(|share| [-100.0 * share / (1.0 + share), 100.0 * share]),
+        tolerance: design
+            .tolerance
+            .map(|_| share_of(design, &result.metric))
+            .map(|share| [-100.0 * share / (1.0 + share), 100.0 * share]),
     })
 }
 

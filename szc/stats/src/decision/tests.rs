@@ -113,9 +113,9 @@ proptest! {
     ) {
         let swapped: Vec<f64> = values.iter().map(|value| -value).collect();
         for rule in [Rule::Fixed, Rule::Sequential] {
-            let question = Question { rule, tolerance: one_percent(), layouts_per_block: 2 };
+            let question = Question { rule, layouts_per_block: 2 };
             let estimates = [&values, &swapped]
-                .map(|list| family(&question, &[list]).unwrap().unwrap()[0].estimate);
+                .map(|list| family(&question, &[(list, 0.0)]).unwrap().unwrap()[0].estimate);
             let [one, other] = estimates;
             let mirrored = match compare(&other, one_percent()) {
                 Comparison::Faster => Comparison::Slower,
