@@ -100,7 +100,7 @@ list=$work/installed
 [[ ! -f $prefix/$LIST ]] || take_away
 
 put "$from/szc" bin/szc 755
-for name in szc++ szc-fortran; do
+for name in szc++ szc-fortran cargo-szc; do
     point bin/$name szc
 done
 for part in "${PARTS[@]}"; do

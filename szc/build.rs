@@ -1,6 +1,6 @@
 //! Puts beside `szc` in the build directory the other names of its parts, so that the build works
-//! in place: `szc++` and `szc-fortran`, and the plugin under the names that select its modes. Tells
-//! a release which commit it is of.
+//! in place: `szc++`, `szc-fortran` and `cargo-szc`, and the plugin under the names that select its
+//! modes. Tells a release which commit it is of.
 
 use std::env;
 use std::fs;
@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Link and target, in one directory.
-const LINKS: [(&str, &str); 6] = [
+const LINKS: [(&str, &str); 7] = [
     ("szc++", "szc"),
     ("szc-fortran", "szc"),
+    ("cargo-szc", "szc"),
     ("libszc_pass_per_copy.so", "libszc_pass.so"),
     ("libszc_pass_per_function.so", "libszc_pass.so"),
     ("libszc_pass_records.so", "libszc_pass.so"),

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::Command;
 
+use crate::cargo;
 use crate::causal;
 use crate::doctor;
 use crate::drive::{self, Language};
@@ -198,6 +199,9 @@ static SUBCOMMANDS: &[CliCommand] = &[
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let program = arguments.next().unwrap_or_default();
     let args: Vec<OsString> = arguments.collect();
+    if cargo::is_named(&program) {
+        return cargo::main(&args);
+    }
     let language = language(&program);
     let Some(first) = args.first() else { return nothing_to_do() };
     if let Some(entry) = subcommand(first) {

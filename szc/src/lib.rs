@@ -1,5 +1,6 @@
 //! The compiler driver, the relocation tables and the laboratory, as a library: `main.rs` is its
 //! command line.
+pub mod cargo;
 pub mod causal;
 pub mod cli;
 pub mod doctor;

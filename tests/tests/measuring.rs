@@ -1,6 +1,7 @@
 //! What the laboratory and the scripts around it measure, say and leave behind.
 
 mod by_turns;
+mod cargo;
 mod causal;
 mod causal_experiments;
 mod documents;

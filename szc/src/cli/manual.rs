@@ -11,6 +11,7 @@ use clap_mangen::roff::{Roff, bold, italic, roman};
 
 use super::answer::printed;
 use super::page::{BUILD_VARIABLES, COMPILERS, Entry, OPTIONS, Purpose, RUN_VARIABLES};
+use crate::cargo;
 use crate::error::{Class, report};
 use crate::version;
 
@@ -56,6 +57,7 @@ fn write(folder: &Path, all: Command, commands: &[(Purpose, String, &'static str
     // Its page of szc itself knows nothing of compiling, and is replaced.
     clap_mangen::generate_to(all, folder).with_context(failed)?;
     fs::write(folder.join("szc.1"), own(commands)).with_context(failed)?;
+    fs::write(folder.join("cargo-szc.1"), of_cargo()).with_context(failed)?;
     for alias in ALIASES {
         fs::write(folder.join(format!("{alias}.1")), ".so man1/szc.1\n").with_context(failed)?;
     }
@@ -103,7 +105,31 @@ fn own(commands: &[(Purpose, String, &'static str)]) -> String {
     )]);
     page.text([roman("Each command lists its own.")]);
     page.control("SH", ["SEE ALSO"]);
-    page.text([roman("szc-compare(1), szc-gate(1), szc-run(1), szc-doctor(1), clang(1)")]);
+    page.text([roman(
+        "cargo-szc(1), szc-compare(1), szc-gate(1), szc-run(1), szc-doctor(1), clang(1)",
+    )]);
+    page.to_roff()
+}
+
+/// The page of `cargo szc`, by the name that `cargo help szc` looks for.
+fn of_cargo() -> String {
+    let mut page = Roff::new();
+    page.control("TH", ["CARGO-SZC", "1", "", &version::words(), "szc"]);
+    page.control("SH", ["NAME"]);
+    page.text([roman("cargo-szc - build a workspace of Rust by szc, and measure its benches")]);
+    page.control("SH", ["SYNOPSIS"]);
+    page.text([bold("cargo szc"), roman(" [--pads] "), italic("COMMAND ARGS"), roman("…")]);
+    page.control("SH", ["DESCRIPTION"]);
+    page.text([roman(cargo::ABOUT)]);
+    for (title, entries) in cargo::SECTIONS {
+        section(&mut page, &title.to_uppercase(), entries);
+    }
+    page.control("SH", ["EXIT STATUS"]);
+    page.text([roman(
+        "That of cargo, or, of compare and gate, of szc's own command; 2 for a usage error.",
+    )]);
+    page.control("SH", ["SEE ALSO"]);
+    page.text([roman("szc(1), szc-compare(1), szc-gate(1), cargo(1)")]);
     page.to_roff()
 }
 
@@ -136,5 +162,6 @@ mod tests {
         }
         assert!(page("szc-compare.1").contains("Compares"));
         assert_eq!(page("szc++.1"), ".so man1/szc.1\n");
+        assert!(page("cargo-szc.1").contains("\\-\\-pads"), "{}", page("cargo-szc.1"));
     }
 }

@@ -32,10 +32,11 @@ impl Purpose {
 pub(super) type Entry = (&'static str, &'static str);
 
 /// The compilers.
-pub(super) const COMPILERS: [Entry; 3] = [
+pub(super) const COMPILERS: [Entry; 4] = [
     ("szc [OPTIONS] FILES…", "compile and link C, as clang does"),
     ("szc++ [OPTIONS] FILES…", "the same for C++, as clang++ does"),
     ("szc-fortran [OPTIONS] FILES…", "the same for Fortran, as flang does"),
+    ("cargo szc COMMAND ARGS…", "the same for Rust, as cargo does"),
 ];
 
 /// Options of the compilers beside those of clang.

@@ -41,6 +41,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
     ("paths", &["profile", "lab", "measure"]),
+    ("cargo", &["lab", "error", "version"]),
     ("causal", &["lab", "report", "drive", "measure", "profile"]),
     ("perturb", &["lab", "report", "measure"]),
     ("version", &[]),
@@ -48,8 +49,8 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "causal", "doctor", "lab", "paths", "perturb", "profile", "drive", "inspect", "report",
-            "results", "samples", "measure", "error", "version",
+            "cargo", "causal", "doctor", "lab", "paths", "perturb", "profile", "drive", "inspect",
+            "report", "results", "samples", "measure", "error", "version",
         ],
     ),
 ];

@@ -31,8 +31,10 @@ pub use options::{BuildOptions, Level};
 pub use placeholders::{Value, quoted, substitute};
 
 /// Variables that build systems and szc read.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 18] = [
     "AR",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
     "CC",
     "CFLAGS",
     "CPPFLAGS",
@@ -41,6 +43,10 @@ const VARIABLES: [&str; 12] = [
     "LDFLAGS",
     "LDLIBS",
     "PATH",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "RUSTUP_TOOLCHAIN",
     "SZC_BUILD",
     "SZC_CLANG",
     "SZC_HOME",
