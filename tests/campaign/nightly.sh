@@ -24,7 +24,7 @@ RUNTIME_CRATES=(
 
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
-    build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
+    build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages cargo
     heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
     verdicts luck perturb causal
@@ -54,6 +54,7 @@ step_real_programs() {
 step_open_suite() { suite check --cc "$SZC" --size test --seeds 3 --interval 1; }
 step_options() { "$CAMPAIGN/options.sh"; }
 step_languages() { "$CAMPAIGN/languages.sh"; }
+step_cargo() { "$CAMPAIGN/cargo.sh"; }
 step_heap_torture() { "$CAMPAIGN/heap.sh" torture; }
 step_soak() { "$CAMPAIGN/soak.sh" --minutes 10; }
 step_soak_stress() { "$CAMPAIGN/soak.sh" --minutes 10 --reclaim stress --seed 2; }

@@ -1,0 +1,14 @@
+# shellcheck shell=bash disable=SC2034
+# httparse: requests and responses of HTTP; benches by criterion 0.3, and a build script that asks
+# what the processor can do.
+crate=httparse
+crate_version=1.10.1
+bench=parse
+bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresamples 1000
+    '^(version|method)/')
+slow_rows='^version/' same_rows='^method/'
+
+slow_down() {
+    sed -i '/^pub fn parse_version/a\    (0..40).for_each(|i| { core::hint::black_box(i); });' \
+        src/lib.rs
+}

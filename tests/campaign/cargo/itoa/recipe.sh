@@ -1,0 +1,12 @@
+# shellcheck shell=bash disable=SC2034
+# itoa: integers as text; benches by criterion 0.8, beside those of the standard library.
+crate=itoa
+crate_version=1.0.18
+bench=bench
+bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresamples 1000 'u32')
+slow_rows='/itoa' same_rows='/std::fmt'
+
+slow_down() {
+    sed -i 's/^        let buf_ptr = self.bytes.as_mut_ptr/        (0..40).for_each(|i| { hint::black_box(i); });\n&/' \
+        src/lib.rs
+}
