@@ -24,8 +24,8 @@ RUNTIME_CRATES=(
 
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
-    build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages cargo
-    heap-torture soak soak-stress foreign-suites cluster installation
+    build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
+    cargo heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
     verdicts luck perturb causal
 )

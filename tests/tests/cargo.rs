@@ -1,5 +1,5 @@
-//! `cargo szc`: a workspace of Rust as cargo knows it, built and measured by szc. Without a network:
-//! its harness is a stand-in for divan's.
+//! `cargo szc`: a workspace of Rust as cargo knows it, built and measured by szc. Without a
+//! network: its harness is a stand-in for divan's.
 
 use std::process::{Command, Output};
 
@@ -34,7 +34,8 @@ fn time() -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 fn main() {
-    assert!(std::env::args().any(|arg| arg == "--bench") && std::fs::exists("Cargo.toml").unwrap());
+    assert!(std::env::args().any(|arg| arg == "--bench"));
+    assert!(std::fs::exists("Cargo.toml").unwrap());
     let us = (0..20).map(|_| time()).fold(f64::INFINITY, f64::min);
     if std::env::var_os("DIVAN_SILENT").is_none() {
         println!("speed      fastest  │ slowest  │ median  │ mean  │ samples  │ iters");
@@ -101,8 +102,8 @@ fn a_bench_of_two_revisions_is_compared_row_by_row() {
         git(&["add", "--all"]);
         git(&["commit", "--quiet", "--message", times]);
     }
-    let words = ["compare", "--rev", "HEAD~1", "--fixed", "6", "--cache", "cache"];
-    let compared = output(&mut cargo(&place, &words));
+    let args = ["compare", "--rev", "HEAD~1", "--fixed", "6", "--cache", "cache"];
+    let compared = output(&mut cargo(&place, &args));
     assert_eq!(code(&compared), 0, "{}", errors(&compared));
     let text = text(&compared);
     assert!(text.contains("Of 1 rows: 1 slower"), "{text}{}", errors(&compared));

@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn benches_are_found_among_the_messages_of_cargo() {
-        let messages = br#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"x"},"executable":null}
-{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"x"},"executable":"/t/x"}
-{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"parser"},"executable":"/t/parser-1f"}
+        let messages = br#"{"target":{"kind":["lib"],"name":"x"},"executable":null}
+{"target":{"kind":["bin"],"name":"x"},"executable":"/t/x"}
+{"target":{"kind":["bench"],"name":"parser"},"executable":"/t/parser-1f"}
 {"reason":"build-finished","success":true}
 "#;
         assert_eq!(benches(messages), [("parser".to_owned(), PathBuf::from("/t/parser-1f"))]);

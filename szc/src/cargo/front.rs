@@ -9,8 +9,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
+use super::page::PROGRAM;
+use super::rustc;
 use super::workspace::{Workspace, cargo};
-use super::{PROGRAM, rustc};
 use crate::error::{Class, report};
 
 /// Becomes cargo with these arguments.
@@ -47,8 +48,8 @@ fn own() -> Result<PathBuf> {
     let own = program.with_file_name(PROGRAM);
     if !own.exists() {
         bail!(
-            "there is no {PROGRAM} beside {szc}\n  needed: a link of that name\n  next: ln -s {name} \
-             {own}",
+            "there is no {PROGRAM} beside {szc}\n  needed: a link of that name\n  next: \
+             ln -s {name} {own}",
             szc = program.display(),
             name = program.file_name().unwrap_or_default().display(),
             own = own.display(),

@@ -153,7 +153,8 @@ mod tests {
                 {"name": "one", "manifest_path": "/w/Cargo.toml", "targets": [
                     {"name": "one", "kind": ["lib"]}, {"name": "parser", "kind": ["bench"]}]},
                 {"name": "two", "manifest_path": "/w/two/Cargo.toml", "targets": [
-                    {"name": "parser", "kind": ["bench"]}, {"name": "sort", "kind": ["bench"]}]}]}"#,
+                    {"name": "parser", "kind": ["bench"]},
+                    {"name": "sort", "kind": ["bench"]}]}]}"#,
         )
         .expect("metadata")
     }

@@ -10,9 +10,38 @@ prepare() {
     printf '[dev-dependencies]\ndivan = "0.1.21"\n\n[[bench]]\nname = "hash"\nharness = false\n' \
         >>Cargo.toml
     mkdir benches
-    cp "$RECIPES/fnv/hash.rs" benches/
+    cat >benches/hash.rs <<'END'
+//! A bench by divan for a crate that has none.
+
+// The crate is of the edition of 2015.
+extern crate divan;
+extern crate fnv;
+
+use std::hash::Hasher;
+
+use divan::black_box;
+
+fn main() {
+    divan::main();
+}
+
+fn hashed(mut hasher: impl Hasher) -> u64 {
+    hasher.write(black_box(b"of twenty characters"));
+    hasher.finish()
+}
+
+#[divan::bench]
+fn fnv() -> u64 {
+    hashed(fnv::FnvHasher::default())
+}
+
+#[divan::bench]
+fn siphash() -> u64 {
+    hashed(std::collections::hash_map::DefaultHasher::new())
+}
+END
 }
 
 slow_down() {
-    sed -i '/^    fn write(/a\        (0..40).for_each(|i| { std::hint::black_box(i); });' lib.rs
+    sed -i '/^    fn write(/a\        (0..400).for_each(|i| { std::hint::black_box(i); });' lib.rs
 }
