@@ -6,6 +6,7 @@ mod causal;
 mod causal_experiments;
 mod documents;
 mod gate;
+mod imported;
 mod laboratory;
 mod paths;
 mod profile;

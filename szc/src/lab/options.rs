@@ -321,13 +321,13 @@ impl CommonOptions {
 }
 
 /// For clap: whether there is such a harness.
-fn parse_harness(text: &str) -> Result<String, String> {
+pub(super) fn parse_harness(text: &str) -> Result<String, String> {
     let name = if text.contains(':') { "" } else { text };
     metric::check(&format!("{}{name}", metric::HARNESS_PREFIX)).map(|()| text.to_owned())
 }
 
 /// For clap: whether it is a filter of rows.
-fn parse_rows(text: &str) -> Result<String, String> {
+pub(super) fn parse_rows(text: &str) -> Result<String, String> {
     Filter::new(text).map(|_| text.to_owned())
 }
 

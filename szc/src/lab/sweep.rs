@@ -26,10 +26,11 @@ use crate::lab::failure::Failure;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::program::Program;
 use crate::report::suite::suite_report;
+use crate::report::text::comparison_report;
 use crate::results::tolerance::USUAL_TOLERANCE;
-use crate::samples::SamplesFile;
 use crate::samples::design::{Design, MAX_PROGRAMS};
 use crate::samples::shard::Shard;
+use crate::samples::{Command, SamplesFile};
 
 pub(crate) use self::options::Options;
 
@@ -204,7 +205,8 @@ fn header(workloads: &[Workload], design: &Design) -> String {
     text
 }
 
-/// Ends a command that made the file of a sweep without measuring: says what it says, and saves it.
+/// Ends a command that made a file, mostly of a sweep, without measuring: says what it says, and
+/// saves it.
 /// Whether the sweep was complete or not, the exit code is about the making.
 ///
 /// # Errors
@@ -221,7 +223,11 @@ pub(super) fn conclude_made(
         // A closed stderr leaves nobody to tell.
         let _ = writeln!(stderr(), "szc {command}: warning: {line}");
     }
-    conclude(json, &file, &suite_report(&file, quiet))?;
+    let report = match file.command {
+        Command::Sweep => suite_report(&file, quiet),
+        _ => comparison_report(&file, quiet),
+    };
+    conclude(json, &file, &report)?;
     Ok(EXIT_VERDICT)
 }
 

@@ -59,6 +59,24 @@ impl Harness {
         Ok(Self { format, filter: Filter::new(filter)? })
     }
 
+    /// The figures of a run that was measured elsewhere: of the file that its harness wrote, or of
+    /// criterion's folder.
+    ///
+    /// # Errors
+    /// What was found, what is needed, what to do next.
+    pub fn figures_of(&self, path: &Path) -> Result<BTreeMap<String, f64>, String> {
+        let rows = if path.is_dir() {
+            match self.format {
+                None | Some(Format::Criterion) => Ok(criterion(path)),
+                Some(_) => Err("it is a folder, such as only criterion writes".to_owned()),
+            }
+        } else {
+            let text = fs::read(path).map_err(|error| error.to_string());
+            text.and_then(|text| self.read_text(&String::from_utf8_lossy(&text)))
+        };
+        self.chosen(rows, "the file")
+    }
+
     /// The rows of a run.
     fn read(&self, scratch: &Path, stdout: &[u8]) -> Result<Vec<Row>, String> {
         let stdout = String::from_utf8_lossy(stdout);
@@ -68,13 +86,55 @@ impl Harness {
         if self.format == Some(Format::Criterion) || self.format.is_none() && folder.is_dir() {
             return Ok(criterion(&folder));
         }
-        match self.format.or_else(|| of_output(&text)) {
-            Some(format) => format.rows(&text),
-            None => Err(format!(
-                "its output begins with {:?}",
-                text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing at all")
-            )),
+        self.read_text(&text)
+    }
+
+    /// The rows of what a harness wrote.
+    fn read_text(&self, text: &str) -> Result<Vec<Row>, String> {
+        let recognised = of_output(text);
+        let begins = || {
+            let line = text.lines().find(|line| !line.trim().is_empty());
+            let shown: String = line.unwrap_or("nothing at all").chars().take(100).collect();
+            format!("its output begins with {shown:?}")
+        };
+        let Some(format) = self.format.or(recognised) else { return Err(begins()) };
+        match (format.rows(text), recognised) {
+            (Ok(rows), _) if !rows.is_empty() => Ok(rows),
+            (_, Some(found)) if found != format => {
+                Err(format!("its output is what {} writes", found.name()))
+            }
+            (Err(wrong), _) => Err(format!("{wrong}; {}", begins())),
+            (Ok(_), _) => Err(format!("it has no rows; {}", begins())),
         }
+    }
+
+    /// One figure for each row that is wanted, or why there is none.
+    fn chosen(
+        &self,
+        rows: Result<Vec<Row>, String>,
+        source: &str,
+    ) -> Result<BTreeMap<String, f64>, String> {
+        let refused = |found: String| {
+            let names = names();
+            let harness = self.format.map_or("a harness", Format::name);
+            format!(
+                "nothing that {harness} writes was found: {found}\n  needed: rows of {names}\n  \
+                 next: name the harness with --harness, and look at what {source} holds"
+            )
+        };
+        let rows = rows.map_err(&refused)?;
+        if rows.is_empty() {
+            return Err(refused("it has no rows".to_owned()));
+        }
+        let count = rows.len();
+        let wanted: Vec<Row> = rows.into_iter().filter(|row| self.wanted(row)).collect();
+        if wanted.is_empty() {
+            return Err(format!(
+                "none of its {count} rows matches --rows\n  needed: one row at least\n  next: \
+                 look at the names that the harness prints"
+            ));
+        }
+        Ok(means(&wanted))
     }
 
     fn wanted(&self, row: &Row) -> bool {
@@ -112,27 +172,7 @@ impl Instrument for Harness {
         scratch: &Path,
         outcome: &Outcome,
     ) -> Result<BTreeMap<String, f64>, String> {
-        let refused = |found: String| {
-            let names = names();
-            let harness = self.format.map_or("a harness", Format::name);
-            format!(
-                "nothing that {harness} writes was found: {found}\n  needed: rows of {names}\n  \
-                 next: name the harness with --harness, and look at what the command prints"
-            )
-        };
-        let rows = self.read(scratch, &outcome.stdout_tail).map_err(&refused)?;
-        if rows.is_empty() {
-            return Err(refused("it has no rows".to_owned()));
-        }
-        let count = rows.len();
-        let wanted: Vec<Row> = rows.into_iter().filter(|row| self.wanted(row)).collect();
-        if wanted.is_empty() {
-            return Err(format!(
-                "none of its {count} rows matches --rows\n  needed: one row at least\n  next: \
-                 look at the names that the harness prints"
-            ));
-        }
-        Ok(means(&wanted))
+        self.chosen(self.read(scratch, &outcome.stdout_tail), "the command's output")
     }
 }
 

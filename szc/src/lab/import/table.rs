@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::measure::rsf;
-use crate::samples::design::MAX_BLOCKS;
+use crate::samples::design::{MAX_BLOCKS, MAX_PROGRAMS};
 
-/// The first line.
-pub(super) const HEADER: &str = "szc-spec-runs 1";
+/// The first line: of SPEC's tools, and of others.
+const HEADERS: [&str; 2] = ["szc-spec-runs 1", "szc-runs 1"];
 
 /// Most positions of a block.
 const MAX_POSITIONS: u32 = 1000;
 
-/// A call of SPEC's tools.
+/// A call of SPEC's tools, or of a harness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) block: u32,
@@ -35,11 +35,13 @@ pub(super) fn read_table(path: &Path) -> Result<Vec<Row>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines();
-    if lines.next() != Some(HEADER) {
+    if !lines.next().is_some_and(|line| HEADERS.contains(&line)) {
         bail!(
-            "{} does not begin with the line {HEADER:?}: a table of spec-scripts/spec/measure.sh \
-             is needed{}",
+            "{} does not begin with the line {:?} or {:?}: a table of runs is needed, such as \
+             spec-scripts/spec/measure.sh writes{}",
             path.display(),
+            HEADERS[0],
+            HEADERS[1],
             if rsf::parse(&text).is_ok() { ", which names raw files such as this one" } else { "" }
         );
     }
@@ -98,4 +100,38 @@ fn row(line: &str) -> Option<Row> {
         },
         file: PathBuf::from(file),
     })
+}
+
+/// All levels, the reference first.
+///
+/// # Errors
+/// When there are too few or too many, or the reference is none of them.
+pub(super) fn levels(rows: &[Row], reference: Option<&str>) -> Result<Vec<String>> {
+    let mut levels: Vec<String> = Vec::new();
+    for row in rows {
+        if !levels.contains(&row.level) {
+            levels.push(row.level.clone());
+        }
+    }
+    if levels.len() < 2 || levels.len() > MAX_PROGRAMS {
+        bail!("{} levels in the table, and 2 to {MAX_PROGRAMS} are needed", levels.len());
+    }
+    if let Some(reference) = reference {
+        let Some(place) = levels.iter().position(|level| level == reference) else {
+            bail!("--reference {reference} is no level: there are {}", levels.join(", "));
+        };
+        levels[..=place].rotate_right(1);
+    }
+    Ok(levels)
+}
+
+/// How many blocks from the first one on have every level twice.
+pub(super) fn complete_blocks(rows: &[Row], levels: &[String]) -> u32 {
+    let is_complete = |block: &u32| {
+        let times = |level: &String| {
+            rows.iter().filter(|row| row.block == *block && row.level == *level).count()
+        };
+        levels.iter().all(|level| times(level) == 2)
+    };
+    (0..).take_while(is_complete).map(|block: u32| block + 1).last().unwrap_or_default()
 }

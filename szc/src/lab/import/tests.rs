@@ -1,10 +1,13 @@
 //! Tables of runs with raw files, whole and spoiled.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
 
 use super::*;
 use crate::lab::exit::{EXIT_USAGE, EXIT_VERDICT};
 use crate::lab::subcommand::exit_code;
+use crate::samples::ProgramRecord;
 
 const FIXTURES: [(&str, &str); 2] = [
     ("cpu2006", include_str!("../../../../spec-scripts/spec/fixtures/cpu2006.rsf")),
