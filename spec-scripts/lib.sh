@@ -86,6 +86,28 @@ suite() {
         --suite "$SCRIPTS/open-suite/suite.toml" --cache "$CACHE/open-suite" "$@"
 }
 
+# plant FILE LINE EVERY: behind the only such line, a loop in every so many calls.
+plant() {
+    local text
+    text="{ extern const long planted_rounds; static unsigned calls; long round, sum = 0;"
+    text+=" if (++calls % $3 == 0) for (round = planted_rounds; round > 0; round--)"
+    text+=" __asm__ volatile(\"add \$1, %0\" : \"+r\"(sum)); }"
+    [[ $(grep -cxF "$2" "$1") -eq 1 ]] || die "$1 has no single place for the plant: '$2'"
+    awk -v place="$2" -v plant="$text" '{ print } $0 == place { print plant }' "$1" >"$1.planted"
+    mv "$1.planted" "$1"
+}
+
+# planted_sqlite FOLDER: leaves sqlite3.c there with a plant in the function that looks rows up, and
+# shell.c. Much in every 16th call, since a few instructions in each would hide behind others that
+# wait for memory.
+planted_sqlite() {
+    [[ -s $1/planted ]] && return
+    rm -rf "$1"
+    sqlite_amalgamation "$1"
+    plant "$1/sqlite3.c" '  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );' 16
+    say yes >"$1/planted"
+}
+
 # load_recipe NAME: defines what is known about a foreign test suite (its source, its build, its
 # tests).
 load_recipe() {

@@ -27,7 +27,7 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     cargo heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
-    verdicts luck perturb causal
+    variance verdicts power luck perturb causal
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -72,7 +72,9 @@ step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }
 step_levels() { "$CAMPAIGN/levels.sh"; }
+step_variance() { "$CAMPAIGN/variance.sh"; }
 step_verdicts() { "$CAMPAIGN/verdicts.sh"; }
+step_power() { "$CAMPAIGN/power.sh"; }
 step_perturb() { "$CAMPAIGN/perturb.sh"; }
 
 # state: what the results are of: the sources as they are, committed or not, and another szc if one

@@ -61,28 +61,6 @@ while [[ $# -gt 0 ]]; do
     shift 2
 done
 
-# Where the work is planted, and how: much in every 16th call, since a few instructions in each
-# would hide behind others that wait for memory.
-PLACE='  assert( pCur->eState!=CURSOR_VALID || pCur->curIntKey!=0 );'
-# shellcheck disable=SC2016  # an operand of the assembler's
-PLANT='  { extern const long planted_rounds; static unsigned calls; long round, sum = 0;'
-PLANT+=' if (++calls % 16 == 0) for (round = planted_rounds; round > 0; round--)'
-# shellcheck disable=SC2016  # an operand of the assembler's
-PLANT+=' __asm__ volatile("add $1, %0" : "+r"(sum)); }'
-
-# planted FOLDER: sqlite3.c with the plant, and shell.c.
-planted() {
-    [[ -s $1/planted ]] && return
-    rm -rf "$1"
-    sqlite_amalgamation "$1"
-    [[ $(grep -cxF "$PLACE" "$1/sqlite3.c") -eq 1 ]] ||
-        die "$1/sqlite3.c has no single place for the plant: '$PLACE'"
-    awk -v place="$PLACE" -v plant="$PLANT" '{ print } $0 == place { print plant }' "$1/sqlite3.c" \
-        >"$1/planted.c"
-    mv "$1/planted.c" "$1/sqlite3.c"
-    say yes >"$1/planted"
-}
-
 # objects FOLDER CC...: sqlite3.o and shell.o of a tree.
 objects() {
     local folder=$1 file
@@ -162,7 +140,7 @@ build() {
         cat - "$SCRIPTS/open-suite/programs/sqlite3/bench.sql" >"$RESULTS/bench-$rows.sql"
     heading "building SQLite: twice by szc, once by clang"
     for folder in first second plain; do
-        planted "$BUILDS/$folder"
+        planted_sqlite "$BUILDS/$folder"
     done
     objects "$BUILDS/plain" "${PLAIN[@]}"
     objects "$BUILDS/first" "$SZC"

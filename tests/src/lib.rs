@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod browser;
 pub mod build;
 pub mod directives;
+pub mod hyperfine;
 pub mod laboratory;
 pub mod nist;
 pub mod records;

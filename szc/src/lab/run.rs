@@ -9,6 +9,7 @@ mod options;
 use std::ffi::OsString;
 
 use anyhow::{Result, anyhow, bail};
+use szc_stats::random_effects::MIN_PAIRS;
 
 use super::config::{self, Subject};
 use super::experiment::{Experiment, Stopping};
@@ -32,6 +33,10 @@ const USUAL_RUNS: u32 = 30;
 
 /// The same for a split: 20 pairs for each part.
 const USUAL_RUNS_OF_PARTS: u32 = 20 * Part::RUNS;
+
+/// Fewest runs of a split.
+#[expect(clippy::cast_possible_truncation, reason = "a small number")]
+const MIN_RUNS_OF_PARTS: u32 = MIN_PAIRS as u32 * Part::RUNS;
 
 /// Most layouts for a precision where nobody says otherwise.
 const USUAL_BUDGET: Budget = Budget::Blocks(1000);
@@ -109,6 +114,12 @@ pub(super) fn experiment(
     command_line: Vec<String>,
 ) -> Result<Experiment> {
     let (design, usual_runs) = if options.split {
+        if let Some(found) = options.runs.filter(|runs| *runs < MIN_RUNS_OF_PARTS) {
+            bail!(
+                "--runs {found}: --split needs {MIN_RUNS_OF_PARTS} or more, {MIN_PAIRS} pairs for \
+                 each part"
+            );
+        }
         (Design::parts(1, 0), USUAL_RUNS_OF_PARTS)
     } else {
         (Design::layouts(1, options.runs_per_layout, 0), USUAL_RUNS)

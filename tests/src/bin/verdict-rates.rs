@@ -7,15 +7,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
-use serde::Deserialize;
 use szc::samples::sample::values_of;
 use szc::samples::{Metric, SamplesFile, io};
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::groups::welch;
+use szc_tests::hyperfine::Export;
 use szc_tests::statistics::clopper_pearson;
 
 /// Lines and the table of campaign/verdicts.sh.
@@ -117,24 +117,6 @@ fn of_welch(one: &[f64], other: &[f64], seconds: f64) -> Result<Line> {
         runs: one.len() + other.len(),
         seconds,
     })
-}
-
-/// The file of hyperfine's `--export-json` on two commands.
-#[derive(Deserialize)]
-struct Export {
-    results: [Benchmark; 2],
-}
-
-#[derive(Deserialize)]
-struct Benchmark {
-    times: Vec<f64>,
-}
-
-impl Export {
-    fn read(path: &Path) -> Result<Self> {
-        let text = fs::read(path).with_context(|| path.display().to_string())?;
-        serde_json::from_slice(&text).with_context(|| path.display().to_string())
-    }
 }
 
 /// "A ran 1.02 ± 0.01 times faster than B": means over one another, relative standard deviations

@@ -31,6 +31,7 @@ fn senseless_command_lines_are_usage_errors() {
         &["--name", "B=x", "--", "true"],
         &["--split", "--precision", "1%", "--", "true"],
         &["--split", "--runs-per-layout", "3", "--", "true"],
+        &["--split", "--runs", "71", "--", "true"],
         &["--cpu", "100000", "--", "true"],
         &["--resume", "/nonexistent.json"],
     ] {
