@@ -116,6 +116,10 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
         line.text(",\"skipped\":").decimal(counts.code.skipped);
         line.text(",\"pauses\":").decimal(counts.reclaim.pauses);
         line.text(",\"pause_us\":").decimal(counts.reclaim.pause_ns / 1000);
+        line.text(",\"snapshots\":").decimal(counts.reclaim.snapshots);
+        if let Some(reason) = counts.reclaim.other_stacks {
+            line.text(",\"other_stacks\":\"").text(reason).text("\"");
+        }
         if let Some(reason) = counts.reclaim.blocked {
             line.text(",\"blocked\":\"").text(reason).text("\"");
         }
@@ -251,7 +255,12 @@ mod tests {
     #[test]
     fn the_log_line_has_the_names_that_are_an_interface() {
         let code = code::counts::Counts { epochs: 7, ..code::counts::Counts::default() };
-        let reclaim = reclaim::Counts { blocked: Some("why"), ..reclaim::Counts::default() };
+        let reclaim = reclaim::Counts {
+            other_stacks: Some("where"),
+            snapshots: 4,
+            blocked: Some("why"),
+            ..reclaim::Counts::default()
+        };
         let counts = Snapshot { code, reclaim, ..Snapshot::default() };
         assert_eq!(
             line(&facts(), &counts),
@@ -259,7 +268,8 @@ mod tests {
              \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
              \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
              \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\
-             \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\"blocked\":\"why\"}}\n"
+             \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\
+             \"snapshots\":4,\"other_stacks\":\"where\",\"blocked\":\"why\"}}\n"
         );
     }
 

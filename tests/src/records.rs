@@ -53,6 +53,9 @@ pub struct Reclaim {
     pub pauses: u64,
     pub pause_us: u64,
     #[serde(default)]
+    pub other_stacks: Option<String>,
+    pub snapshots: u64,
+    #[serde(default)]
     pub blocked: Option<String>,
 }
 

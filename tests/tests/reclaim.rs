@@ -50,13 +50,15 @@ fn what_is_off_frees_nothing() {
 }
 
 #[test]
-fn a_program_that_makes_contexts_keeps_all_its_copies_and_the_log_says_so() {
+fn where_a_program_makes_contexts_copies_are_freed_and_the_log_says_how() {
     let place = tempfile::tempdir().expect("a temporary directory");
     for args in [&["-O2"][..], &["-O2", "-Rcode"]] {
         let image = moving(&source("programs/calls/context.c"), args, place.path());
         let reclaim = reclaim_of(&run(&image, &STRESS, &[]));
-        let blocked = reclaim.blocked.clone().unwrap_or_default();
-        assert!(blocked.contains("makecontext"), "{args:?}: {reclaim:?}");
+        let stacks = reclaim.other_stacks.clone().unwrap_or_default();
+        assert!(stacks.contains("makecontext"), "{args:?}: {reclaim:?}");
+        assert!(reclaim.freed > 0 && reclaim.snapshots > 0, "{args:?}: {reclaim:?}");
+        assert_eq!(reclaim.blocked, None, "{args:?}");
     }
 }
 
@@ -71,5 +73,6 @@ fn everything_that_refers_to_code_at_once_is_survived() {
         let reclaim = reclaim_of(&outcome);
         // On a loaded machine there are fewer layouts in this time.
         assert!(reclaim.freed > 10 && reclaim.blocked.is_none(), "{reclaim:?}");
+        assert_eq!(reclaim.other_stacks, None, "nothing but its threads' own");
     }
 }

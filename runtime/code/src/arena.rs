@@ -25,7 +25,7 @@ use szc_sys::os::{self, Errno, File, Mapping, PAGE_BYTES};
 /// Both aliases of the memory, and ordinary memory in front of the RX alias.
 pub struct Arena {
     /// Ordinary memory, the side memory of each place, and the RX alias, one behind the other.
-    _reserved: Mapping,
+    reserved: Mapping,
     /// First address of the places in the RX alias.
     rx: *mut u8,
     /// The same byte in the RW alias. Changes in a forked child, while that has one thread.
@@ -105,7 +105,7 @@ impl Arena {
         let rw = unsafe { alias::map(rx as usize, all_bytes, form) };
         let (rw, _) = rw.map_err(Unavailable::Memory)?.into_raw();
         let arena = Self {
-            _reserved: reserved,
+            reserved,
             rx: rx.wrapping_add(around.front_bytes),
             rw: AtomicPtr::new(rw.wrapping_add(around.front_bytes)),
             bytes,

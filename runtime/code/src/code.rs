@@ -246,25 +246,54 @@ impl Code {
         (self.reclaims && !self.stopped).then(|| self.epochs.left())
     }
 
+    /// The same among the places to get along with.
+    pub fn preferred_places_left(&self) -> Option<u32> {
+        (self.reclaims && !self.stopped).then(|| self.epochs.preferred_left())
+    }
+
+    /// Memory that holds nothing but copies, and what belongs to them.
+    pub fn memory(&self) -> [Range<usize>; 2] {
+        self.space.arena.memory()
+    }
+
     /// Begins a GC cycle, if copies are freed: makes all old layouts white, but those with labels
-    /// that may have been stored. Returns how many, and the addresses of all copies.
+    /// that may have been stored, unless `sees_labels`: all memory is looked at. Returns how many,
+    /// and the addresses of all copies.
     ///
     /// From now on nobody can come to a white layout who does not refer to it already: all entries
     /// in old layouts lead to the resolver or to the current one, which is not white.
-    pub fn begin_cycle(&mut self) -> Option<(u32, Range<usize>)> {
+    pub fn begin_cycle(&mut self, sees_labels: bool) -> Option<(u32, Range<usize>)> {
         if !self.reclaims {
             return None;
         }
         let mut white = self.epochs.begin_cycle();
-        for place in 0..self.epochs.opened() {
-            if self.epochs.is_white(place) && self.space.layouts.at(place).labels_escape() {
-                self.epochs.mark(place);
-                white -= 1;
+        // Lower addresses could also be stored in half a word.
+        if !sees_labels || self.space.arena.address(0, 0) <= u32::MAX as usize {
+            for place in 0..self.epochs.opened() {
+                if self.epochs.is_white(place) && self.space.layouts.at(place).labels_escape() {
+                    self.epochs.mark(place);
+                    white -= 1;
+                }
             }
         }
         let arena = &self.space.arena;
         let start = arena.address(0, 0);
         Some((white, start..start + self.epochs.opened() as usize * arena.place_bytes()))
+    }
+
+    /// Whether labels of a white layout may have been stored.
+    pub fn has_white_labels(&self) -> bool {
+        let places = 0..self.epochs.opened();
+        places.into_iter().any(|place| {
+            self.epochs.is_white(place) && self.space.layouts.at(place).labels_escape()
+        })
+    }
+
+    /// Whether it is time for a cycle, and what keeps layouts is mostly labels that may have been
+    /// stored.
+    pub fn is_full_of_labels(&self) -> bool {
+        let labels = || self.layouts().filter(|layout| layout.drawn.labels_escape()).count();
+        self.wants_cycle() && labels() as u32 > self.epochs.kept() / 2
     }
 
     /// Marks the layout at an address to which there is a reference. Whether the address is one of

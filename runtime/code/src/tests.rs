@@ -232,7 +232,7 @@ fn calls_go_through_copies_in_one_epoch_after_another() {
         let prepared = unsafe { plan.prepare() }.unwrap();
         code.publish(&prepared);
         // Nobody is inside an older layout.
-        assert!(code.begin_cycle().is_some());
+        assert!(code.begin_cycle(false).is_some());
         code.end_cycle();
         while let Some(unreachable) = code.unreachable() {
             unreachable.poison();

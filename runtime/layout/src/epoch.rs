@@ -160,6 +160,11 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
         self.places.len() as u32 - self.busy
     }
 
+    /// The same among those to get along with.
+    pub fn preferred_left(&self) -> u32 {
+        self.preferred.saturating_sub(self.busy).min(self.left())
+    }
+
     /// Makes the epoch that [`Self::next`] gave the current one.
     pub fn advance(&mut self, place: u32) {
         self.places[self.place as usize] = Use::Kept;

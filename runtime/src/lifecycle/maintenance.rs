@@ -209,9 +209,9 @@ extern "C" fn run() -> ! {
             continue;
         }
         if begins && asked.is_none() {
-            let (hurried, left) =
-                CODE.with(|images| (reclaim::is_hurried(images), reclaim::places_left(images)));
-            pace.round_over(!hurried, left);
+            let (hurried, scarcity) =
+                CODE.with(|images| (reclaim::is_hurried(images), reclaim::scarcity(images)));
+            pace.round_over(!hurried, scarcity);
         }
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.
@@ -235,7 +235,8 @@ extern "C" fn run() -> ! {
 fn step(reclaimer: &mut Option<Reclaimer>, may_reclaim: bool) -> bool {
     let mut may_reclaim = may_reclaim;
     if may_reclaim && reclaimer.is_none() && CODE.with(|images| reclaim::wants_cycle(images)) {
-        *reclaimer = Reclaimer::new();
+        let stack = STACK.load(Ordering::Relaxed) as usize;
+        *reclaimer = Reclaimer::new(stack..stack + STACK_BYTES);
         may_reclaim = reclaimer.is_some();
     }
     if let Some(reclaimer) = reclaimer {

@@ -6,6 +6,7 @@
 
 use super::round::LOOK_NS;
 use crate::os;
+use crate::reclaim::Scarcity;
 use crate::settings::Clock;
 use szc_code::sharing;
 
@@ -41,7 +42,7 @@ pub struct Pace {
     /// Forks up to the last round.
     generation: u32,
     began_ns: u64,
-    /// Since when layouts cannot be freed, if that is so.
+    /// Since when layouts cannot be freed, if that is so, and it is not known when they can.
     scarce_since_ns: Option<u64>,
 }
 
@@ -94,18 +95,32 @@ impl Pace {
         false
     }
 
-    /// A round is over. `may_rest`: a later one will do. `places_left`: rounds for which there is
-    /// room, where layouts cannot be freed.
-    pub fn round_over(&mut self, may_rest: bool, places_left: Option<u32>) {
+    /// A round is over. `may_rest`: a later one will do. There is a `scarcity` where layouts cannot
+    /// be freed, or only now and then.
+    pub fn round_over(&mut self, may_rest: bool, scarcity: Option<Scarcity>) {
         let generation = sharing::generation();
         if may_rest && generation != self.generation {
             let took_ns = os::monotonic_ns().saturating_sub(self.began_ns);
             self.rest(SHARED_TIMES * took_ns);
         }
         self.generation = generation;
-        if let Some(left) = places_left {
-            let now = os::monotonic_ns();
-            let since = *self.scarce_since_ns.get_or_insert(now.saturating_sub(self.interval_ns));
+        if let Some(Scarcity { until, left }) = scarcity {
+            self.economize(until, left);
+        }
+    }
+
+    /// What [`Scarcity`] says makes the next round come later.
+    fn economize(&mut self, until: Option<(u64, u32)>, left: Option<u32>) {
+        let now = os::monotonic_ns();
+        if let Some((next_ns, places)) = until {
+            self.rest(next_ns.saturating_sub(now) / (u64::from(places) + 1));
+        }
+        let Some(left) = left else {
+            self.scarce_since_ns = None;
+            return;
+        };
+        let since = *self.scarce_since_ns.get_or_insert(now.saturating_sub(self.interval_ns));
+        if until.is_none_or(|(_, places)| places == 0) {
             self.rest(SCARCE_TIMES * (now - since) / u64::from(left.max(1)));
         }
     }
@@ -151,15 +166,24 @@ mod tests {
         const INTERVAL_NS: u64 = 1_000_000;
         let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
         pace.generation = sharing::generation();
-        pace.round_over(true, Some(100));
+        let scarce = |left| Some(Scarcity { until: None, left: Some(left) });
+        pace.round_over(true, scarce(100));
         assert!(pace.deadline_ns <= os::monotonic_ns(), "there is room for many");
         pace.scarce_since_ns = Some(os::monotonic_ns() - 50 * INTERVAL_NS);
         for (left, times) in [(100, 2), (10, 20), (1, 200), (0, 200)] {
             pace.deadline_ns = 0;
             let now = os::monotonic_ns();
-            pace.round_over(true, Some(left));
+            pace.round_over(true, scarce(left));
             assert!(pace.next() >= now + times * INTERVAL_NS, "{left}");
         }
+        // They can be freed in a while.
+        pace.deadline_ns = 0;
+        let now = os::monotonic_ns();
+        let until = Some((now + 100 * INTERVAL_NS, 4));
+        pace.round_over(true, Some(Scarcity { until, left: Some(1) }));
+        assert!((19..50).contains(&((pace.next() - now) / INTERVAL_NS)));
+        pace.round_over(true, Some(Scarcity { until, left: None }));
+        assert!(pace.scarce_since_ns.is_none());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What stops reclaiming: stacks that nobody knows, and a kernel that does not tell where threads
-//! are.
+//! What hinders reclaiming: stacks that nobody knows, for which all memory has to be read, and a
+//! kernel that does not tell where threads are, which ends it.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Why copies are no longer freed.
+/// Why copies are no longer freed, or only by reading all memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Blocked {
@@ -37,6 +37,11 @@ impl Blocked {
         Self::ThirdPartySwitches,
     ];
 
+    /// Whether nothing helps.
+    fn is_for_good(self) -> bool {
+        matches!(self, Self::Child | Self::Hidden | Self::Filter)
+    }
+
     /// What a person reads.
     pub fn text(self) -> &'static str {
         match self {
@@ -52,10 +57,13 @@ impl Blocked {
     }
 }
 
-/// The first reason, as a number; 0: none.
+/// The first reason for which nothing more is freed, and the first one for which references may lie
+/// anywhere, as numbers; 0: none.
 static BLOCKED: AtomicU32 = AtomicU32::new(0);
+static OTHER_STACKS: AtomicU32 = AtomicU32::new(0);
 
-/// Stops reclaiming for good. Relaxed: what was freed before was free.
+/// From now on copies are freed no more, or only by reading all memory. Relaxed: what was freed
+/// before was free.
 ///
 /// A stack that comes into being now cannot hold references to what was free before.
 pub fn block(reason: Blocked) {
@@ -71,13 +79,23 @@ fn note_switches() {
 }
 
 fn note(reason: Blocked) {
-    let _ = BLOCKED.compare_exchange(0, reason as u32, Ordering::Relaxed, Ordering::Relaxed);
+    let word = if reason.is_for_good() { &BLOCKED } else { &OTHER_STACKS };
+    let _ = word.compare_exchange(0, reason as u32, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// Why reclaiming has stopped, if it has.
+/// Why reclaiming has ended, if it has.
 pub fn blocked() -> Option<Blocked> {
+    reason_in(&BLOCKED)
+}
+
+/// Why references to copies may lie anywhere, if they may.
+pub fn other_stacks() -> Option<Blocked> {
     note_switches();
-    let code = BLOCKED.load(Ordering::Relaxed);
+    reason_in(&OTHER_STACKS)
+}
+
+fn reason_in(word: &AtomicU32) -> Option<Blocked> {
+    let code = word.load(Ordering::Relaxed);
     Blocked::ALL.into_iter().find(|&reason| reason as u32 == code)
 }
 
@@ -91,7 +109,10 @@ mod tests {
             assert!(!reason.text().is_empty());
         }
         block(Blocked::Contexts);
+        block(Blocked::InnerStack);
+        assert_eq!((blocked(), other_stacks()), (None, Some(Blocked::Contexts)));
         block(Blocked::Filter);
-        assert_eq!(blocked(), Some(Blocked::Contexts));
+        block(Blocked::Child);
+        assert_eq!((blocked(), other_stacks()), (Some(Blocked::Filter), Some(Blocked::Contexts)));
     }
 }

@@ -7,8 +7,12 @@
 //! quiescent by themselves.
 
 pub mod blocked;
+mod cycle;
+mod memory_scan;
+mod pause;
 pub mod safepoint;
 pub mod signal_stacks;
+mod snapshot;
 pub mod stack_bounds;
 mod stack_scan;
 pub mod stacks;
@@ -18,18 +22,14 @@ use crate::images::Images;
 use crate::state::{CHANGES, CODE};
 use blocked::Blocked;
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, Ordering};
+use cycle::{DIRECTORY_BYTES, MAX_THREADS, abandon_cycle, begin_cycle, end_cycle, mark};
+pub use cycle::{is_hurried, wants_cycle};
+use snapshot::Snapshots;
 use stack_scan::{Copies, Evidence};
 use szc_code::MAX_IMAGES;
 use szc_code::code::Code;
 use szc_sys::os::{self, Array, tasks};
 use third_party::ThirdPartyCode;
-
-/// Most threads of a program whose copies are freed.
-const MAX_THREADS: usize = 2048;
-
-/// Room for the names of so many threads: at most 32 bytes each.
-const DIRECTORY_BYTES: usize = MAX_THREADS * 32;
 
 /// Words of a stack that are read at a time.
 const STACK_WORDS: usize = 8192;
@@ -37,13 +37,6 @@ const STACK_WORDS: usize = 8192;
 /// Shortest and longest time that threads wait at the safepoint.
 const MIN_PAUSE_NS: u64 = 250_000;
 const MAX_PAUSE_NS: u64 = 4_000_000;
-
-/// Longest time for which the safepoint is shut: nobody may come for long, which costs nothing.
-const MAX_SHUT_NS: u64 = 20_000_000;
-
-/// Time between two scans while threads wait, and while none does.
-const SCAN_AGAIN_NS: u64 = 20_000;
-const AWAIT_ARRIVAL_NS: u64 = 1_000_000;
 
 /// Threads pass at least so many times as long as they wait; less if no place is free.
 const OPEN_TIMES: u64 = 50;
@@ -54,8 +47,9 @@ const FREED_AT_A_TIME_BYTES: usize = 4 << 20;
 
 /// The part of the maintenance task that frees copies.
 pub struct Reclaimer {
-    /// Number of the maintenance task.
+    /// Number of the maintenance task, and its stack.
     own: u32,
+    stack: Range<usize>,
     /// System call filters of this task when it started.
     filters: Option<u64>,
     /// Where there are copies, if a cycle is under way.
@@ -72,17 +66,21 @@ pub struct Reclaimer {
     third_party: ThirdPartyCode,
     pause_ns: u64,
     next_pause_ns: u64,
+    /// Where stacks may lie anywhere.
+    snapshots: Option<Snapshots>,
 }
 
 impl Reclaimer {
-    /// Made by the maintenance task itself. Nothing if there is not enough memory.
-    pub fn new() -> Option<Self> {
+    /// Made by the maintenance task itself, which has that stack. Nothing if there is not enough
+    /// memory.
+    pub fn new(stack: Range<usize>) -> Option<Self> {
         let own = tasks::thread_id();
         os::sleep_exactly();
         // SAFETY: numbers and ranges of numbers.
         unsafe {
             Some(Self {
                 own,
+                stack,
                 filters: tasks::filters(own),
                 extents: Array::zeroed(MAX_IMAGES).ok()?,
                 cycle: None,
@@ -95,6 +93,7 @@ impl Reclaimer {
                 third_party: ThirdPartyCode::new()?,
                 pause_ns: MIN_PAUSE_NS,
                 next_pause_ns: 0,
+                snapshots: None,
             })
         }
     }
@@ -102,7 +101,12 @@ impl Reclaimer {
     /// Does a part of the work; called once in each interval. `separate` says whether every child
     /// has copies of its own.
     pub fn step(&mut self, separate: impl Fn() -> bool) {
-        if blocked::blocked().is_none() {
+        let is_blocked = blocked::blocked().is_some();
+        let by_snapshot = blocked::other_stacks().is_some()
+            || snapshot::is_time() && CODE.with(|images| needs_snapshots(images));
+        if !is_blocked && by_snapshot {
+            self.step_by_snapshot(separate);
+        } else if !is_blocked {
             if self.cycle.is_none() && CODE.with(|images| wants_cycle(images)) {
                 self.begin();
             }
@@ -115,7 +119,7 @@ impl Reclaimer {
                     self.pause();
                 }
                 let done = self.pending_count == 0 && self.third_party.is_read();
-                if done && blocked::blocked().is_none() {
+                if done && blocked::blocked().is_none() && blocked::other_stacks().is_none() {
                     self.end(separate);
                 }
             }
@@ -123,16 +127,32 @@ impl Reclaimer {
         free_some();
     }
 
+    /// A whole cycle by a snapshot of all memory, if it is time for one.
+    fn step_by_snapshot(&mut self, separate: impl Fn() -> bool) {
+        if self.cycle.take().is_some() {
+            CODE.with(abandon_cycle);
+        }
+        if self.snapshots.is_none() {
+            self.snapshots = Snapshots::new(self.own, self.stack.clone());
+        }
+        if let Some(snapshots) = &mut self.snapshots
+            && snapshot::is_time()
+            && CODE.with(|images| wants_cycle(images))
+        {
+            match unfiltered(self.own, self.filters) {
+                Ok(()) => snapshots.cycle(&mut self.words, separate),
+                Err(reason) => blocked::block(reason),
+            }
+        }
+    }
+
     fn begin(&mut self) {
-        if self.filters.is_none() {
-            return blocked::block(Blocked::Hidden);
+        if let Err(reason) = unfiltered(self.own, self.filters) {
+            return blocked::block(reason);
         }
-        if tasks::filters(self.own) != self.filters {
-            return blocked::block(Blocked::Filter);
-        }
-        let extents = CODE.with(|images| begin_cycle(images, &mut self.extents));
+        let extents = CODE.with(|images| begin_cycle(images, &mut self.extents, false));
         if extents.is_none() {
-            return CODE.with(|images| images.all_mut().for_each(Code::abandon_cycle));
+            return CODE.with(abandon_cycle);
         }
         // After the cycle began: whoever is not among these started later.
         match tasks::threads(&mut self.known, &mut self.directory) {
@@ -147,7 +167,7 @@ impl Reclaimer {
                 }
             }
             // Threads come and go, or there are too many: another time.
-            None => CODE.with(|images| images.all_mut().for_each(Code::abandon_cycle)),
+            None => CODE.with(abandon_cycle),
         }
     }
 
@@ -160,9 +180,7 @@ impl Reclaimer {
             let evidence = if thread == self.own {
                 Evidence::Seen
             } else {
-                stack_scan::scan(thread, &copies, &mut self.words, |address| {
-                    CODE.with(|images| images.all_mut().any(|code| code.mark(address)));
-                })
+                stack_scan::scan(thread, &copies, &mut self.words, mark)
             };
             if evidence == Evidence::None {
                 self.pending[left] = thread;
@@ -172,49 +190,21 @@ impl Reclaimer {
         self.pending_count = left;
     }
 
-    /// Shuts the safepoint and unresolves the entries of all functions, so that threads that call
-    /// anything wait, until all have been seen or they wait too long.
+    /// Stops threads that call anything, until all have been seen or they wait too long.
     fn pause(&mut self) {
-        let start = os::monotonic_ns();
-        safepoint::shut();
-        let shut = CODE.with(|images| {
-            // Otherwise everything has been frozen meanwhile, and nobody may have to ask the
-            // resolver any more.
-            let may = !images.are_frozen();
-            if may {
-                images.all().for_each(Code::unresolve_current);
-            }
-            may
-        });
-        if !shut {
-            safepoint::open();
-            return;
-        }
-        let mut arrivals = safepoint::arrivals();
-        let taken_ns = loop {
-            let someone_waits = safepoint::waiting_since_ns().is_some();
-            let timeout_ns = if someone_waits { SCAN_AGAIN_NS } else { AWAIT_ARRIVAL_NS };
-            safepoint::await_arrival(arrivals, timeout_ns);
-            arrivals = safepoint::arrivals();
+        let patience_ns = self.pause_ns;
+        let taken_ns = pause::pause(patience_ns, || {
             self.scan();
-            let now = os::monotonic_ns();
-            let waiting_ns =
-                safepoint::waiting_since_ns().map_or(0, |since| now.saturating_sub(since));
-            if self.pending_count == 0 || waiting_ns > self.pause_ns || now - start > MAX_SHUT_NS {
-                break waiting_ns;
-            }
-        };
-        CODE.with(|images| images.all().for_each(Code::resolve_current));
-        safepoint::open();
-        PAUSES.fetch_add(1, Ordering::Relaxed);
-        PAUSE_NS.fetch_add(taken_ns, Ordering::Relaxed);
+            self.pending_count == 0
+        });
+        let Some(taken_ns) = taken_ns else { return };
         let hurried = CODE.with(|images| is_hurried(images));
         let open_times = if hurried { OPEN_TIMES_IF_HURRIED } else { OPEN_TIMES };
         self.next_pause_ns = os::monotonic_ns() + taken_ns * open_times;
         self.pause_ns = if self.pending_count == 0 {
             MIN_PAUSE_NS
         } else {
-            (2 * self.pause_ns).min(MAX_PAUSE_NS)
+            (2 * patience_ns).min(MAX_PAUSE_NS)
         };
     }
 
@@ -232,15 +222,7 @@ impl Reclaimer {
         if !pending[..count].iter().all(|thread| known.contains(thread) || of_libc(thread)) {
             return;
         }
-        // A child that still shares copies may be inside one that its parent has left.
-        let ended = CODE.with(|images| {
-            let separate = separate();
-            if separate {
-                images.all_mut().for_each(Code::end_cycle);
-            }
-            separate
-        });
-        if ended {
+        if CODE.with(|images| end_cycle(images, separate)) {
             self.cycle = None;
         }
     }
@@ -272,26 +254,35 @@ fn free_some() {
 impl Drop for Reclaimer {
     fn drop(&mut self) {
         if self.cycle.is_some() {
-            CODE.with(|images| images.all_mut().for_each(Code::abandon_cycle));
+            CODE.with(abandon_cycle);
         }
     }
 }
 
-/// Whether it is time to find copies that can be freed.
-pub fn wants_cycle(images: &Images) -> bool {
-    images.all().any(Code::wants_cycle)
+/// Whether only a snapshot of all memory shows what can be freed.
+fn needs_snapshots(images: &Images) -> bool {
+    blocked::other_stacks().is_some() || images.all().any(Code::is_full_of_labels)
 }
 
-/// Whether some image needs places at once.
-pub fn is_hurried(images: &Images) -> bool {
-    images.all().any(Code::is_hurried)
+/// How scarce places for layouts are, in the image that has the fewest left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scarcity {
+    /// When more may become free, and how many there are to get along with until then.
+    pub until: Option<(u64, u32)>,
+    /// All that are left, if it is not known whether more will become free.
+    pub left: Option<u32>,
 }
 
-/// Layouts for which there is room in the image that has the least of it, if copies cannot be freed
-/// any more.
-pub fn places_left(images: &Images) -> Option<u32> {
-    blocked::blocked()?;
-    images.all().filter_map(Code::places_left).min()
+/// How scarce places are, if copies cannot be freed any more, or only now and then.
+pub fn scarcity(images: &Images) -> Option<Scarcity> {
+    let is_blocked = blocked::blocked().is_some();
+    if !is_blocked && !needs_snapshots(images) {
+        return None;
+    }
+    let least = |left: fn(&Code) -> Option<u32>| images.all().filter_map(left).min();
+    let until = least(Code::preferred_places_left).filter(|_| !is_blocked);
+    let left = least(Code::places_left).filter(|_| is_blocked || snapshot::has_failed());
+    Some(Scarcity { until: until.map(|left| (snapshot::next_ns(), left)), left })
 }
 
 /// Whether some image could have another layout if one of its old ones were freed.
@@ -299,23 +290,15 @@ pub fn lacks_places(images: &Images) -> bool {
     blocked::blocked().is_none() && images.all().filter_map(Code::places_left).any(|left| left == 0)
 }
 
-/// Begins a cycle. Writes where there are copies, and returns in how many ranges; nothing if none
-/// can be freed.
-fn begin_cycle(images: &mut Images, extents: &mut [Range<usize>]) -> Option<usize> {
-    let (mut count, mut all_white) = (0, 0);
-    for code in images.all_mut() {
-        let Some((white, extent)) = code.begin_cycle() else { continue };
-        all_white += white;
-        *extents.get_mut(count)? = extent;
-        count += 1;
+/// Whether the program has installed no system call filter since the task `own` was made, which had
+/// so many.
+fn unfiltered(own: u32, before: Option<u64>) -> Result<(), Blocked> {
+    match before {
+        None => Err(Blocked::Hidden),
+        Some(_) if tasks::filters(own) != before => Err(Blocked::Filter),
+        Some(_) => Ok(()),
     }
-    (all_white > 0).then_some(count)
 }
-
-/// Times that threads were made to wait so that they could be seen quiescent, and how long they
-/// did, in nanoseconds. Written by the maintenance task alone.
-static PAUSES: AtomicU64 = AtomicU64::new(0);
-static PAUSE_NS: AtomicU64 = AtomicU64::new(0);
 
 /// What the log tells about reclaiming as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -324,23 +307,29 @@ pub struct Counts {
     pub pauses: u64,
     /// How long they did, in nanoseconds.
     pub pause_ns: u64,
+    /// Cycles for which all memory was read.
+    pub snapshots: u64,
+    /// Why references to copies may lie anywhere.
+    pub other_stacks: Option<&'static str>,
     /// Why copies are not freed any more.
     pub blocked: Option<&'static str>,
 }
 
 /// The counts up to now.
 pub fn counts() -> Counts {
+    let (pauses, pause_ns) = pause::counts();
     Counts {
-        pauses: PAUSES.load(Ordering::Relaxed),
-        pause_ns: PAUSE_NS.load(Ordering::Relaxed),
+        pauses,
+        pause_ns,
+        snapshots: snapshot::whole(),
+        other_stacks: blocked::other_stacks().map(Blocked::text),
         blocked: blocked::blocked().map(Blocked::text),
     }
 }
 
 /// In a forked child: nobody waits, and what was counted was the parent's.
 pub fn become_child() {
-    safepoint::reset();
+    pause::become_child();
+    snapshot::become_child();
     signal_stacks::become_child();
-    PAUSES.store(0, Ordering::Relaxed);
-    PAUSE_NS.store(0, Ordering::Relaxed);
 }

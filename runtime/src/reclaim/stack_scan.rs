@@ -17,21 +17,32 @@ pub enum Evidence {
 /// The addresses of all copies.
 pub struct Copies<'a> {
     extents: &'a [Range<usize>],
-    /// All extents together.
-    lowest: usize,
-    bytes: usize,
+    /// Which parts of the address space have some, by a number of the part: most words of memory
+    /// lie elsewhere, those on either side of the copies of the program and of libraries included.
+    parts: [u64; PARTS / 64],
 }
+
+/// Bytes of a part of the address space, a power of two, and how many numbers parts have.
+const PART_BITS: u32 = 26;
+const PARTS: usize = 4096;
 
 impl<'a> Copies<'a> {
     /// In these extents.
     pub fn of(extents: &'a [Range<usize>]) -> Self {
-        let lowest = extents.iter().map(|extent| extent.start).min().unwrap_or(0);
-        let end = extents.iter().map(|extent| extent.end).max().unwrap_or(0);
-        Self { extents, lowest, bytes: end - lowest }
+        let mut parts = [0; PARTS / 64];
+        for extent in extents.iter().filter(|extent| !extent.is_empty()) {
+            for part in extent.start >> PART_BITS..=(extent.end - 1) >> PART_BITS {
+                parts[part % PARTS / 64] |= 1 << (part % 64);
+            }
+        }
+        Self { extents, parts }
     }
 
-    fn contains(&self, address: usize) -> bool {
-        address.wrapping_sub(self.lowest) < self.bytes
+    /// Whether an address is in one of them.
+    #[inline]
+    pub fn contains(&self, address: usize) -> bool {
+        let part = address >> PART_BITS;
+        self.parts[part % PARTS / 64] >> (part % 64) & 1 != 0
             && self.extents.iter().any(|extent| extent.contains(&address))
     }
 }
@@ -39,6 +50,11 @@ impl<'a> Copies<'a> {
 /// System calls in which a thread may wait for a child that shares its memory and its stack: clone,
 /// vfork, clone3.
 const SHARING_CALLS: [usize; 3] = [56, 58, 435];
+
+/// Whether a thread may wait for a child that shares its memory, and runs on.
+pub fn waits_for_child(wait: &Wait) -> bool {
+    SHARING_CALLS.contains(&wait.call)
+}
 
 /// Deepest stack that is read.
 const MAX_STACK_BYTES: usize = 1 << 30;
@@ -59,7 +75,7 @@ pub fn scan(
         Doing::Ended => return Evidence::Seen,
         Doing::Hidden => return hidden(),
     };
-    if SHARING_CALLS.contains(&wait.call) {
+    if waits_for_child(&wait) {
         return Evidence::None;
     }
     // A thread that libc does not know, or has not made known yet, has no descriptor.

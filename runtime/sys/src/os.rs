@@ -10,6 +10,7 @@ mod mapped_file;
 pub mod mappings;
 mod memory;
 mod owned;
+pub mod pages;
 mod process;
 mod signals;
 pub mod tasks;

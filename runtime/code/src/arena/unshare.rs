@@ -1,12 +1,21 @@
-//! All memory of an arena, copied in a forked child that cannot go on with its parent's.
+//! All memory of an arena: where it is, and its copy in a forked child that cannot go on with its
+//! parent's.
 
 use super::Arena;
 use crate::alias::{self, Form};
+use core::ops::Range;
 use core::sync::atomic::Ordering;
 use szc_sys::arch;
 use szc_sys::os::{self, Errno};
 
 impl Arena {
+    /// All its memory: what lies within reach of the image, and the RW alias.
+    pub fn memory(&self) -> [Range<usize>; 2] {
+        let rw = self.rw.load(Ordering::Relaxed) as usize - self.around.front_bytes;
+        let reserved = self.reserved.start() as usize;
+        [reserved..reserved + self.reserved.bytes(), rw..rw + self.bytes + self.around.bytes()]
+    }
+
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which
     /// the first `places` are accessible. `parts` calls what it gets with the offset in the arena
     /// and the bytes of each part of them that has meaning. Addresses stay the same. A file is a

@@ -49,6 +49,7 @@ pub mod nr {
     pub const PREAD64: usize = 17;
     pub const PWRITE64: usize = 18;
     pub const GETPID: usize = 39;
+    pub const SYSINFO: usize = 99;
     pub const GETEUID: usize = 107;
     pub const EXIT: usize = 60;
     pub const FTRUNCATE: usize = 77;

@@ -14,14 +14,20 @@ pub fn monotonic_ns() -> u64 {
 /// Processor time that the threads of this process have taken, without the calling one, in
 /// nanoseconds. (What that takes between the two looks is missing.)
 pub fn cpu_ns_of_others() -> u64 {
-    let clock = |id: usize| {
-        let mut time = [0u64; 2];
-        // SAFETY: the buffer is a struct timespec.
-        unsafe { syscall(nr::CLOCK_GETTIME, [id, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
-        time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
-    };
-    let (process, thread) = (clock(2), clock(3));
-    process.saturating_sub(thread)
+    cpu_ns(2).saturating_sub(cpu_ns_of_this())
+}
+
+/// Processor time that the calling thread has taken, in nanoseconds.
+pub fn cpu_ns_of_this() -> u64 {
+    cpu_ns(3)
+}
+
+/// What a clock of processor time shows.
+fn cpu_ns(clock: usize) -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the buffer is a struct timespec.
+    unsafe { syscall(nr::CLOCK_GETTIME, [clock, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    time[0].wrapping_mul(1_000_000_000).wrapping_add(time[1])
 }
 
 /// Sleeps until the monotonic clock shows `deadline_ns`.

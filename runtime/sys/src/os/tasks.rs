@@ -217,7 +217,7 @@ pub fn threads(to: &mut [u32], buffer: &mut [u8]) -> Option<usize> {
 }
 
 /// Number of threads of this process.
-fn thread_count() -> Option<usize> {
+pub fn thread_count() -> Option<usize> {
     let mut buffer = [0; 4096];
     let status = read(process_id(), b"/status", &mut buffer).ok()?;
     field(status, b"Threads:").and_then(parse_decimal).map(|count| count as usize)
