@@ -25,9 +25,8 @@ fn next(state: &mut u64) -> u64 {
 fn word(state: &mut u64, calls: &mut u64) -> String {
     *calls += 1;
     if calls.is_multiple_of(16) {
-        let mut round = 0;
-        while black_box(round) < ROUNDS {
-            round += 1;
+        for round in 0..black_box(ROUNDS) {
+            black_box(round);
         }
     }
     let length = 2 + next(state) % 4;
