@@ -111,6 +111,7 @@ for name in "${PLUGIN_NAMES[@]}"; do
 done
 
 put "$PROJECT/runtime/control/include/szc.h" include/szc.h
+put "$PROJECT/runtime/preload/include/coz.h" include/szc/coz.h
 
 "$from/szc" manual "$work/man"
 for page in "$work"/man/*; do

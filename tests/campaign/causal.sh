@@ -5,18 +5,21 @@
 #   tests/campaign/causal.sh [--only "CHECK..."] [--pairs N]
 #
 #   steps     the share of samples of a program in step with the clock of the samples
+#   load      producers and consumers under a load that is virtually greater, by turns with a real
+#             one: predicted less real time, in percent of that without
 #   real      a function is virtually sped up, by turns with runs in which it really does so much
 #             less: predicted over real time
 #
-# Without options all checks; 20 pairs of runs for each speedup (6 or more). About three minutes.
+# Without options all checks; 20 pairs of runs for each figure (6 or more). About 15 minutes.
 #
-# Exit code 1 if the share is off by more than 3 points, or if the time predicted over the time that
-# it really takes is off by more than 1 point in all of an interval, for any of the speedups.
+# Exit code 1 if the share of samples is off by more than 3 points, or in all of an interval the
+# time under a load by more than 3, or the time predicted over the time that it really takes by
+# more than 1, for any of the speedups.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-CHECKS=(steps real)
+CHECKS=(steps load real)
 only="${CHECKS[*]}"
 pairs=20
 while [[ $# -gt 0 ]]; do
@@ -41,7 +44,8 @@ failed=0
 build() {
     local program
     for program in "$@"; do
-        gcc -O2 -g -pthread "$PROJECT/tests/campaign/programs/$program.c" -o "$program"
+        gcc -O2 -g -pthread -I "$PROJECT/runtime/preload/include" \
+            "$PROJECT/tests/campaign/programs/$program.c" -o "$program"
     done
 }
 
@@ -61,6 +65,48 @@ check_steps() {
     printf 'in step: %.2f %% of the samples, %.2f %% of the time; limit 3 points\n' \
         "$found" "$truth"
     is_at_most "$(distance "$found" "$truth")" 3 || failed=1
+}
+
+# milliseconds CONSUMERS PERCENT: time of the tasks if they take so much less to make.
+milliseconds() {
+    local started
+    started=$(date +%s%N)
+    ./tasks "$1" 400 2000 "$2" >/dev/null
+    say $((($(date +%s%N) - started) / 1000))e-3
+}
+
+# under_load CONSUMERS PERCENT: the same as predicted, in percent of the time without.
+under_load() {
+    local speedup=$((20000 * $2))
+    if ((speedup == 0)); then speedup=1; fi
+    "$SZC" causal --end-to-end --fixed-speedup 0 --arrival-speedup "$speedup" -n 2 \
+        -o causal.jsonl -- ./tasks "$1" 400 2000 0 >/dev/null 2>&1
+    jq -rs 'map(select(.type == "load") | .duration_ns - .delay_ns) | 100 * .[1] / .[0]' \
+        causal.jsonl
+}
+
+check_load() {
+    local consumers percent pair differences base real ends
+    enough_for_interval --pairs "$pairs"
+    build tasks
+    for consumers in 2 3 4; do
+        for percent in 0 25 50 75 100; do
+            differences=''
+            for ((pair = 1; pair <= pairs; pair++)); do
+                base=$(milliseconds "$consumers" 0)
+                real=$(milliseconds "$consumers" "$percent")
+                differences+=$(awk -v virtual="$(under_load "$consumers" "$percent")" \
+                    -v a="$real" -v b="$base" 'BEGIN { print virtual - 100 * a / b }')$'\n'
+            done
+            read -ra ends < <(printf %s "$differences" | median_interval)
+            printf '%d consumers, made %d %% faster: predicted - real %.2f points, 95 %%:' \
+                "$consumers" "$percent" "$(printf %s "$differences" | median)"
+            printf ' %.2f to %.2f, %d pairs\n' "${ends[@]}" "$pairs"
+            if ! is_at_most "${ends[0]}" 3 || ! is_at_most -3 "${ends[1]}"; then
+                failed=1
+            fi
+        done
+    done
 }
 
 # effective PERCENT FEWER: nanoseconds of a run less the delays in it.

@@ -83,3 +83,68 @@ fn experiments_are_made_while_a_program_runs_as_it_does_without() {
     assert!(lines.any(is_whole), "{profile}");
     assert!(profile.contains(r#""reason":"exit 3""#), "{profile}");
 }
+
+/// 24 tasks of 2 ms, made one after the other and run by two threads, with arrivals at a
+/// function.
+const TASKS: &str = r#"
+#include <coz.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <unistd.h>
+static sem_t made;
+__attribute__((noinline)) void arrived(void) { __asm__ volatile(""); }
+static void *run(void *unused) {
+    for (int i = 0; i < 12; i++) {
+        sem_wait(&made);
+        usleep(2000);
+        COZ_END("task");
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    sem_init(&made, 0, 0);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, run, 0);
+    for (int i = 0; i < 24; i++) {
+        usleep(2000);
+        arrived();
+        COZ_BEGIN("task");
+        sem_post(&made);
+    }
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return puts("done") < 0;
+}
+"#;
+
+#[test]
+fn a_greater_load_is_simulated_by_arrivals_at_points_or_at_a_function() {
+    let place = Place::with("t.c", TASKS);
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../runtime/preload/include");
+    place.run(szc(), &["-Rnone", "-O1", "-g", "-pthread", include, "t.c", "-o", "t"]);
+    for arrival in [&[][..], &["--arrival", "arrived"]] {
+        let args = ["--fixed-speedup", "0", "--load", "2x", "-n", "2"];
+        let Some(output) = causal(&place, &[&args, arrival, &["--", "./t"]].concat()) else {
+            return;
+        };
+        if errors(&output).contains("could not be sampled") {
+            // Some virtual machines have no breakpoints.
+            continue;
+        }
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        let profile = String::from_utf8(place.read("szc-causal.jsonl")).unwrap();
+        let runs: Vec<&str> =
+            profile.lines().filter(|line| line.contains(r#""type":"load""#)).collect();
+        assert_eq!(runs.len(), 2, "{profile}");
+        let counts = r#""arrivals":{"count":24,"#;
+        assert!(runs.iter().all(|run| run.contains(counts)), "{profile}");
+        assert!(runs[0].contains(r#""delay_ns":0,"#), "{profile}");
+        assert!(!runs[1].contains(r#""delay_ns":0,"#), "{profile}");
+        let report = text(&run(&place, &["causal", "report"]));
+        assert!(report.contains("2 times the load: ") && report.contains("sped up by"), "{report}");
+    }
+    let args = ["--fixed-speedup", "0", "--arrival-speedup", "60000000", "--", "./t"];
+    let Some(output) = causal(&place, &args) else { return };
+    assert_eq!(code(&output), 2, "{}", errors(&output));
+    assert!(errors(&output).contains("they would come before that"), "{}", errors(&output));
+}

@@ -58,6 +58,10 @@ pub struct Memory {
     pub late_samples: AtomicU64,
     /// Threads that could not be sampled.
     pub unsampled_threads: AtomicU64,
+    /// Time that threads, which have ended, had waited for a processor.
+    pub ended_wait_ns: AtomicU64,
+    /// What arrives.
+    pub arrivals: Arrivals,
     /// Processes.
     pub processes: [Process; MAX_PROCESSES],
     /// Progress points.
@@ -87,6 +91,25 @@ pub struct Record {
     pub selected_samples: AtomicU64,
 }
 
+/// Arrivals of all processes, and by what they are sped up.
+#[repr(C)]
+pub struct Arrivals {
+    /// [`NO_ARRIVALS`], [`AT_POINTS`] or [`AT_BREAKPOINT`].
+    pub counted: AtomicU64,
+    /// By what each is sped up.
+    pub step_ns: AtomicU64,
+    /// By which share of the time since the thread's last one, in 2^32ths.
+    pub share: AtomicU64,
+    /// How many there were.
+    pub count: AtomicU64,
+    /// Sum of the times since the last one of the thread, or since its beginning.
+    pub interval_ns: AtomicU64,
+    /// The least time between two of a thread.
+    pub least_ns: AtomicU64,
+    /// By what all were sped up.
+    pub ahead_ns: AtomicU64,
+}
+
 /// Some of [`Memory::ranges`].
 #[repr(C)]
 pub struct Ranges {
@@ -107,6 +130,8 @@ pub struct Process {
     pub space: AtomicU64,
     /// Code that can be selected.
     pub scope: Ranges,
+    /// Where something arrives; 0 if that is nowhere, or at progress points.
+    pub arrival: AtomicU64,
 }
 
 /// A sample.
@@ -135,6 +160,12 @@ pub struct Point {
     pub kind: AtomicU32,
     /// Its name, ended by a zero.
     pub name: [AtomicU64; NAME_BYTES / 8],
+    /// Visits that were begun to be counted, if the library counts them: all of them, once that is
+    /// `visits`.
+    pub begun: AtomicU64,
+    /// Sum of the times of such visits, modulo 2^64: monotonic times less what the thread had been
+    /// delayed by then.
+    pub times_ns: AtomicU64,
 }
 
 /// A point that nobody has.
@@ -150,6 +181,37 @@ pub const THROUGHPUT: u32 = 1;
 pub const BEGIN: u32 = 2;
 /// A visit ends it.
 pub const END: u32 = 3;
+/// A visit is an arrival, as one of [`BEGIN`] is, too.
+pub const ARRIVAL: u32 = 4;
+
+/// Arrivals are not counted.
+pub const NO_ARRIVALS: u64 = 0;
+/// They are at progress points.
+pub const AT_POINTS: u64 = 1;
+/// They are where processes have a breakpoint.
+pub const AT_BREAKPOINT: u64 = 2;
+
+impl Point {
+    /// A visit at a time, counted so that [`Self::counted`] finds all of it or nothing.
+    pub fn visit(&self, time_ns: u64) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        // Each is seen with what is above it by who acquires it.
+        self.times_ns.fetch_add(time_ns, Ordering::Release);
+        self.visits.fetch_add(1, Ordering::Release);
+    }
+
+    /// Visits, and the sum of their times modulo 2^64. `Err` has the visits alone: if one is just
+    /// being counted, or if the program counts them by itself, which never begins one here.
+    ///
+    /// # Errors
+    /// As said.
+    pub fn counted(&self) -> Result<(u64, u64), u64> {
+        let visits = self.visits.load(Ordering::Acquire);
+        let times_ns = self.times_ns.load(Ordering::Acquire);
+        let is_whole = self.begun.load(Ordering::Relaxed) == visits;
+        if is_whole { Ok((visits, times_ns)) } else { Err(visits) }
+    }
+}
 
 impl Memory {
     /// The experiment with this number, if it is one of the latest.
@@ -196,6 +258,24 @@ mod tests {
     #[test]
     fn a_point_begins_as_the_counter_of_coz_does() {
         assert_eq!((offset_of!(Point, visits), offset_of!(Point, backoff)), (0, 8));
+    }
+
+    #[test]
+    fn visits_come_with_the_sum_of_their_times_unless_a_program_adds_them_itself() {
+        let point = Point {
+            visits: AtomicU64::new(0),
+            backoff: AtomicU64::new(0),
+            state: AtomicU32::new(NAMED),
+            kind: AtomicU32::new(BEGIN),
+            name: [const { AtomicU64::new(0) }; NAME_BYTES / 8],
+            begun: AtomicU64::new(0),
+            times_ns: AtomicU64::new(0),
+        };
+        point.visit(30);
+        point.visit(50);
+        assert_eq!(point.counted(), Ok((2, 80)));
+        point.visits.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(point.counted(), Err(3));
     }
 
     #[test]

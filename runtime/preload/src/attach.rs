@@ -12,7 +12,7 @@ use szc_abi::causal::{MAX_PROCESSES, MEMORY_MAGIC, Memory};
 
 use crate::delay::{memory, pay, set_memory};
 use crate::process::{process, set_process};
-use crate::system::{now_ns, process_id, sleep_until};
+use crate::system::{now_ns, process_id, sleep_until, waited_ns};
 use crate::task_clock;
 use crate::thread::{Thread, current};
 use crate::trap;
@@ -44,13 +44,21 @@ pub extern "C" fn begin() {
         __register_atfork(None, None, Some(begin_child), null_mut());
     }
     trap::install();
-    task_clock::start(memory, current());
+    start_thread(memory, current());
+}
+
+fn start_thread(memory: &Memory, thread: &Thread) {
+    thread.arrived_ns.store(now_ns(), Relaxed);
+    task_clock::start(memory, thread);
+    if let Some(process) = process() {
+        task_clock::watch(memory, thread, process.arrival.load(Relaxed));
+    }
 }
 
 /// Behind the program's last instruction, but of the kernel's way to end it.
 pub extern "C" fn end() {
     if let Some(memory) = memory() {
-        pay(memory, current());
+        leave(memory, current());
     }
 }
 
@@ -63,7 +71,7 @@ pub fn begin_thread(paid_ns: u64, experiment: u64) {
     if let Ok(key) = u32::try_from(KEY.load(Relaxed)) {
         // SAFETY: a key of this library; the value is only there so that the destructor is called.
         unsafe { libc::pthread_setspecific(key, core::ptr::from_ref(memory).cast()) };
-        task_clock::start(memory, thread);
+        start_thread(memory, thread);
     }
 }
 
@@ -72,7 +80,13 @@ extern "C" fn end_thread(_: *mut c_void) {
     let Some(memory) = memory() else { return };
     let thread = current();
     task_clock::stop(thread);
+    leave(memory, thread);
+}
+
+/// A thread, or a process by this one, ends.
+fn leave(memory: &Memory, thread: &Thread) {
     pay(memory, thread);
+    memory.ended_wait_ns.fetch_add(waited_ns(), Relaxed);
 }
 
 /// The only thread of a process that was forked. It has what its parent had, but for the clock.
@@ -80,9 +94,10 @@ extern "C" fn begin_child() {
     let Some(memory) = memory() else { return };
     let thread: &Thread = current();
     thread.clock.store(0, Relaxed);
+    thread.breakpoint.store(0, Relaxed);
     let Some(parent) = process() else { return };
     if join(memory, parent.space.load(Relaxed)) {
-        task_clock::start(memory, thread);
+        start_thread(memory, thread);
     }
 }
 
@@ -97,6 +112,7 @@ fn join(memory: &'static Memory, space: u64) -> bool {
     if let Some(parent) = process() {
         own.scope.first.store(parent.scope.first.load(Relaxed), Relaxed);
         own.scope.words.store(parent.scope.words.load(Relaxed), Relaxed);
+        own.arrival.store(parent.arrival.load(Relaxed), Relaxed);
         own.is_described.store(1, Relaxed);
     }
     // szc acquires it before it reads the rest.

@@ -68,6 +68,7 @@ pub fn pay(memory: &Memory, thread: &Thread) {
         thread.paid_ns.store(paid, Relaxed);
         debt_ns = debt(memory, thread);
     }
+    thread.paused_ns.fetch_add(now - begin, Relaxed);
 }
 
 /// A pause, and what is left of the excess of earlier ones.

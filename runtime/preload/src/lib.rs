@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(dead_code))]
 #![allow(clippy::cast_possible_truncation)]
 
+mod arrival;
 mod attach;
 mod caller;
 mod delay;

@@ -62,6 +62,30 @@ pub fn read_words<const N: usize>(address: u64) -> Option<[u64; N]> {
     (read == (8 * N).cast_signed()).then_some(words)
 }
 
+/// For how long the calling thread has waited for a processor.
+pub fn waited_ns() -> u64 {
+    let path = c"/proc/thread-self/schedstat";
+    let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+    let mut text = [0_u8; 64];
+    // SAFETY: the path ends with a zero, and no more is read than there is room for.
+    let read = unsafe {
+        let here = libc::AT_FDCWD as usize;
+        let file = call(libc::SYS_openat, [here, path.as_ptr() as usize, flags, 0, 0, 0]);
+        let Ok(file) = usize::try_from(file) else { return 0 };
+        let read = call(libc::SYS_read, [file, text.as_mut_ptr() as usize, text.len(), 0, 0, 0]);
+        call(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
+        read
+    };
+    text.get(..read.max(0).cast_unsigned()).map_or(0, second_number)
+}
+
+/// The second one of numbers with blanks between them.
+fn second_number(text: &[u8]) -> u64 {
+    let second = text.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+    let digits = second.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
 /// The process.
 pub fn process_id() -> u32 {
     // SAFETY: no memory is involved.
@@ -85,5 +109,16 @@ pub fn raise(signal: i32) {
 pub fn abort() -> ! {
     loop {
         raise(libc::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_number_of_a_line_is_found() {
+        assert_eq!(second_number(b"12 3456 7\n"), 3456);
+        assert_eq!((second_number(b"12"), second_number(b"1 2\n")), (0, 2));
     }
 }

@@ -1,4 +1,5 @@
-//! Clocks of threads, which send SIGTRAP to them as they run.
+//! Clocks of threads, which send SIGTRAP to them as they run, and breakpoints, which send it where
+//! something arrives.
 //!
 //! A clock counts the thread's time in user mode and out of it, and is heard of in user mode only:
 //! the signal comes between two instructions of the program and never in a system call. The page
@@ -6,7 +7,7 @@
 //!
 //! Source: perf_event_open(2); linux/perf_event.h.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use libc::{MAP_SHARED, PROT_READ};
 use szc_abi::causal::Memory;
@@ -16,6 +17,8 @@ use crate::thread::Thread;
 
 /// What tells signals of these clocks from others.
 pub const SIGNAL_DATA: u64 = 0x7a63_a11d_c0de_0001;
+/// And those of breakpoints at arrivals.
+pub const ARRIVAL_DATA: u64 = 0x7a63_a11d_c0de_0002;
 
 const PAGE_BYTES: usize = 4096;
 /// The kernel lets no interval be shorter.
@@ -27,7 +30,7 @@ const BATCH_NS: u64 = 4_000_000;
 
 /// `struct perf_event_attr` to its version 7.
 #[repr(C)]
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Attributes {
     kind: u32,
     bytes: u32,
@@ -55,6 +58,10 @@ struct Attributes {
 const _: () = assert!(size_of::<Attributes>() == 128);
 
 const SOFTWARE: u32 = 1;
+const BREAKPOINT: u32 = 5;
+/// `HW_BREAKPOINT_X`, of the only length that there is.
+const EXECUTED: u32 = 4;
+const EXECUTED_BYTES: u64 = 8;
 const TASK_CLOCK: u64 = 1;
 const DISABLED: u64 = 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
@@ -89,7 +96,7 @@ pub fn go_on(memory: &Memory, thread: &Thread, time_ns: u64) {
     let period = memory.period_ns.load(Relaxed);
     thread.samples_left.store(in_a_batch(period), Relaxed);
     let interval = period - period * JITTER / 100 + below(thread, period * 2 * JITTER / 100);
-    stop(thread);
+    unmap(&thread.clock);
     let late = now_ns().saturating_sub(time_ns);
     open(memory, thread, interval.saturating_sub(late).max(period / 4).max(MIN_INTERVAL_NS));
 }
@@ -99,9 +106,29 @@ fn in_a_batch(period_ns: u64) -> u32 {
     BATCH_NS.div_ceil(period_ns.max(MIN_INTERVAL_NS)) as u32
 }
 
-/// Stops the clock of the calling thread.
+/// Sends a signal to the calling thread whenever it comes to an address where something arrives.
+pub fn watch(memory: &Memory, thread: &Thread, address: u64) {
+    if address != 0 {
+        let attributes = Attributes {
+            kind: BREAKPOINT,
+            breakpoint_type: EXECUTED,
+            configs: [address, EXECUTED_BYTES],
+            sample_period: 1,
+            sig_data: ARRIVAL_DATA,
+            ..Attributes::default()
+        };
+        open_event(memory, &thread.breakpoint, attributes);
+    }
+}
+
+/// Stops the clock and the breakpoint of the calling thread.
 pub fn stop(thread: &Thread) {
-    let page = thread.clock.swap(0, Relaxed);
+    unmap(&thread.clock);
+    unmap(&thread.breakpoint);
+}
+
+fn unmap(page: &AtomicUsize) {
+    let page = page.swap(0, Relaxed);
     if page != 0 {
         // SAFETY: the page is this module's own.
         unsafe { call(libc::SYS_munmap, [page, PAGE_BYTES, 0, 0, 0, 0]) };
@@ -111,13 +138,21 @@ pub fn stop(thread: &Thread) {
 fn open(memory: &Memory, thread: &Thread, period_ns: u64) {
     let attributes = Attributes {
         kind: SOFTWARE,
-        bytes: size_of::<Attributes>() as u32,
         config: TASK_CLOCK,
         sample_period: period_ns,
-        flags: DISABLED | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | REMOVE_ON_EXEC | SIGTRAP,
-        wakeup_events: 1,
         sig_data: SIGNAL_DATA,
         ..Attributes::default()
+    };
+    open_event(memory, &thread.clock, attributes);
+}
+
+/// Opens an event of the calling thread, which the page keeps.
+fn open_event(memory: &Memory, kept: &AtomicUsize, attributes: Attributes) {
+    let attributes = Attributes {
+        bytes: size_of::<Attributes>() as u32,
+        flags: DISABLED | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | REMOVE_ON_EXEC | SIGTRAP,
+        wakeup_events: 1,
+        ..attributes
     };
     let arguments = [(&raw const attributes) as usize, 0, ANY, ANY, CLOSE_ON_EXEC, 0];
     // SAFETY: the kernel reads the attributes during the call.
@@ -134,7 +169,7 @@ fn open(memory: &Memory, thread: &Thread, period_ns: u64) {
         memory.unsampled_threads.fetch_add(1, Relaxed);
     } else {
         // First: its signal, which stops it, may come as soon as it runs.
-        thread.clock.store(page.cast_unsigned(), Relaxed);
+        kept.store(page.cast_unsigned(), Relaxed);
         // SAFETY: no memory is involved.
         unsafe { call(libc::SYS_ioctl, [descriptor, ENABLE, 0, 0, 0, 0]) };
     }

@@ -4,7 +4,7 @@
 //! initial-exec model): handlers of signals use it.
 
 use core::arch::{asm, global_asm};
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// A thread. Only it uses this, and handlers of signals on it: orders among threads do not matter.
 #[repr(C)]
@@ -21,6 +21,14 @@ pub struct Thread {
     pub clock: AtomicUsize,
     /// Samples until its clock gets another interval.
     pub samples_left: AtomicU32,
+    /// The page that keeps its breakpoint at arrivals, 0 if there is none.
+    pub breakpoint: AtomicUsize,
+    /// When something last arrived on it, or it began.
+    pub arrived_ns: AtomicU64,
+    /// For how long it has paused since then.
+    pub paused_ns: AtomicU64,
+    /// Whether anything has arrived on it.
+    pub has_arrived: AtomicBool,
     /// What its intervals are drawn by.
     pub random: AtomicU64,
 }

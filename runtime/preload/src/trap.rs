@@ -10,10 +10,11 @@ use libc::{
     siginfo_t, ucontext_t,
 };
 
+use crate::arrival;
 use crate::next;
 use crate::sample;
 use crate::system::raise;
-use crate::task_clock::SIGNAL_DATA;
+use crate::task_clock::{ARRIVAL_DATA, SIGNAL_DATA};
 
 /// `TRAP_PERF`: the code of a signal by a clock.
 const CODE: c_int = 6;
@@ -75,8 +76,10 @@ unsafe extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut 
     // SAFETY: the kernel's own structures, on this stack.
     unsafe {
         let clock = info.cast::<ClockSignal>();
-        if (*clock).code != CODE || (*clock).data != SIGNAL_DATA {
-            return hand_on(signal, info, context);
+        match ((*clock).code, (*clock).data) {
+            (CODE, SIGNAL_DATA) => {}
+            (CODE, ARRIVAL_DATA) => return arrival::here(),
+            _ => return hand_on(signal, info, context),
         }
         let registers = &(*context.cast::<ucontext_t>()).uc_mcontext.gregs;
         let register = |number: c_int| registers[number as usize].cast_unsigned();

@@ -158,7 +158,7 @@ pub enum Reason {
 #[must_use]
 pub fn remarks(profile: &CausalProfile, analysis: &Analysis) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    if analysis.findings.is_empty() {
+    if analysis.findings.is_empty() && profile.loads.is_empty() {
         remarks.push(Remark::Empty { reason: why_empty(profile, analysis) });
     }
     remarks.extend(ends(profile));

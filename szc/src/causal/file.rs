@@ -13,6 +13,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::{ArrivalCounts, Load};
+
 /// The version that is written.
 pub const VERSION: u32 = 1;
 
@@ -26,6 +28,8 @@ pub enum Line {
     Experiment(Experiment),
     /// What one process measured over the whole of its run.
     Run(Run),
+    /// What one run measured under a load.
+    Load(LoadRun),
     /// How a process ended.
     End(End),
     /// Something that this version does not know.
@@ -52,6 +56,9 @@ pub struct Header {
     /// Whether an experiment is a whole run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub end_to_end: bool,
+    /// The load that there was instead of the own one, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// Files, functions and objects that could be selected, in words; empty for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<String>,
@@ -179,6 +186,9 @@ pub struct Run {
     /// experiments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unaltered_ns: Option<u64>,
+    /// What arrived, where experiments are made under a greater load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalCounts>,
 }
 
 /// Samples of one place.
@@ -191,6 +201,29 @@ pub struct LocationSamples {
     /// Those of the time in which nothing was sped up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unaltered: Option<u64>,
+}
+
+/// What one run measured, with a greater load or without.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct LoadRun {
+    /// Run of the command, from 0.
+    pub run: u32,
+    /// The process.
+    pub process: u32,
+    /// Whether the load was greater than it is.
+    pub is_amplified: bool,
+    /// When it began, by the monotonic clock.
+    pub start_ns: u64,
+    /// How long it took, delays included.
+    pub duration_ns: u64,
+    /// How much of that every thread was delayed.
+    pub delay_ns: u64,
+    /// Mean number of threads that ran or could have.
+    pub runnable_mean: f64,
+    /// What arrived.
+    pub arrivals: ArrivalCounts,
+    /// What progress points counted.
+    pub points: Vec<Point>,
 }
 
 /// How a process ended.
@@ -220,6 +253,8 @@ pub struct CausalProfile {
     pub experiments: Vec<Experiment>,
     /// Whole runs of processes.
     pub runs: Vec<Run>,
+    /// Runs under a load and without.
+    pub loads: Vec<LoadRun>,
     /// Ends of processes.
     pub ends: Vec<End>,
 }
@@ -230,6 +265,7 @@ impl CausalProfile {
         std::iter::once(Line::Header(self.header.clone()))
             .chain(self.experiments.iter().cloned().map(Line::Experiment))
             .chain(self.runs.iter().cloned().map(Line::Run))
+            .chain(self.loads.iter().cloned().map(Line::Load))
             .chain(self.ends.iter().cloned().map(Line::End))
     }
 
@@ -237,6 +273,7 @@ impl CausalProfile {
         match line {
             Line::Experiment(experiment) => self.experiments.push(experiment),
             Line::Run(run) => self.runs.push(run),
+            Line::Load(load) => self.loads.push(load),
             Line::End(end) => self.ends.push(end),
             Line::Header(_) | Line::Other => {}
         }

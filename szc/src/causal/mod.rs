@@ -3,16 +3,18 @@
 //! `engine` runs programs and makes experiments; `file` is the form in which they are kept, and all
 //! that is shown is computed from it alone.
 //! `coz` reads and writes the form of coz. `analysis` says what follows from experiments, as
-//! `finding`s, with `phase` for programs that run in phases, and `diagnosis` what a reader has to
-//! know of them; `sentences` puts that into words, `text` and `page` with `plot` show it, and
-//! `report` is the command.
+//! `finding`s, with `phase` for programs that run in phases; `load` what follows from runs under a
+//! greater load, by `arrivals`; and `diagnosis` what a reader has to know of them. `sentences` puts
+//! that into words, `text` and `page` with `plot` show it, and `report` is the command.
 
 pub mod analysis;
+pub mod arrivals;
 pub mod coz;
 pub mod diagnosis;
 pub(crate) mod engine;
 pub mod file;
 pub mod finding;
+pub mod load;
 pub mod page;
 mod phase;
 mod plot;
@@ -32,6 +34,7 @@ Examples:
   szc causal -- ./program input            lines, at the progress points of coz.h
   szc causal -F -p request_done -- ./a     functions; a progress point is a function
   szc causal --end-to-end -- ./a           20 runs, each of which is an experiment
+  szc causal --load 2x --fixed-speedup 0 -- ./a    what it would do under a greater load
   szc causal report                        the places that are worth most, with intervals
   szc causal report --html causal.html     with a plot of each
   szc causal report profile.coz            a profile that coz wrote

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::diagnosis::Remark;
 use super::file::CausalProfile;
 use super::finding::{Analysis, Finding, Kind, Verdict};
+use super::load::{self, LoadFinding};
 use super::plot::{plot, range};
 use super::sentences::{METHOD, change, header, interval, point, remark, verdict};
 use crate::report::html::document::Document;
@@ -26,6 +27,8 @@ pub struct Data<'a> {
     tolerance: f64,
     /// What was found.
     pub analysis: &'a Analysis,
+    /// What was found of a greater load.
+    pub load: Vec<LoadFinding>,
     /// What there is to know.
     pub remarks: &'a [Remark],
 }
@@ -40,7 +43,8 @@ impl<'a> Data<'a> {
         tolerance: f64,
     ) -> Self {
         let command = &profile.header.command;
-        Self { format: "szc-causal", version: 1, command, tolerance, analysis, remarks }
+        let load = load::findings(&profile.loads);
+        Self { format: "szc-causal", version: 1, command, tolerance, analysis, load, remarks }
     }
 }
 
@@ -57,6 +61,7 @@ pub fn page(profile: &CausalProfile, data: &Data<'_>) -> serde_json::Result<Stri
             h2 id="findings-h" { "Findings" }
             @if !profile.experiments.is_empty() { p { (header(profile)) "." } }
             @if !data.analysis.findings.is_empty() { p.quiet { (METHOD) } }
+            (sentences(&load::sentences(profile)))
             (sentences(&data.remarks.iter().map(remark).collect::<Vec<_>>()))
         }
         @for (place, of) in points.iter().enumerate() { (section(place, *of, data)) }

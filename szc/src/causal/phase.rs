@@ -130,6 +130,7 @@ mod tests {
             ..experiment(place.clone(), speedup, 0, 10)
         };
         CausalProfile {
+            loads: Vec::new(),
             header: header(),
             // Delays make samples of the line more frequent in the time that is left.
             experiments: vec![

@@ -4,6 +4,7 @@
 use super::diagnosis::Remark;
 use super::file::CausalProfile;
 use super::finding::{Analysis, Finding};
+use super::load;
 use super::sentences::{METHOD, change, header, interval, point, remark};
 
 /// Most columns for the name of a place.
@@ -26,6 +27,9 @@ pub fn text(
     }
     for point in analysis.points() {
         text.push_str(&table(point, &analysis.of_point(point).collect::<Vec<_>>(), top));
+    }
+    for one in load::sentences(profile) {
+        text.push_str(&format!("\n{one}\n"));
     }
     if !analysis.findings.is_empty() {
         text.push_str(&format!("\n{METHOD}\n"));

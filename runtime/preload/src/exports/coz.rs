@@ -8,9 +8,12 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use szc_abi::causal::{CLAIMED, FREE, NAME_BYTES, NAMED, Point};
+use szc_abi::causal::{ARRIVAL, AT_POINTS, BEGIN, CLAIMED, FREE, NAME_BYTES, NAMED, Point};
 
-use crate::delay::{credit_here, memory, pay_here};
+use crate::arrival::arrive;
+use crate::delay::{credit_here, memory, pay, pay_here};
+use crate::system::now_ns;
+use crate::thread::current;
 
 /// The counter of a progress point, which the program adds to; null if it is not measured.
 ///
@@ -23,6 +26,25 @@ pub unsafe extern "C" fn _coz_get_counter(kind: c_int, name: *const c_char) -> *
     let name = words(unsafe { CStr::from_ptr(name) }.to_bytes());
     let point = memory.points.iter().find(|point| is_it(point, kind.cast_unsigned(), &name));
     point.map_or(null_mut(), |point| (&raw const point.visits).cast_mut())
+}
+
+/// A visit of a point of szc's coz.h, which has its time.
+///
+/// # Safety
+/// The counter must be one of [`_coz_get_counter`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _szc_coz_visit(counter: *mut AtomicU64) {
+    // SAFETY: a point begins with its counter, and is in memory that stays.
+    let point = unsafe { &*counter.cast::<Point>() };
+    let Some(memory) = memory() else { return };
+    let thread = current();
+    let is_arrival = matches!(point.kind.load(Relaxed), BEGIN | ARRIVAL);
+    if is_arrival && memory.arrivals.counted.load(Relaxed) == AT_POINTS {
+        arrive(memory, thread, now_ns());
+    }
+    // What is due is older than the visit, whose time is that without delays.
+    pay(memory, thread);
+    point.visit(now_ns().wrapping_sub(thread.paid_ns.load(Relaxed)));
 }
 
 /// Pays what the thread is behind.

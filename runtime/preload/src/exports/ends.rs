@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::delay::pay_here;
+use crate::attach::end;
 use crate::next::Next;
 
 macro_rules! ends {
@@ -12,7 +12,7 @@ macro_rules! ends {
         pub extern "C" fn $name(code: c_int) -> ! {
             static NEXT: Next = Next::new($text);
             type Function = unsafe extern "C" fn(c_int) -> !;
-            pay_here();
+            end();
             // SAFETY: the type is that of stdlib.h and unistd.h.
             unsafe { core::mem::transmute::<usize, Function>(NEXT.address())(code) }
         }

@@ -5,16 +5,23 @@
 //! both share. `code` knows which addresses a line has and `scope` which lines may be selected;
 //! `spaces` finds them in processes and `samples` reads what these report. `experiments` decides
 //! what is sped up next, `trial` measures one experiment, with
-//! `breakpoints` for points that the program has not; `run` is one run of the program.
+//! `breakpoints` for points that the program has not, `lengths` for what is under way and
+//! `runnable` for threads that could run; `run` is one run of
+//! the program, which `child` starts, `outcome` what came of it, and `load` a greater load.
 
 mod breakpoints;
+mod child;
 mod code;
 mod experiments;
+mod lengths;
+mod load;
 mod memory;
 mod options;
+mod outcome;
 mod plan;
 mod record;
 mod run;
+mod runnable;
 mod samples;
 mod scope;
 mod spaces;

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
+use super::load;
 use super::scope::{Pattern, Scope};
+use crate::causal::arrivals::Load;
 
 /// Options of `szc causal -- CMD`.
 #[derive(Debug, Args)]
@@ -53,7 +55,21 @@ pub(crate) struct RecordOptions {
     #[arg(long, value_name = "LIST", default_value = "0-100:5")]
     speedups: String,
 
-    /// How often the program is run [default: 1, with --end-to-end 20]
+    /// What would be under so many times the load: arrivals come so much more often
+    #[arg(long, value_name = "FACTOR", value_parser = load::parse)]
+    load: Option<f64>,
+
+    /// What would be if each arrival came so much sooner
+    #[arg(long, value_name = "NS", conflicts_with = "load",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    arrival_speedup: Option<u64>,
+
+    /// Where something arrives: a function, or a line as FILE:LINE [default: COZ_ARRIVAL and
+    /// COZ_BEGIN of szc's coz.h]
+    #[arg(long, value_name = "PLACE")]
+    pub arrival: Option<String>,
+
+    /// How often the program is run [default: 1; 20 with --end-to-end, or with a load alone]
     #[arg(short = 'n', long, value_name = "RUNS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
@@ -95,7 +111,17 @@ impl RecordOptions {
 
     /// How often the program is run.
     pub fn runs(&self) -> u32 {
-        self.runs.unwrap_or(if self.end_to_end { 20 } else { 1 })
+        self.runs.unwrap_or(if self.end_to_end || self.is_load_alone() { 20 } else { 1 })
+    }
+
+    /// The load that there is to be instead of the own one.
+    pub fn load(&self) -> Option<Load> {
+        self.load.map(Load::Factor).or(self.arrival_speedup.map(Load::ArrivalSpeedupNs))
+    }
+
+    /// Whether nothing but the load is to differ between runs.
+    pub fn is_load_alone(&self) -> bool {
+        self.load().is_some() && self.fixed_speedup == Some(0)
     }
 
     /// The shortest time of an experiment.

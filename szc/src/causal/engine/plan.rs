@@ -13,6 +13,10 @@ pub struct Plan {
     pub library: PathBuf,
     /// Progress points that the program has not.
     pub progress: Vec<String>,
+    /// Where something arrives, if it is at no progress point.
+    pub arrival: Option<String>,
+    /// Whether nothing but the load differs between runs.
+    pub is_load_alone: bool,
     /// What is sped up, if that was asked for.
     pub fixed: Option<String>,
     /// Whether a run is an experiment.

@@ -10,12 +10,13 @@ use szc_sampler::clock::now;
 
 use super::experiments::Experiments;
 use super::options::RecordOptions;
+use super::outcome::{Outcome, exit_code, explain};
 use super::plan::Plan;
-use super::run::{Outcome, Run};
+use super::run::Run;
 use super::spaces::Spaces;
 use crate::causal::file::{Header, VERSION, Writer};
 use crate::drive::parts::find_own;
-use crate::lab::exit::{EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_VERDICT};
+use crate::lab::exit::{EXIT_SIGNAL_BASE, EXIT_VERDICT};
 use crate::lab::failure::Failure;
 use crate::measure::stop::stop_on_signals;
 
@@ -33,7 +34,9 @@ pub(crate) fn record(options: RecordOptions) -> Result<u8, Failure> {
     let processors = thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let mut experiments = Experiments::new(seed, &speedups, options.shortest_ns());
     let mut spaces = Spaces::new(scope.clone(), options.by_function());
-    let runs = options.runs();
+    let load = options.load();
+    let (runs, is_load_alone) = (options.runs(), options.is_load_alone());
+    let mut loads = Experiments::new(seed, &[0, 100], 0);
     let library = find_own(szc_abi::causal::LIBRARY)?;
     let stop = stop_on_signals().context("cannot handle signals")?;
     // While one such clock is there, the kernel is fast to give others.
@@ -46,9 +49,12 @@ pub(crate) fn record(options: RecordOptions) -> Result<u8, Failure> {
             period_ns: PERIOD_NS,
             processors: u32::try_from(processors).unwrap_or_default(),
             end_to_end: options.end_to_end,
+            load,
             scope: scope.describe(),
         },
         library,
+        arrival: options.arrival,
+        is_load_alone,
         progress: options.progress,
         fixed: options.fixed_line,
         end_to_end: options.end_to_end,
@@ -61,14 +67,16 @@ pub(crate) fn record(options: RecordOptions) -> Result<u8, Failure> {
     let (mut made, mut code) = (0, EXIT_VERDICT);
     for number in 0..runs {
         let name;
-        let throughout = if plan.end_to_end {
+        let throughout = if plan.end_to_end && !is_load_alone {
             let percent = experiments.speedup_of_run(number, &mut pair);
             name = plan.fixed.clone().or_else(|| candidates.draw(&mut experiments, number));
             Some((name.as_deref(), percent))
         } else {
             None
         };
-        let run = Run::new(&plan, number, &mut spaces)?;
+        let is_amplified = plan.header.load.is_some()
+            && (!is_load_alone || is_amplified(&mut loads, number, &mut pair));
+        let run = Run::new(&plan, (number, is_amplified), &mut spaces)?;
         let outcome = run
             .carry_out(&mut experiments, throughout, &mut writer, stop)
             .map_err(|error| if number == 0 { Failure::Usage(error) } else { error.into() })?;
@@ -83,6 +91,16 @@ pub(crate) fn record(options: RecordOptions) -> Result<u8, Failure> {
     eprintln!("szc: {made} experiments in {shown}");
     let by_signal = |signal: i32| EXIT_SIGNAL_BASE + u8::try_from(signal).unwrap_or_default();
     Ok(stop.signal().map_or(code, by_signal))
+}
+
+/// Whether a run has the greater load, as one of each pair has. The first one has not: what arrives
+/// there says which load there can be.
+fn is_amplified(loads: &mut Experiments, number: u32, pair: &mut Option<u32>) -> bool {
+    match number {
+        0 => false,
+        1 => true,
+        _ => loads.speedup_of_run(number, pair) != 0,
+    }
 }
 
 /// What runs may speed up that are an experiment each: what earlier runs were sampled in.
@@ -134,56 +152,4 @@ fn why_unavailable(error: &std::io::Error) -> String {
          kernel.perf_event_paranoid of 2 or less, which is {level}: \
          sysctl kernel.perf_event_paranoid=2"
     )
-}
-
-/// Says what is missing in a profile, and what to do.
-fn explain(outcome: &Outcome, plan: &Plan, spaces: &Spaces) {
-    if outcome.unsampled_threads > 0 {
-        eprintln!(
-            "szc: {} threads could not be sampled: the kernel gives no more clocks. See \
-             kernel.perf_event_mlock_kb and ulimit -l",
-            outcome.unsampled_threads
-        );
-    }
-    if outcome.samples.lost > 0 {
-        eprintln!("szc: {} samples were lost: szc was not let run", outcome.samples.lost);
-    }
-    for name in &outcome.missing_points {
-        eprintln!("szc: no program had {name}, so it is no progress point");
-    }
-    if outcome.processes == 0 {
-        eprintln!(
-            "szc: the program took no library that is preloaded: it is linked statically, or has \
-             more rights than its caller"
-        );
-    } else if !spaces.has_files() {
-        eprintln!("szc: no program or library matches --binary-scope");
-    } else if spaces.is_empty() {
-        eprintln!(
-            "szc: nothing could be selected: build the program with -g, or take -F for \
-             functions; or see the options for scope"
-        );
-    } else if outcome.samples.in_scope() == 0 {
-        eprintln!("szc: no sample was in scope: the program runs elsewhere, or was too short");
-    } else if let (0, Some(name)) = (outcome.experiments, &plan.fixed) {
-        eprintln!("szc: no experiment was made: is there code of {name}?");
-    } else if outcome.experiments == 0 && !plan.end_to_end {
-        eprintln!("szc: no experiment was made: the program was too short. See --experiment-ms");
-    } else if outcome.visits == 0 && !plan.end_to_end {
-        eprintln!(
-            "szc: no progress point was visited: put COZ_PROGRESS into the program, or name a \
-             function or line that it comes to again and again with --progress, or take \
-             --end-to-end"
-        );
-    }
-}
-
-fn exit_code(outcome: &Outcome) -> u8 {
-    match outcome.status {
-        Some(status) if !status.success() => {
-            eprintln!("szc: the program ended with {status}");
-            EXIT_PROGRAM
-        }
-        _ => EXIT_VERDICT,
-    }
 }

@@ -2,29 +2,30 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
-use std::env;
-use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use szc_abi::causal::{MEMORY_VARIABLE, Memory};
+use szc_abi::causal::Memory;
 use szc_sampler::clock::now;
 
 use super::breakpoints::Breakpoints;
+use super::child::{Ended, start, wait_for};
 use super::experiments::Experiments;
+use super::lengths::needs_looks;
+use super::load;
 use super::memory::{Shared, set};
+use super::outcome::{Outcome, how_ended, visits};
 use super::plan::Plan;
 use super::samples::Samples;
 use super::spaces::{Found, Spaces};
-use super::trial::{Trial, has_queues};
-use crate::causal::file::{End, Experiment, Line, Point, Progress, Run as RunLine, Writer};
+use super::trial::{Measurement, Sources, Trial};
+use crate::causal::file::{
+    End, Experiment, Line, LoadRun, Point, Progress, Run as RunLine, Writer,
+};
 use crate::measure::stop::Stop;
 
 /// Between experiments threads pay what they owe.
@@ -35,28 +36,11 @@ const LONG: Duration = Duration::from_millis(10);
 /// How long a program may go on that was asked to stop.
 const GRACE_NS: u64 = 5_000_000_000;
 
-/// What came of a run.
-pub struct Outcome {
-    /// How the program ended; nothing if it did not stop when it was asked to.
-    pub status: Option<ExitStatus>,
-    /// Experiments that were written.
-    pub experiments: u64,
-    /// Visits of progress points in them.
-    pub visits: u64,
-    /// Processes that joined.
-    pub processes: usize,
-    /// Threads that could not be sampled.
-    pub unsampled_threads: u64,
-    /// What was sampled.
-    pub samples: Samples,
-    /// Progress points that no program had.
-    pub missing_points: Vec<String>,
-}
-
 /// A run that goes on.
 pub struct Run<'a> {
     plan: &'a Plan,
     number: u32,
+    is_amplified: bool,
     shared: Shared,
     spaces: &'a mut Spaces,
     breakpoints: Breakpoints,
@@ -67,9 +51,10 @@ pub struct Run<'a> {
     joined: usize,
     main_process: u32,
     begin_ns: u64,
-    unaltered_ns: u64,
+    altered_ns: u64,
     experiments: u64,
     visits: u64,
+    has_arrival_place: bool,
 }
 
 enum Phase {
@@ -79,11 +64,8 @@ enum Phase {
     Choosing,
     /// Until this time something is.
     Running(Box<Trial>, u64),
-}
-
-struct Ended {
-    status: ExitStatus,
-    time_ns: u64,
+    /// All of the run is measured, and nothing sped up but arrivals.
+    Loaded(Box<Measurement>),
 }
 
 impl<'a> Run<'a> {
@@ -91,14 +73,25 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// There is no memory to share.
-    pub fn new(plan: &'a Plan, number: u32, spaces: &'a mut Spaces) -> Result<Self> {
+    pub fn new(
+        plan: &'a Plan,
+        (number, is_amplified): (u32, bool),
+        spaces: &'a mut Spaces,
+    ) -> Result<Self> {
         let seed = plan.header.seed ^ u64::from(number);
         let shared = Shared::new(plan.header.period_ns, seed).context("no memory to share")?;
         shared.keep_alive();
+        if let Some(load) = plan.header.load {
+            load::count(shared.memory(), plan.arrival.is_some());
+            if is_amplified {
+                load::amplify(shared.memory(), load);
+            }
+        }
         spaces.clear();
         Ok(Self {
             plan,
             number,
+            is_amplified,
             shared,
             spaces,
             breakpoints: Breakpoints::new(&plan.progress),
@@ -108,9 +101,10 @@ impl<'a> Run<'a> {
             joined: 0,
             main_process: 0,
             begin_ns: 0,
-            unaltered_ns: 0,
+            altered_ns: 0,
             experiments: 0,
             visits: 0,
+            has_arrival_place: false,
         })
     }
 
@@ -126,7 +120,7 @@ impl<'a> Run<'a> {
         writer: &mut Writer,
         stop: &Stop,
     ) -> Result<Outcome> {
-        let child = self.start()?;
+        let child = start(self.plan, &self.shared)?;
         self.main_process = child.id();
         self.begin_ns = now();
         let child = wait_for(child);
@@ -143,6 +137,10 @@ impl<'a> Run<'a> {
             if child.is_finished() {
                 break Some(child.join().expect("waiting does not panic"));
             }
+            self.check_load().inspect_err(|_| {
+                let process = Pid::from_raw(self.main_process.cast_signed());
+                let _ = kill(process, Signal::SIGTERM);
+            })?;
             if throughout.is_none() {
                 phase = self.go_on(phase, first, experiments, writer)?;
             }
@@ -151,10 +149,17 @@ impl<'a> Run<'a> {
             }
             thread::park_timeout(self.pause(&mut phase, experiments));
         };
-        if let (Phase::Running(trial, _), Some(ended), true) = (phase, &ended, throughout.is_some())
-        {
-            let experiment = self.measured(*trial, Some(ended.time_ns));
-            self.write(experiment, writer)?;
+        self.check_load()?;
+        match (phase, &ended) {
+            (Phase::Running(trial, _), Some(ended)) if throughout.is_some() => {
+                let experiment = self.measured(*trial, Some(ended.time_ns));
+                self.write(experiment, writer)?;
+            }
+            (Phase::Loaded(measurement), ended) => {
+                let end_ns = ended.as_ref().map(|ended| ended.time_ns);
+                self.write_load(*measurement, end_ns, writer)?;
+            }
+            _ => {}
         }
         self.shared.end();
         self.finish(ended, writer)
@@ -164,19 +169,17 @@ impl<'a> Run<'a> {
         self.shared.memory()
     }
 
-    fn start(&self) -> Result<Child> {
-        let [program, arguments @ ..] = &self.plan.header.command[..] else {
-            anyhow::bail!("no program was named");
-        };
-        let mut command = Command::new(program);
-        command.args(arguments);
-        command.env(MEMORY_VARIABLE, self.shared.path());
-        command.env("LD_PRELOAD", preloaded(&self.plan.library, env::var_os("LD_PRELOAD")));
-        // Where szc has built the program: copies of code that come and go cannot be selected.
-        if env::var_os("SZC_CODE").is_none() {
-            command.env("SZC_CODE", "0");
+    /// Refuses a load, by what arrives in the first run.
+    fn check_load(&self) -> Result<()> {
+        match self.plan.header.load.filter(|_| self.number == 0) {
+            Some(load) => load::check(load, &load::counts(self.memory())),
+            None => Ok(()),
         }
-        command.spawn().with_context(|| format!("cannot run {program}"))
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        let (memory, breakpoints) = (self.memory(), &self.breakpoints);
+        Sources { memory, breakpoints, processes: &self.processes }
     }
 
     /// Describes the code of processes that wait for that.
@@ -198,6 +201,12 @@ impl<'a> Run<'a> {
                 let space = process.space.load(Relaxed);
                 let (first, words) = self.spaces.learn(space, pid, &mut self.shared);
                 set(&process.scope, first, words);
+                if let Some(place) = &self.plan.arrival
+                    && let Some(address) = Spaces::entry(pid, place)
+                {
+                    process.arrival.store(address, Relaxed);
+                    self.has_arrival_place = true;
+                }
                 self.breakpoints.follow(pid, |name| Spaces::entry(pid, name)).inspect_err(
                     |_| {
                         // It has not begun, and nobody would wait for it.
@@ -208,6 +217,9 @@ impl<'a> Run<'a> {
                     && let Some(found) = name.and_then(|name| self.spaces.named(name))
                 {
                     *phase = self.begin(found, speedup, u64::MAX);
+                }
+                if let (true, Phase::Cooling(_)) = (self.plan.is_load_alone, &phase) {
+                    *phase = Phase::Loaded(Box::new(Measurement::begin(self.sources())));
                 }
                 // The process acquires it before it reads the rest.
                 process.is_described.store(1, Release);
@@ -252,33 +264,57 @@ impl<'a> Run<'a> {
         let step_ns = self.plan.header.period_ns * u64::from(percent) / 100;
         self.altered.push(percent != 0);
         let record = self.shared.begin(selected, step_ns);
-        let (memory, processes) = (self.memory(), &self.processes);
-        let trial = Trial::begin((found, speedup), record, memory, &self.breakpoints, processes);
+        let trial = Trial::begin(found, speedup, record, self.sources());
         Phase::Running(Box::new(trial), until)
     }
 
     fn measured(&mut self, trial: Trial, end_ns: Option<u64>) -> Experiment {
         let selected = self.spaces.location(trial.found);
-        let measured = (self.memory(), &self.breakpoints);
-        let mut experiment = trial.end(measured, &self.processes, selected, end_ns);
+        let mut experiment = trial.end(self.sources(), selected, end_ns);
         experiment.run = self.number;
         experiment.process = self.main_process;
+        self.add_end(&mut experiment.points);
+        experiment
+    }
+
+    /// A run is the progress point, if that was asked for.
+    fn add_end(&self, points: &mut Vec<Point>) {
         if self.plan.end_to_end {
             let progress = Progress::Throughput { visits: 1 };
-            experiment.points.insert(0, Point { name: "end-to-end".into(), progress });
+            points.insert(0, Point { name: "end-to-end".into(), progress });
         }
-        experiment
+    }
+
+    fn write_load(
+        &mut self,
+        measurement: Measurement,
+        end_ns: Option<u64>,
+        writer: &mut Writer,
+    ) -> Result<()> {
+        let mut measured = measurement.end(self.sources(), end_ns);
+        self.add_end(&mut measured.points);
+        self.experiments += 1;
+        self.visits += visits(&measured.points);
+        let run = LoadRun {
+            run: self.number,
+            process: self.main_process,
+            is_amplified: self.is_amplified,
+            start_ns: measured.start_ns,
+            duration_ns: measured.duration_ns,
+            delay_ns: measured.delay_ns,
+            runnable_mean: measured.runnable_mean,
+            arrivals: load::counts(self.memory()),
+            points: measured.points,
+        };
+        writer.add(&Line::Load(run)).context("cannot write the profile")
     }
 
     fn write(&mut self, experiment: Experiment, writer: &mut Writer) -> Result<()> {
         self.experiments += 1;
-        if experiment.speedup == 0.0 {
-            self.unaltered_ns += experiment.duration_ns;
+        if experiment.speedup != 0.0 {
+            self.altered_ns += experiment.duration_ns;
         }
-        self.visits += experiment.points.iter().fold(0, |sum, point| match point.progress {
-            Progress::Throughput { visits } => sum + visits,
-            Progress::Latency { departures, .. } => sum + departures,
-        });
+        self.visits += visits(&experiment.points);
         writer.add(&Line::Experiment(experiment)).context("cannot write the profile")
     }
 
@@ -287,12 +323,16 @@ impl<'a> Run<'a> {
         if self.joined == 0 || matches!(phase, Phase::Choosing) {
             return SHORT;
         }
-        let Phase::Running(trial, until) = phase else { return LONG };
-        let left = Duration::from_nanos(until.saturating_sub(now()));
-        if !has_queues(self.memory()) {
-            return left.min(LONG);
+        let memory = self.memory();
+        let left = match phase {
+            Phase::Running(_, until) => Duration::from_nanos(until.saturating_sub(now())),
+            _ => LONG,
+        };
+        match phase {
+            Phase::Running(trial, _) if needs_looks(memory) => trial.look(memory),
+            Phase::Loaded(measurement) if needs_looks(memory) => measurement.look(memory),
+            _ => return left.min(LONG),
         }
-        trial.look(self.memory());
         // A mean of 2 ms, in no step with the program.
         left.min(Duration::from_micros(1_000 + experiments.below(2_000)))
     }
@@ -321,27 +361,23 @@ impl<'a> Run<'a> {
         self.samples.read(memory, self.spaces, is_altered);
         let end_ns = ended.as_ref().map_or_else(now, |ended| ended.time_ns);
         let (run, process) = (self.number, self.main_process);
+        let elapsed_ns = end_ns.saturating_sub(self.begin_ns);
         let add = |writer: &mut Writer, line| writer.add(&line).context("cannot write the profile");
         add(
             writer,
             Line::Run(RunLine {
                 run,
                 process,
-                elapsed_ns: end_ns.saturating_sub(self.begin_ns),
+                elapsed_ns,
                 samples: self.samples.by_location(),
                 samples_out_of_scope: Some(self.samples.out_of_scope),
                 samples_without_line: Some(self.samples.unknown),
-                unaltered_ns: None,
+                unaltered_ns: Some(elapsed_ns.saturating_sub(self.altered_ns)),
+                arrivals: self.plan.header.load.map(|_| load::counts(memory)),
             }),
         )?;
         let status = ended.map(|ended| ended.status);
-        let reason = match status {
-            None => "it was asked to stop, and went on".to_owned(),
-            Some(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("exit {code}"),
-                (None, signal) => format!("signal {}", signal.unwrap_or_default()),
-            },
-        };
+        let reason = how_ended(status);
         add(writer, Line::End(End { reason, run, process }))?;
         Ok(Outcome {
             status,
@@ -349,42 +385,10 @@ impl<'a> Run<'a> {
             visits: self.visits,
             processes: self.joined,
             unsampled_threads: memory.unsampled_threads.load(Relaxed),
+            arrivals: load::counts(memory).count,
+            has_arrival_place: self.has_arrival_place,
             missing_points: self.breakpoints.missing().into_iter().map(str::to_owned).collect(),
             samples: self.samples,
         })
-    }
-}
-
-/// The library, before what is preloaded already.
-fn preloaded(library: &Path, others: Option<OsString>) -> OsString {
-    let mut all = library.as_os_str().to_owned();
-    if let Some(others) = others.filter(|others| !others.is_empty()) {
-        all.push(":");
-        all.push(others);
-    }
-    all
-}
-
-/// Waits for the program on a thread of its own, so that the time of its end is known exactly.
-fn wait_for(mut child: Child) -> JoinHandle<Ended> {
-    let waiting = thread::current();
-    thread::spawn(move || {
-        let status = child.wait().expect("it is our child");
-        let time_ns = now();
-        waiting.unpark();
-        Ended { status, time_ns }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_preloaded_already_comes_behind_the_library() {
-        let with = |others: Option<&str>| preloaded(Path::new("/l.so"), others.map(Into::into));
-        assert_eq!(with(None), "/l.so");
-        assert_eq!(with(Some("")), "/l.so");
-        assert_eq!(with(Some("/m.so")), "/l.so:/m.so");
     }
 }

@@ -52,6 +52,17 @@ fn whole() -> CausalProfile {
             samples_without_line: Some(4),
             ..Run::default()
         }],
+        loads: vec![LoadRun {
+            run: 1,
+            process: 7,
+            is_amplified: true,
+            start_ns: 1,
+            duration_ns: 9,
+            delay_ns: 2,
+            runnable_mean: 1.5,
+            arrivals: ArrivalCounts { count: 3, least_ns: Some(2), ..Default::default() },
+            points: Vec::new(),
+        }],
         ends: vec![End { reason: "exit 0".into(), ..End::default() }],
     }
 }

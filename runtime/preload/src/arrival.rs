@@ -1,0 +1,62 @@
+//! Arrivals, by which a greater load is simulated: each of them is sped up virtually, as code is,
+//! by a delay of all other threads.
+//!
+//! An arrival that comes d earlier than it did is one whose thread is ahead by d. Source:
+//! Curtsinger, 2016, section 6.1.2.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use szc_abi::causal::{Arrivals, Memory};
+
+use crate::delay::{advance, memory};
+use crate::system::now_ns;
+use crate::thread::{Thread, current};
+
+/// Something arrived on this thread.
+pub fn arrive(memory: &Memory, thread: &Thread, now_ns: u64) {
+    let arrivals = &memory.arrivals;
+    let elapsed = now_ns.saturating_sub(thread.arrived_ns.swap(now_ns, Relaxed));
+    // While the thread paused nothing could arrive.
+    let interval = elapsed.saturating_sub(thread.paused_ns.swap(0, Relaxed));
+    arrivals.count.fetch_add(1, Relaxed);
+    arrivals.interval_ns.fetch_add(interval, Relaxed);
+    if thread.has_arrived.swap(true, Relaxed) {
+        arrivals.least_ns.fetch_min(interval, Relaxed);
+    }
+    let step = step_ns(arrivals, interval);
+    if step != 0 {
+        arrivals.ahead_ns.fetch_add(step, Relaxed);
+        advance(memory, thread, step);
+    }
+}
+
+/// Something arrives on the calling thread.
+pub fn here() {
+    if let Some(memory) = memory() {
+        arrive(memory, current(), now_ns());
+    }
+}
+
+/// By what an arrival is sped up that came so long after the one before.
+fn step_ns(arrivals: &Arrivals, interval_ns: u64) -> u64 {
+    let share = u128::from(arrivals.share.load(Relaxed)) * u128::from(interval_ns);
+    arrivals.step_ns.load(Relaxed) + (share >> 32) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::zeroed;
+
+    #[test]
+    fn an_arrival_is_sped_up_by_a_time_or_a_share_of_its_interval() {
+        // SAFETY: atomics of zeros.
+        let arrivals: Arrivals = unsafe { zeroed() };
+        assert_eq!(step_ns(&arrivals, 1_000), 0);
+        arrivals.step_ns.store(70, Relaxed);
+        assert_eq!(step_ns(&arrivals, 1_000), 70);
+        arrivals.step_ns.store(0, Relaxed);
+        arrivals.share.store(3 << 30, Relaxed);
+        assert_eq!(step_ns(&arrivals, 1_000), 750);
+    }
+}
