@@ -1,5 +1,7 @@
 //! The measuring subcommands on programs that szc built: exit codes, interruptions, bad input.
 
+use std::time::{Duration, Instant};
+
 use szc_tests::laboratory::{code, errors, interrupted, laboratory, plan, run, samples, text};
 use szc_tests::tools::{Place, szc};
 
@@ -70,6 +72,31 @@ fn a_run_says_what_layouts_do_and_is_a_baseline() {
     assert_eq!(samples(&place, "g.json")["results"][0]["verdict"], "fail");
     assert_eq!(code(&run(&place, &["baseline", "rm", "main"])), 0);
     assert_eq!(code(&run(&place, &[&gate[..], &["./p"]].concat())), 2);
+}
+
+#[test]
+fn what_is_measured_ends_with_a_laboratory_that_is_killed() {
+    // Nobody else sleeps for so long.
+    let sleeps = || {
+        let entries = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+        let lines = entries.map(|entry| std::fs::read(entry.path().join("cmdline")));
+        lines.flatten().filter(|line| line.starts_with(b"sleep\098123.5")).count()
+    };
+    let until = |count| {
+        let begun = Instant::now();
+        while sleeps() != count && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sleeps()
+    };
+    let place = Place::with("p.c", PROGRAM);
+    let script = "sh -c 'setsid sh -c \"sleep 98123.5; true\" & sleep 98123.5 & wait'";
+    let args = ["run", "-q", "--runs", "2", "--turns", "off", "--", script];
+    let mut child = laboratory(&place, &args).spawn().expect("szc starts");
+    assert_eq!(until(2), 2);
+    child.kill().expect("szc is ours");
+    child.wait().expect("szc is ours");
+    assert_eq!(until(0), 0);
 }
 
 #[test]
@@ -230,7 +257,7 @@ fn a_pipe_that_nobody_reads_can_be_left_by_ctrl_c() {
     let output = interrupted(&place, &args, || {
         let runs = std::fs::read_to_string(&notes).map_or(0, |text| text.lines().count());
         if runs == 26 {
-            std::thread::sleep(std::time::Duration::from_secs(2));
+            std::thread::sleep(Duration::from_secs(2));
         }
         runs == 26
     });

@@ -22,6 +22,7 @@ use self::schedule::Scheduled;
 use super::analysis::analyse;
 use super::output;
 use super::session::{Conditions, Ending, Findings, ProgramState, Task, measure};
+use crate::measure::child::guardian;
 use crate::measure::instrument::Instrument;
 use crate::measure::machine;
 use crate::measure::program::Program;
@@ -131,6 +132,7 @@ impl Experiment {
     /// Those of [`Self::carry_out`].
     pub(super) fn carry_out_keeping(mut self, keep: Option<Keep<'_>>) -> Result<SamplesFile> {
         let stop = stop_on_signals().context("cannot handle signals")?;
+        guardian::start().context("cannot start what ends programs if szc is killed")?;
         let warm_rounds = match self.decide_schedule(stop)? {
             Ok(rounds) => rounds,
             Err(ending) => {

@@ -11,6 +11,7 @@
 //! - The child stays in our process group, so that Ctrl-C reaches it from the terminal.
 
 mod bases;
+pub mod guardian;
 mod probe;
 mod slice;
 mod start;
@@ -189,6 +190,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
     let (slice, addresses) = (invocation.slice, invocation.addresses);
     let preparation = addresses.map_or(Ok(None), bases::preparation)?;
     let prepare = move || {
+        guardian::note_own_start();
         if let Some(set) = &affinity {
             sched_setaffinity(Pid::from_raw(0), set)?;
         }
@@ -209,6 +211,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
     };
     let watched = released.and_then(|()| watch(&mut child, started, invocation, stop));
     if watched.is_err() {
+        guardian::note_end(child.id().cast_signed());
         // Not reaped yet, or `watch` would have succeeded: the id is still the child's.
         let _ = child.kill();
         let _ = child.wait();
@@ -292,6 +295,7 @@ fn watch(
     stderr.read_rest(&mut buffer, |bytes| stderr_tail.push(bytes))?;
     // What has ended can be asked until it is reaped.
     let queued_ns = slice::queued_ns(raw_pid).unwrap_or(0);
+    guardian::note_end(raw_pid);
     let (status, usage) = reap(raw_pid)?;
     let end = match (status.code(), status.signal()) {
         (_, Some(_)) if timed_out => End::TimedOut,

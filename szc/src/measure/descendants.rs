@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::str::FromStr;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -54,11 +55,21 @@ fn processes() -> impl Iterator<Item = Process> {
     })
 }
 
-/// The parent's number in a line of `/proc/PID/stat`. The name in it may hold anything, parentheses
-/// too.
+/// When a process began, in clock ticks since the system did; `None` if there is none.
+pub(super) fn start_time(number: i32) -> Option<u64> {
+    field(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?, 20)
+}
+
+/// The parent's number in a line of `/proc/PID/stat`.
 fn parent_in(stat: &str) -> Option<i32> {
+    field(stat, 2)
+}
+
+/// A field of `/proc/PID/stat`, the state being the first. The name before it may hold anything,
+/// parentheses too.
+fn field<T: FromStr>(stat: &str, number: usize) -> Option<T> {
     let (_, behind_name) = stat.rsplit_once(')')?;
-    behind_name.split_whitespace().nth(1)?.parse().ok()
+    behind_name.split_whitespace().nth(number - 1)?.parse().ok()
 }
 
 #[cfg(test)]
