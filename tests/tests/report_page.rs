@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use szc_tests::browser::Browser;
-use szc_tests::tools::{Place, szc};
+use szc_tests::tools::{Place, is_long, szc};
 
 /// Some work in a few functions, more of it with an argument.
 const PROGRAM: &str = "
@@ -117,6 +117,14 @@ const PLOTS: &str = r#"(() => {
     return { kinds: [...kinds].sort(), problems, overflow };
 })()"#;
 
+/// If somebody wants to see it.
+fn keep_picture(browser: &mut Browser, name: &str) {
+    if let Some(folder) = env::var_os("SZC_PICTURES") {
+        let path = PathBuf::from(folder).join(format!("{name}.base64"));
+        fs::write(path, browser.picture()).expect("writable");
+    }
+}
+
 fn texts(value: &Value) -> Vec<&str> {
     value.as_array().expect("a list").iter().filter_map(Value::as_str).collect()
 }
@@ -147,10 +155,7 @@ fn the_page_shows_its_numbers_and_plots_at_every_width_in_both_themes() {
                 ],
                 "{at}"
             );
-            if let Some(folder) = env::var_os("SZC_PICTURES") {
-                let name = format!("{width}-{scheme}.base64");
-                fs::write(PathBuf::from(folder).join(name), browser.picture()).expect("writable");
-            }
+            keep_picture(&mut browser, &format!("{width}-{scheme}"));
         }
     }
     let empty: [String; 0] = [];
@@ -159,6 +164,68 @@ fn the_page_shows_its_numbers_and_plots_at_every_width_in_both_themes() {
     assert_eq!(browser.evaluate("document.body.innerText.includes('<script>alert(1)')"), true);
     assert_eq!(browser.evaluate("document.querySelectorAll('img').length"), 0);
     assert_eq!(browser.evaluate("document.scripts.length"), 2);
+}
+
+/// What of a page of many rows is wrong for those who hear it, or go through it by keys: headings
+/// that leave out a level, parts without a name, tables without a caption, what cannot be reached.
+const ACCESS: &str = r#"(() => {
+    const problems = [];
+    let level = 0;
+    for (const heading of document.querySelectorAll("h1, h2, h3, h4")) {
+        const next = Number(heading.tagName[1]);
+        if (next > level + 1) problems.push(`${heading.textContent}: h${next} behind h${level}`);
+        level = next;
+    }
+    for (const table of document.querySelectorAll("main .scroll table")) {
+        if (!table.caption?.textContent.trim()) problems.push("a table without a caption");
+        if ([...table.querySelectorAll("th")].some((cell) => !cell.scope))
+            problems.push(`${table.caption?.textContent}: a head without scope`);
+        if (table.parentElement.tabIndex !== 0 || !table.parentElement.ariaLabel)
+            problems.push(`${table.caption?.textContent}: cannot be scrolled by keys`);
+    }
+    const order = [...document.querySelectorAll("a, button, summary, [tabindex]")];
+    if (order.some((one) => one.tabIndex > 0)) problems.push("an order of its own");
+    for (const svg of document.querySelectorAll("main figure svg"))
+        if (svg.getAttribute("role") !== "img") problems.push("a plot that is no image");
+    const first = (selector) => document.querySelector(selector).getBoundingClientRect().top;
+    if (!(first(".verdict") < first("figure") && first("figure") < first("details")))
+        problems.push("counts, picture, details: another order");
+    if (document.querySelectorAll("details > summary").length < 6)
+        problems.push("too little is folded");
+    if (document.querySelectorAll("main details[open] .verdict").length > 0)
+        problems.push("sentences are open");
+    return problems;
+})()"#;
+
+#[test]
+fn a_page_of_sixty_rows_shows_counts_and_picture_first_and_can_be_read_in_every_way() {
+    let place = Place::new();
+    place.run(szc(), &crate::imported::import(&place, true));
+    place.run(szc(), &["report", "rows.json", "--html", "rows.html"]);
+    let mut browser = Browser::new();
+    for (width, scheme) in [
+        (360, "light"),
+        (800, "dark"),
+        (1440, "light"),
+        (360, "dark"),
+        (800, "light"),
+        (1440, "dark"),
+    ]
+    .into_iter()
+    .take(if is_long() { 6 } else { 3 })
+    {
+        browser.open(&place.path.join("rows.html"), width, scheme);
+        let at = format!("{width} pixels, {scheme}");
+        assert_eq!(texts(&browser.evaluate(ACCESS)), [""; 0], "{at}");
+        keep_picture(&mut browser, &format!("rows-{width}-{scheme}"));
+        browser.evaluate("document.querySelectorAll('details').forEach((d) => d.open = true)");
+        let plots = browser.evaluate(PLOTS);
+        assert_eq!(texts(&plots["problems"]), [""; 0], "{at}");
+        assert_eq!(plots["overflow"], 0, "{at}: the page scrolls sideways");
+    }
+    assert_eq!(texts(&browser.evaluate(NUMBERS)["wrong"]), [""; 0]);
+    let empty: [String; 0] = [];
+    assert_eq!(browser.complaints, empty);
 }
 
 #[test]

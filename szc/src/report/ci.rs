@@ -52,7 +52,7 @@ pub fn checks(experiment: &Experiment) -> Vec<Check> {
         .deciding()
         .map(|(_, result)| Check {
             experiment: title.clone(),
-            name: experiment.pair(result),
+            name: experiment.subject(result),
             outcome: outcome(result),
             sentence: result.sentence.clone(),
         })

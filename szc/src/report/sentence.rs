@@ -110,7 +110,10 @@ pub fn verdict_sentence(file: &SamplesFile, result: &ResultRecord) -> String {
         sentence.push_str(&tail::assumption(file, result));
     }
     sentence.push_str(&one_layout(file, result));
-    sentence
+    match result.metric {
+        Metric::Row(_) => format!("{}: {sentence}", printable(name)),
+        _ => sentence,
+    }
 }
 
 fn worse(metric: &Metric) -> &'static str {

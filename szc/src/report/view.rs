@@ -13,7 +13,9 @@ use super::number::{decimals_for, quantities, range};
 use super::sentence::put_into_words;
 use super::{remarks, text};
 use crate::results::complete;
-use crate::samples::{Command, EndedRecord, ResultRecord, SamplesFile, SummaryRecord, Verdict};
+use crate::samples::{
+    Command, EndedRecord, Metric, ResultRecord, SamplesFile, SummaryRecord, Verdict,
+};
 
 /// One experiment of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +112,17 @@ impl Experiment {
         }
     }
 
+    /// What a result is about: its pair, or the row of a harness, with the pair if there are
+    /// several.
+    #[must_use]
+    pub fn subject(&self, result: &ResultRecord) -> String {
+        match &result.metric {
+            Metric::Row(_) if self.file.programs.len() == 2 => result.metric.title().to_owned(),
+            Metric::Row(_) => format!("{}: {}", result.metric.title(), self.pair(result)),
+            _ => self.pair(result),
+        }
+    }
+
     /// The name a user gave to a program, or its label; in a suite, the program and its level.
     #[must_use]
     pub fn name(&self, program: usize) -> String {
@@ -138,7 +151,7 @@ impl Experiment {
             remarks.insert(0, format!("The experiment was refused: {reason}"));
         }
         for (_, result) in self.deciding() {
-            let subject = format!("the block differences of {}", self.pair(result));
+            let subject = format!("the block differences of {}", self.subject(result));
             remarks.extend(remarks::remarks(&subject, &result.diagnostics));
         }
         if self.file.results.is_empty() {

@@ -37,6 +37,14 @@ pub fn sentences<'a>(list: impl IntoIterator<Item = &'a String>) -> Markup {
     html! { ul.remarks { @for text in list { li { (sentence(text)) } } } }
 }
 
+/// Contents behind their title, which the reader opens; or as they are, where there is little.
+#[must_use]
+pub fn folded(title: &str, folds: bool, contents: &Markup) -> Markup {
+    html! {
+        @if folds { details { summary { (title) } (contents) } } @else { (contents) }
+    }
+}
+
 /// A table under a caption; the first cell of each row is its header.
 #[must_use]
 pub fn table(caption: &str, head: &[&str], rows: &[Vec<Markup>]) -> Markup {

@@ -3,11 +3,14 @@
 
 use maud::{Markup, html};
 
-use super::element::{count, number, sentences, table, text};
+use super::element::{count, folded, number, sentences, table, text};
 use super::{facts, figures, suite};
 use crate::report::number::{decimals_for, percent, quantities, short_p};
 use crate::report::view::{Experiment, Tone};
 use crate::samples::{ResultRecord, SummaryRecord};
+
+/// Lines that a list or a table shows unfolded.
+const MAX_OPEN: usize = 20;
 
 /// Everything about the experiment at `place` of the page.
 pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
@@ -39,7 +42,8 @@ fn remarks(experiment: &Experiment) -> Markup {
                  to distrust the interval."
             }
         } @else {
-            (sentences(&remarks))
+            @let title = format!("{} remarks", remarks.len());
+            (folded(&title, remarks.len() > MAX_OPEN, &sentences(&remarks)))
         }
     }
 }
@@ -56,7 +60,7 @@ fn results_table(place: usize, experiment: &Experiment) -> Markup {
         result_row(&base, experiment, result, several)
     };
     let rows: Vec<Vec<Markup>> = results.iter().enumerate().map(row).collect();
-    let head = [
+    let mut head = vec![
         if several { "program" } else { "metric" },
         if several { "metric" } else { "compared" },
         "reference median",
@@ -67,7 +71,16 @@ fn results_table(place: usize, experiment: &Experiment) -> Markup {
         "n",
         "p",
     ];
-    table("Ratios to the reference; “~” is not known, and not the same", &head, &rows)
+    if has_tolerances(experiment) {
+        head.push("tolerance");
+    }
+    let whole = table("Ratios to the reference; “~” is not known, and not the same", &head, &rows);
+    folded(&format!("Table of all {} ratios", rows.len()), rows.len() > MAX_OPEN, &whole)
+}
+
+/// Whether rows of a harness have tolerances of their own.
+fn has_tolerances(experiment: &Experiment) -> bool {
+    !experiment.file.design.row_tolerances.is_empty()
 }
 
 fn result_row(
@@ -88,7 +101,7 @@ fn result_row(
     let metric = text(result.metric.title());
     let (first, second) = if several { (pair, metric) } else { (metric, pair) };
     let verdict = result.verdict;
-    vec![
+    let mut cells = vec![
         first,
         second,
         median(0),
@@ -98,7 +111,14 @@ fn result_row(
         html! { span class={ "tone " (Tone::of(verdict).class()) } { (verdict.mark()) } },
         count(&at("n"), result.n),
         number(&at("p_adjusted"), result.p_adjusted, &short_p(result.p_adjusted)),
-    ]
+    ];
+    if has_tolerances(experiment) {
+        cells.push(match result.tolerance {
+            Some(share) => number(&at("tolerance"), share, &percent(share)),
+            None => html! {},
+        });
+    }
+    cells
 }
 
 /// Every program by itself.
@@ -125,7 +145,13 @@ fn summaries_table(place: usize, experiment: &Experiment) -> Markup {
         "layouts",
         "runs",
     ];
-    table("Each program over its layouts; outliers are counted, never dropped", &head, &rows)
+    let whole =
+        table("Each program over its layouts; outliers are counted, never dropped", &head, &rows);
+    folded(
+        &format!("Table of all {} programs and metrics", rows.len()),
+        rows.len() > MAX_OPEN,
+        &whole,
+    )
 }
 
 fn summary_row(base: &str, experiment: &Experiment, summary: &SummaryRecord) -> Vec<Markup> {

@@ -5,15 +5,45 @@ use maud::{Markup, html};
 use szc_stats::describe::median;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
-use super::element::{Figure, Span};
+use super::element::{Figure, Span, folded};
 use crate::report::number::quantities;
 use crate::report::plot::{SERIES, marks, qq, run_order, sequence, shares, violin};
+use crate::report::rows;
 use crate::report::view::{Experiment, plots, probability};
 use crate::samples::sample::values_of;
 use crate::samples::{Metric, ResultRecord};
 
-/// All figures on the deciding metric.
+/// Most rows of a harness that have figures of their own.
+const MAX_ROWS: usize = 6;
+
+/// Results that have figures of their own: all, but of the rows of a harness those that differ
+/// most.
+fn shown(experiment: &Experiment) -> Vec<(usize, &ResultRecord)> {
+    let mut all: Vec<(usize, &ResultRecord)> = experiment.deciding().collect();
+    if rows::decide(&experiment.file) {
+        all.sort_by(|(_, one), (_, other)| {
+            other.mean_log_ratio.abs().total_cmp(&one.mean_log_ratio.abs())
+        });
+        all.truncate(MAX_ROWS);
+    }
+    all
+}
+
+/// All figures on the deciding metric; folded, where they are of the rows of a harness.
 pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
+    let by_rows = rows::decide(&experiment.file);
+    let count = experiment.deciding().count();
+    let title = match count.min(MAX_ROWS) {
+        shown if shown < count => {
+            format!("Figures of all rows together, and of the {shown} that differ most")
+        }
+        _ => "Figures".to_owned(),
+    };
+    folded(&title, by_rows, &figures(place, experiment))
+}
+
+fn figures(place: usize, experiment: &Experiment) -> Markup {
+    let shown = shown(experiment);
     let metric = &experiment.file.design.metric;
     let has_values = experiment.file.runs.iter().any(|run| run.value(metric) > 0.0);
     html! {
@@ -24,7 +54,7 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
                 (violins(place, experiment, metric))
                 (run_order(place, experiment, metric))
                 @if let Some(variance) = variance(place, experiment, metric) { (variance) }
-                @for (at, result) in experiment.deciding() {
+                @for (at, result) in shown.iter().copied() {
                     @if let Some(plot) = sequence(place, at, experiment, result) { (plot) }
                 }
             }
@@ -35,7 +65,7 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
                  makes sums of them normal."
             }
             div.figures {
-                @for (at, result) in experiment.deciding() {
+                @for (at, result) in shown.iter().copied() {
                     @if let Some(plot) = qq_of_differences(place, at, experiment, result) { (plot) }
                 }
                 @for program in 0..experiment.file.programs.len() {
@@ -164,13 +194,13 @@ fn sequence(
     result: &ResultRecord,
 ) -> Option<Markup> {
     let data = plots::sequence(experiment, result)?;
-    let pair = experiment.pair(result);
+    let subject = experiment.subject(result);
     let end = data.intervals.last().map_or_else(String::new, |(blocks, [mean, low, high])| {
         format!(" After {blocks} blocks: {mean:+.2} %, interval {low:+.2} % to {high:+.2} %.")
     });
     let figure = Figure {
         id: format!("e{place}-sequence-{at}"),
-        title: format!("Block by block: {pair}"),
+        title: format!("Block by block: {subject}"),
         description: format!(
             "{} block differences, and how the interval of their mean closed.{end}",
             data.differences.len()
@@ -193,11 +223,11 @@ fn qq_of_differences(
     let differences = plots::differences(experiment, result);
     let percents: Vec<f64> = differences.iter().map(|value| 100.0 * value.exp_m1()).collect();
     let data = plots::qq(&percents, result.program)?;
-    let pair = experiment.pair(result);
+    let subject = experiment.subject(result);
     let test = normality(result.diagnostics.shapiro_wilk_p);
     let figure = Figure {
         id: format!("e{place}-qq-{at}"),
-        title: format!("Block differences: {pair}"),
+        title: format!("Block differences: {subject}"),
         description: format!(
             "{} block differences against normal quantiles. {test}",
             data.points.len()

@@ -191,6 +191,7 @@ fn row(level: &LevelRecord, reference: &str) -> Option<Row> {
             range(interval, decimals).replace(" to ", ", ")
         ),
         class: tone.class(),
+        tolerance: None,
         ratio: level.ratio,
         interval: ends,
     })

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::*;
-use crate::examples::{comparison, experiment, file_of, layouts_of, suite_of};
-use crate::samples::EndedRecord;
+use crate::examples::{analysed, comparison, experiment, file_of, layouts_of, rows_file, suite_of};
+use crate::samples::{EndedRecord, RowTolerance};
 
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x \
                        onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
@@ -110,6 +110,59 @@ fn elements_are_closed_in_the_order_in_which_they_were_opened() {
         }
     }
     assert_eq!(open, ["body"]);
+}
+
+/// Sixty rows, of which every tenth is slower, with tolerances of their own.
+fn sixty_rows() -> Experiment {
+    let names: Vec<String> = (0..60).map(|row| format!("parse<int>/{row:02}")).collect();
+    let ratio = |row: usize| if row.is_multiple_of(10) { 1.1 } else { 1.0 };
+    let rows: Vec<(&str, f64)> =
+        names.iter().enumerate().map(|(row, name)| (name.as_str(), ratio(row))).collect();
+    let mut file = rows_file(&rows, 20);
+    file.design.row_tolerances = vec![RowTolerance { name: "*/0?".to_owned(), tolerance: 0.05 }];
+    experiment(analysed(file))
+}
+
+#[test]
+fn of_many_rows_the_counts_come_first_then_one_picture_and_the_rest_is_folded() {
+    let page = page(&[sixty_rows()]).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+    let order = [
+        "6 of 60 slower",
+        "Of 60 rows: 6 slower",
+        "interval-plot",
+        "<summary>Every row of lua in a sentence",
+        "<summary>Table of all 63 ratios",
+        "<summary>Figures of all rows together, and of the 6 that differ most",
+    ];
+    let places = order.map(at);
+    assert!(places.is_sorted(), "{places:?}");
+    // One picture in its two forms, with a band for each row; and plots of few single rows.
+    assert_eq!(page.matches("<svg class=\"plot interval-plot\"").count(), 2);
+    assert_eq!(page.matches("class=\"tolerance\"").count(), 2 * 60 + 2 * 6);
+    assert_eq!(page.matches("<svg class=\"plot sequence-plot\"").count(), 2 * 6);
+    assert!(page.contains("parse&lt;int&gt;/10: B (-O3) is 1.10"));
+    let open = page.split("<details").next().unwrap();
+    assert_eq!(open.matches("<article").count(), 1, "one card is open");
+    assert!(page.len() < 1_500_000, "{}", page.len());
+    let pointers = attributes(&page, "data-json");
+    assert_eq!(pointers.iter().filter(|pointer| pointer.ends_with("/tolerance")).count(), 60);
+}
+
+#[test]
+fn headings_go_down_by_one_level_and_cells_of_heads_say_of_what_they_are_the_head() {
+    for experiments in [vec![sixty_rows()], vec![experiment(comparison(1000, 900)), hostile()]] {
+        let page = page(&experiments).unwrap();
+        let levels = page.match_indices("<h").filter_map(|(at, _)| page[at + 2..].chars().next());
+        let levels: Vec<u32> = levels.filter_map(|level| level.to_digit(10)).collect();
+        assert!(levels[0] == 1 && levels.len() > 8);
+        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+        assert_eq!(
+            page.matches("<th").count() - page.matches("<thead").count(),
+            page.matches("<th scope=\"").count()
+        );
+        assert_eq!(page.matches("<summary>").count(), page.matches("<details").count());
+    }
 }
 
 #[test]

@@ -1,24 +1,34 @@
-//! The top of a page: every verdict in a sentence, and all of them in one picture.
+//! The top of a page: every verdict in a sentence, and all of them in one picture. Of the rows of a
+//! harness the counts come first, then the picture, and the sentences are folded.
 #![forbid(unsafe_code)]
 
 use maud::{Markup, html};
 
-use super::element::{Figure, Span, count, number, sentence};
+use super::element::{Figure, Span, count, folded, number, sentence};
 use crate::report::number::quantities;
 use crate::report::plot::interval::{self, Labels};
-use crate::report::text::verdicts;
+use crate::report::rows;
+use crate::report::text::verdicts as verdicts_in_words;
 use crate::report::view::plots::interval_row;
 use crate::report::view::{Experiment, Tone, ratio_and_interval, summary_sentence};
 use crate::samples::metric::Kind;
-use crate::samples::{Metric, ResultRecord, SummaryRecord};
+use crate::samples::{Metric, ResultRecord, SummaryRecord, Verdict};
 
 /// Verdicts of all experiments.
 pub(super) fn section(experiments: &[Experiment]) -> Markup {
     html! {
         section id="verdicts" aria-labelledby="verdicts-h" {
             h2 id="verdicts-h" { "Verdicts" }
-            @for (at, one) in experiments.iter().enumerate() { (cards(at, one)) }
+            @for (at, one) in experiments.iter().enumerate() {
+                @if rows::decide(&one.file) { (rows_card(one)) } @else { (cards(at, one)) }
+            }
             (intervals(experiments))
+            @for (at, one) in experiments.iter().enumerate() {
+                @if rows::decide(&one.file) {
+                    @let title = format!("Every row of {} in a sentence", one.title());
+                    (folded(&title, true, &cards(at, one)))
+                }
+            }
         }
     }
 }
@@ -36,7 +46,7 @@ fn cards(place: usize, experiment: &Experiment) -> Markup {
         }
         // A comparison without results is no summary: it says why there is no verdict.
         @if !has_results && (experiment.file.programs.len() > 1 || !has_summaries) {
-            @let why = verdicts(&experiment.file).join(" ");
+            @let why = verdicts_in_words(&experiment.file).join(" ");
             (card(Tone::Open, "no verdict", &source, &why, &html! {}))
         }
         @if !has_results {
@@ -44,6 +54,27 @@ fn cards(place: usize, experiment: &Experiment) -> Markup {
                 @let base = format!("/experiments/{place}/samples/summaries/{at}");
                 @let sentence = summary_sentence(experiment, summary);
                 (card(Tone::Open, "measured", &source, &sentence, &mean(&base, summary)))
+            }
+        }
+    }
+}
+
+/// How many rows have which verdict, and those that differ.
+fn rows_card(experiment: &Experiment) -> Markup {
+    let verdicts: Vec<Verdict> = experiment.deciding().map(|(_, one)| one.verdict).collect();
+    let tones: Vec<Tone> = verdicts.iter().map(|verdict| Tone::of(*verdict)).collect();
+    let order = [Tone::Bad, Tone::Open, Tone::Good, Tone::Even];
+    let worst = order.into_iter().find(|tone| tones.contains(tone)).unwrap_or(Tone::Open);
+    let of_worst = verdicts.iter().filter(|verdict| Tone::of(**verdict) == worst);
+    let word = of_worst.clone().next().map_or("no verdict", |verdict| verdict.word());
+    let word = format!("{} of {} {word}", of_worst.count(), verdicts.len());
+    let sentences = verdicts_in_words(&experiment.file);
+    html! {
+        article class={ "verdict " (worst.class()) } {
+            p { span.word { (word) } span.from { (experiment.title()) } }
+            @if let Some((first, rest)) = sentences.split_first() {
+                p.sentence { (sentence(first)) }
+                @if !rest.is_empty() { (super::element::sentences(rest)) }
             }
         }
     }
@@ -106,19 +137,28 @@ fn intervals(experiments: &[Experiment]) -> Markup {
         .iter()
         .flat_map(|one| one.deciding().map(move |(_, result)| (one, result)))
         .collect();
-    let mut metrics: Vec<&Metric> = all.iter().map(|(_, result)| &result.metric).collect();
+    // All rows are one picture.
+    let kind = |result: &ResultRecord| match &result.metric {
+        Metric::Row(_) => Metric::Rows,
+        metric => metric.clone(),
+    };
+    let mut metrics: Vec<Metric> = all.iter().map(|(_, result)| kind(result)).collect();
     metrics.sort();
     metrics.dedup();
     html! {
+        @if !metrics.is_empty() { h3 { "Intervals" } }
         div.figures {
-            @for (at, metric) in metrics.into_iter().enumerate() {
+            @for (at, metric) in metrics.iter().enumerate() {
                 @let chosen: Vec<_> =
-                    all.iter().filter(|(_, result)| result.metric == *metric).copied().collect();
+                    all.iter().filter(|(_, result)| kind(result) == *metric).copied().collect();
                 (figure(at, metric, &chosen, experiments.len() > 1))
             }
         }
     }
 }
+
+/// Rows that the description of a picture has: nobody listens to sixty of them.
+const MAX_DESCRIBED: usize = 12;
 
 fn figure(
     at: usize,
@@ -126,32 +166,55 @@ fn figure(
     chosen: &[(&Experiment, &ResultRecord)],
     with_source: bool,
 ) -> Markup {
+    let mut chosen = chosen.to_vec();
+    if *metric == Metric::Rows {
+        // The slowest on top.
+        chosen.sort_by(|one, other| other.1.ratio.total_cmp(&one.1.ratio));
+    }
+    let shares: Vec<Option<f64>> = chosen
+        .iter()
+        .map(|(experiment, result)| result.tolerance.or(experiment.file.design.tolerance))
+        .collect();
+    let common = shares.windows(2).all(|pair| pair[0] == pair[1]);
+    let tolerance = shares.first().copied().flatten().filter(|_| common);
     let rows: Vec<interval::Row> = chosen
         .iter()
-        .map(|(experiment, result)| {
-            let pair = experiment.pair(result);
-            let label = if with_source { format!("{}: {pair}", experiment.title()) } else { pair };
-            interval_row(result, label)
+        .zip(&shares)
+        .map(|((experiment, result), share)| {
+            let subject = experiment.subject(result);
+            let source = || format!("{}: {subject}", experiment.title());
+            let label = if with_source { source() } else { subject.clone() };
+            let of_row = share.filter(|_| !common && *metric == Metric::Rows);
+            interval::Row { tolerance: of_row, ..interval_row(result, label) }
         })
         .collect();
-    let description: Vec<String> = rows
-        .iter()
-        .zip(chosen)
+    let described = rows.iter().zip(&chosen).filter(|(_, (_, result))| {
+        rows.len() <= MAX_DESCRIBED || !matches!(Tone::of(result.verdict), Tone::Open | Tone::Even)
+    });
+    let mut description: Vec<String> = described
+        .take(MAX_DESCRIBED)
         .map(|(row, (_, result))| {
             format!("{}: {}, {}.", row.label, row.numbers, result.verdict.word())
         })
         .collect();
-    let tolerances: Vec<Option<f64>> =
-        chosen.iter().map(|(experiment, _)| experiment.file.design.tolerance).collect();
-    let common = tolerances.windows(2).all(|pair| pair[0] == pair[1]);
-    let tolerance = tolerances.first().copied().flatten().filter(|_| common);
+    if description.len() < rows.len() {
+        description.insert(0, format!("{} intervals; some of them:", rows.len()));
+        description.push("All are in the tables of the page.".to_owned());
+    }
     let [below, above] = directions(metric).map(str::to_owned);
     let labels =
         Labels { axis: "ratio to the reference (logarithmic)".to_owned(), below, above, tolerance };
-    let band = if tolerance.is_some() { " The green band is the tolerated change." } else { "" };
+    let band = match (tolerance, rows.iter().any(|row| row.tolerance.is_some())) {
+        (Some(_), _) => " The green band is the tolerated change.",
+        (None, true) => " The green band of each row is the change tolerated in it.",
+        (None, false) => "",
+    };
     let figure = Figure {
         id: format!("intervals-{at}"),
-        title: format!("Ratios of {}, with their intervals", metric.title()),
+        title: match metric {
+            Metric::Rows => format!("Ratios of {} rows, with their intervals", rows.len()),
+            metric => format!("Ratios of {}, with their intervals", metric.title()),
+        },
         description: description.join(" "),
         caption: format!(
             "Each line is the interval of the ratio, each diamond the estimate. An interval that \

@@ -2,10 +2,13 @@
 #![forbid(unsafe_code)]
 
 use super::scale::{Kind, Scale};
-use super::svg::{Anchor, Svg, fit};
+use super::svg::{Anchor, Svg, fit, width_of_text};
 
 /// Size of the letters of ticks and titles, as in the page's style.
 pub const TEXT_SIZE: f64 = 12.0;
+
+/// Ticks of a vertical axis, about.
+const VERTICAL_TICKS: usize = 5;
 
 /// Room around the plotting area.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +21,18 @@ pub struct Margins {
     pub bottom: f64,
     /// To the left.
     pub left: f64,
+}
+
+impl Margins {
+    /// The same with room for the labels of a vertical axis, which are long where values differ
+    /// little.
+    #[must_use]
+    pub fn with_labels(self, domain: [f64; 2]) -> Self {
+        let ticks = Scale::new(Kind::Linear, domain, [1.0, 0.0]).ticks(VERTICAL_TICKS);
+        let widths =
+            ticks.values.iter().map(|value| width_of_text(&ticks.label(*value), TEXT_SIZE));
+        Self { left: widths.fold(self.left, |left, width| left.max(width + 10.0)), ..self }
+    }
 }
 
 /// An image, its plotting area, and the scales of both directions.
@@ -70,7 +85,7 @@ impl Frame {
 
     /// Draws the vertical axis; its title stands above it.
     pub fn vertical_axis(&mut self, title: &str) {
-        let ticks = self.y.ticks(5);
+        let ticks = self.y.ticks(VERTICAL_TICKS);
         for value in &ticks.values {
             let y = self.y.place(*value);
             self.svg.line("grid", [self.start[0], y], [self.end[0], y]);

@@ -4,7 +4,7 @@
 
 use super::frame::{Frame, Margins, TEXT_SIZE};
 use super::scale::{Kind, extent};
-use super::svg::{Alternative, Anchor, fit, width_of_text};
+use super::svg::{Alternative, Anchor, fit, fit_with_end, width_of_text};
 use super::{SERIES, marks};
 
 /// One comparison.
@@ -18,6 +18,8 @@ pub struct Row {
     pub class: &'static str,
     /// The ratio.
     pub ratio: f64,
+    /// Share δ of the change that is tolerated in it, where that is not the same in all.
+    pub tolerance: Option<f64>,
     /// Lower and upper end of its interval; an end that is 0 or no finite number is open.
     pub interval: [f64; 2],
 }
@@ -35,11 +37,20 @@ pub struct Labels {
     pub tolerance: Option<f64>,
 }
 
+/// More rows stand closer together.
+const MAX_LOOSE: usize = 16;
+
 /// Draws `rows` at `width` user units.
 #[must_use]
 pub fn plot(rows: &[Row], labels: &Labels, width: f64, alternative: &Alternative) -> String {
     let narrow = width < 480.0;
-    let (label_width, row_height) = if narrow { (0.0, 58.0) } else { (label_room(rows), 34.0) };
+    let dense = rows.len() > MAX_LOOSE;
+    let (label_width, row_height) = match (narrow, dense) {
+        (true, false) => (0.0, 58.0),
+        (true, true) => (0.0, 54.0),
+        (false, false) => (label_room(rows), 34.0),
+        (false, true) => (label_room(rows), 20.0),
+    };
     let numbers_width = if narrow { 0.0 } else { 140.0 };
     let margins =
         Margins { top: 30.0, right: numbers_width + 14.0, bottom: 42.0, left: label_width + 14.0 };
@@ -51,9 +62,8 @@ pub fn plot(rows: &[Row], labels: &Labels, width: f64, alternative: &Alternative
         [domain(rows, labels.tolerance), [0.0, 1.0]],
     );
     if let Some(share) = labels.tolerance {
-        let [low, high] = [1.0 / (1.0 + share), 1.0 + share].map(|ratio| frame.x.place(ratio));
-        let size = [high - low, frame.end[1] - frame.start[1]];
-        frame.svg.rectangle("tolerance", [low, frame.start[1]], size);
+        let place = [frame.start[1], frame.end[1] - frame.start[1]];
+        band(&mut frame, share, place);
     }
     frame.horizontal_axis(&labels.axis);
     let one = frame.x.place(1.0);
@@ -70,19 +80,30 @@ pub fn plot(rows: &[Row], labels: &Labels, width: f64, alternative: &Alternative
     }
     for (index, row) in rows.iter().enumerate() {
         let top = frame.start[1] + row_height * index as f64 + 4.0;
-        draw_row(&mut frame, row, top, narrow, width);
+        if let Some(share) = row.tolerance {
+            band(&mut frame, share, [top - 1.0, row_height - 2.0]);
+        }
+        // The line is in the middle of the row, or below its words.
+        let line = if narrow { top + row_height - 14.0 } else { top + row_height / 2.0 };
+        draw_row(&mut frame, row, [top, line], narrow, width);
     }
     frame.svg.finish("plot interval-plot", alternative)
 }
 
-fn draw_row(frame: &mut Frame, row: &Row, top: f64, narrow: bool, width: f64) {
-    let y = if narrow { top + 44.0 } else { top + 17.0 };
+/// The tolerated change, at a height and as high as that.
+fn band(frame: &mut Frame, share: f64, [top, height]: [f64; 2]) {
+    let [low, high] = [1.0 / (1.0 + share), 1.0 + share].map(|ratio| frame.x.place(ratio));
+    frame.svg.rectangle("tolerance", [low, top], [high - low, height]);
+}
+
+/// The row at its top and the height of its line.
+fn draw_row(frame: &mut Frame, row: &Row, [top, y]: [f64; 2], narrow: bool, width: f64) {
     if narrow {
-        let label = fit(&row.label, width - 20.0, TEXT_SIZE);
+        let label = fit_with_end(&row.label, width - 20.0, TEXT_SIZE);
         frame.svg.text("label", Anchor::Start, [10.0, top + 14.0], &label);
         frame.svg.text("numbers", Anchor::Start, [10.0, top + 30.0], &row.numbers);
     } else {
-        let label = fit(&row.label, frame.start[0] - 18.0, TEXT_SIZE);
+        let label = fit_with_end(&row.label, frame.start[0] - 18.0, TEXT_SIZE);
         frame.svg.text("label", Anchor::Start, [4.0, y + 4.0], &label);
         frame.svg.text("numbers", Anchor::End, [width - 4.0, y + 4.0], &row.numbers);
     }
@@ -118,7 +139,8 @@ fn label_room(rows: &[Row]) -> f64 {
 fn domain(rows: &[Row], tolerance: Option<f64>) -> [f64; 2] {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     let ends = rows.iter().flat_map(|row| [row.interval[0], row.interval[1], row.ratio]);
-    let bounds = tolerance.into_iter().flat_map(|share| [1.0 + share, 1.0 / (1.0 + share)]);
+    let shares = rows.iter().filter_map(|row| row.tolerance).chain(tolerance);
+    let bounds = shares.flat_map(|share| [1.0 + share, 1.0 / (1.0 + share)]);
     let logarithms = ends.chain(bounds).chain([1.0]).filter(usable).map(f64::ln);
     let [low, high] = extent(logarithms, 0.06);
     // Some room around 1 even when every ratio is 1.
@@ -140,6 +162,7 @@ mod tests {
             numbers: "ratio and interval".to_owned(),
             class: "faster",
             ratio,
+            tolerance: None,
             interval,
         }
     }

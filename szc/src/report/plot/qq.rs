@@ -27,12 +27,12 @@ pub fn plot(data: &Data, axis: &str, width: f64, alternative: &Alternative) -> S
     let margins = Margins { top: 28.0, right: 12.0, bottom: 42.0, left: 52.0 };
     let height = if width < 480.0 { 260.0 } else { 320.0 };
     let [intercept, slope] = data.line;
-    let values = data.points.iter().map(|(_, value)| *value);
+    let values = extent(data.points.iter().map(|(_, value)| *value), 0.05);
     let mut frame = Frame::new(
         [width, height],
-        margins,
+        margins.with_labels(values),
         [Kind::Linear, Kind::Linear],
-        [extent(data.points.iter().map(|(quantile, _)| *quantile), 0.05), extent(values, 0.05)],
+        [extent(data.points.iter().map(|(quantile, _)| *quantile), 0.05), values],
     );
     frame.horizontal_axis("normal quantile");
     frame.vertical_axis(axis);

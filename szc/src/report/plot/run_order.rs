@@ -20,14 +20,16 @@ pub struct Series {
 /// Draws all `series` over one vertical axis called `axis`, at `width` user units.
 #[must_use]
 pub fn plot(series: &[Series], axis: &str, width: f64, alternative: &Alternative) -> String {
-    let margins = Margins { top: 28.0, right: 12.0, bottom: 42.0, left: 52.0 };
-    let height = if width < 480.0 { 240.0 } else { 280.0 };
     let all = || series.iter().flat_map(|one| one.runs.iter().copied());
+    let values = extent(all().map(|(_, value)| value), 0.05);
+    let margins = Margins { top: 28.0, right: 12.0, bottom: 42.0, left: 52.0 };
+    let margins = margins.with_labels(values);
+    let height = if width < 480.0 { 240.0 } else { 280.0 };
     let mut frame = Frame::new(
         [width, height],
         margins,
         [Kind::Linear, Kind::Linear],
-        [extent(all().map(|(run, _)| run), 0.01), extent(all().map(|(_, value)| value), 0.05)],
+        [extent(all().map(|(run, _)| run), 0.01), values],
     );
     frame.horizontal_axis("run, in the order of time");
     frame.vertical_axis(axis);

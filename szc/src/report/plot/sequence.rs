@@ -22,16 +22,17 @@ pub struct Data {
 /// Draws `data` over a vertical axis called `axis`, at `width` user units.
 #[must_use]
 pub fn plot(data: &Data, axis: &str, width: f64, alternative: &Alternative) -> String {
-    let margins = Margins { top: 28.0, right: 12.0, bottom: 42.0, left: 52.0 };
     let height = if width < 480.0 { 240.0 } else { 280.0 };
     // The first intervals are much wider than all that follows; they may leave the picture.
     let shown = data.differences.iter().copied().chain([0.0]);
     let shown = shown.chain(data.intervals.last().map_or([0.0; 3], |(_, ends)| *ends));
+    let shown = extent(shown, 0.06);
+    let margins = Margins { top: 28.0, right: 12.0, bottom: 42.0, left: 52.0 };
     let mut frame = Frame::new(
         [width, height],
-        margins,
+        margins.with_labels(shown),
         [Kind::Linear, Kind::Linear],
-        [[0.5, data.differences.len() as f64 + 0.5], extent(shown, 0.06)],
+        [[0.5, data.differences.len() as f64 + 0.5], shown],
     );
     frame.horizontal_axis("block, in the order of time");
     frame.vertical_axis(axis);

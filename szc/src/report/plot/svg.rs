@@ -198,6 +198,19 @@ pub fn fit(text: &str, width: f64, size: f64) -> String {
     kept
 }
 
+/// As [`fit`], where what is missing was in the middle: names of benchmarks begin alike and differ
+/// at their ends.
+#[must_use]
+pub fn fit_with_end(text: &str, width: f64, size: f64) -> String {
+    if width_of_text(text, size) <= width {
+        return text.to_owned();
+    }
+    let backwards: String = text.chars().rev().collect();
+    let half = |text: &str| fit(text, width / 2.0, size).trim_end_matches('…').to_owned();
+    let end: String = half(&backwards).chars().rev().collect();
+    format!("{}…{end}", half(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +251,11 @@ mod tests {
     #[test]
     fn long_text_is_cut_where_room_ends() {
         assert_eq!(fit("short", 100.0, 12.0), "short");
+        let long = format!("first{}last", "x".repeat(1000));
+        let middle = fit_with_end(&long, 100.0, 12.0);
+        assert!(middle.starts_with("first") && middle.ends_with("last"), "{middle}");
+        assert!(width_of_text(&middle, 12.0) <= 100.0, "{middle}");
+        assert_eq!(fit_with_end("short", 100.0, 12.0), "short");
         let cut = fit(&"x".repeat(1000), 100.0, 12.0);
         assert!(cut.ends_with('…') && cut.chars().count() < 16, "{cut}");
     }

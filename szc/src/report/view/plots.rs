@@ -31,6 +31,7 @@ pub fn interval_row(result: &ResultRecord, label: String) -> interval::Row {
         numbers: format!("{ratio} [{}]", range.replace(" to ", ", ")),
         class: Tone::of(result.verdict).class(),
         ratio: result.ratio,
+        tolerance: None,
         interval: result.interval,
     }
 }
