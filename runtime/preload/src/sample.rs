@@ -17,9 +17,8 @@ use crate::thread::current;
 pub fn take(address: u64, stack: u64, is_late: bool) {
     let thread = current();
     let Some(memory) = memory() else { return };
-    let now = now_ns();
-    task_clock::go_on(memory, thread, now);
-    if now < thread.pause_end_ns.load(Relaxed) {
+    task_clock::go_on(memory, thread);
+    if now_ns() < thread.pause_end_ns.load(Relaxed) {
         // This is a pause of ours.
         return;
     }

@@ -25,8 +25,8 @@ const PAGE_BYTES: usize = 4096;
 const MIN_INTERVAL_NS: u64 = 10_000;
 /// By how many percent of the mean an interval may be longer or shorter.
 const JITTER: u64 = 30;
-/// How often a clock is given another interval at most: each time takes some system calls.
-const BATCH_NS: u64 = 4_000_000;
+/// How often a clock is given another interval at most: each time takes some 90 µs of system calls.
+const BATCH_NS: u64 = 16_000_000;
 
 /// `struct perf_event_attr` to its version 7.
 #[repr(C)]
@@ -84,9 +84,9 @@ pub fn start(memory: &Memory, thread: &Thread) {
     open(memory, thread, first);
 }
 
-/// The thread was sampled at `time_ns`. Its clock gets another interval now and then, drawn at
-/// random, so that no program is in step with it; that interval begins at the sample.
-pub fn go_on(memory: &Memory, thread: &Thread, time_ns: u64) {
+/// The thread was just sampled. Its clock gets another interval now and then, drawn at
+/// random, so that no program is in step with it.
+pub fn go_on(memory: &Memory, thread: &Thread) {
     let left = thread.samples_left.load(Relaxed).saturating_sub(1);
     thread.samples_left.store(left, Relaxed);
     // A last signal may come behind the end of the clock.
@@ -97,8 +97,8 @@ pub fn go_on(memory: &Memory, thread: &Thread, time_ns: u64) {
     thread.samples_left.store(in_a_batch(period), Relaxed);
     let interval = period - period * JITTER / 100 + below(thread, period * 2 * JITTER / 100);
     unmap(&thread.clock);
-    let late = now_ns().saturating_sub(time_ns);
-    open(memory, thread, interval.saturating_sub(late).max(period / 4).max(MIN_INTERVAL_NS));
+    // What this took is not the program's time.
+    open(memory, thread, interval.max(MIN_INTERVAL_NS));
 }
 
 /// Samples whose intervals are equal.
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_equal_for_four_milliseconds_at_most() {
-        assert_eq!([10_000_000, 4_000_000, 1_000_000, 100_000].map(in_a_batch), [1, 1, 4, 40]);
+    fn intervals_are_equal_for_sixteen_milliseconds_at_most() {
+        assert_eq!([10_000_000, 4_000_000, 1_000_000, 100_000].map(in_a_batch), [2, 4, 16, 160]);
     }
 }
