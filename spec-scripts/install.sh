@@ -112,6 +112,12 @@ done
 
 put "$PROJECT/runtime/control/include/szc.h" include/szc.h
 put "$PROJECT/runtime/preload/include/coz.h" include/szc/coz.h
+# The crate szc-rt, which in the sources takes part of its manifest from the workspace.
+edition=$(sed -n 's/^edition = //p' "$PROJECT/Cargo.toml" | head -n 1)
+printf '[package]\nname = "szc-rt"\nversion = "%s"\nedition = %s\nlicense = "%s"\n' \
+    "$(project_version)" "$edition" "MIT OR Apache-2.0" >"$work/Cargo.toml"
+put "$work/Cargo.toml" share/szc/szc-rt/Cargo.toml
+put "$PROJECT/runtime/control/src/lib.rs" share/szc/szc-rt/src/lib.rs
 
 "$from/szc" manual "$work/man"
 for page in "$work"/man/*; do

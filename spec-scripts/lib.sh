@@ -25,6 +25,9 @@ if ! command -v cargo >/dev/null && [[ -x ${HOME:-}/.cargo/bin/cargo ]]; then
     PATH=$HOME/.cargo/bin:$PATH
 fi
 
+# project_version: of szc.
+project_version() { sed -n 's/^version = "\(.*\)"/\1/p' "$PROJECT/Cargo.toml" | head -n 1; }
+
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 die() {

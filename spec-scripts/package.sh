@@ -25,7 +25,7 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$output"
 
-VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' "$PROJECT/Cargo.toml" | head -n 1)
+VERSION=$(project_version)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022

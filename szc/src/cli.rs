@@ -4,6 +4,8 @@
 
 mod answer;
 mod completions;
+#[cfg(test)]
+mod documented;
 mod link_order;
 mod manual;
 mod mistyped;

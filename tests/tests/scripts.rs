@@ -114,7 +114,13 @@ fn an_installation_works_where_it_was_moved_to_and_is_taken_away_without_a_trace
     let mut program = place.command("./x");
     assert!(program.env("SZC_LOG", "log").status().expect("starts").success());
     assert!(String::from_utf8_lossy(&place.read("log")).contains(r#""code":true"#));
-    for page in ["man/man1/szc-compare.1", "man/man1/szc++.1", "doc/szc/book/mistakes.md"] {
+    for page in [
+        "man/man1/szc-compare.1",
+        "man/man1/szc++.1",
+        "man/man1/cargo-szc.1",
+        "doc/szc/book/mistakes.md",
+        "szc/szc-rt/src/lib.rs",
+    ] {
         assert!(!place.read(&format!("else where/share/{page}")).is_empty(), "{page}");
     }
     let mut remove = place.command(install);

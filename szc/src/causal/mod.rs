@@ -98,7 +98,6 @@ fn with_two_dashes(arguments: &[OsString]) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn three_dashes_are_as_good_as_two_in_front_of_the_program_only() {
@@ -113,19 +112,5 @@ mod tests {
         assert!(read(&["-F", "--", "a", "-n"]).is_ok_and(|options| options.action.is_none()));
         assert!(read(&["report"]).is_ok_and(|options| options.action.is_some()));
         assert!(read(&[]).is_err() && read(&["-F", "report"]).is_err());
-    }
-
-    #[test]
-    fn the_reference_has_every_option() {
-        let reference = include_str!("../../docs/src/reference.md");
-        for action in Options::command().get_subcommands() {
-            let options = action.get_arguments().filter(|argument| !argument.is_positional());
-            for option in options {
-                let long = option.get_long().expect("every option has a long name");
-                let texts = [format!("`--{long}`"), format!("`--{long} ")];
-                let is_there = texts.iter().any(|text| reference.contains(text));
-                assert!(is_there, "szc causal {} --{long}", action.get_name());
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@
 crate=httparse
 crate_version=1.10.1
 bench=parse
-bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresamples 1000
+bench_args=(--measurement-time 1 --warm-up-time 1 --sample-size 10 --nresamples 1000
     '^(version|method)/')
 slow_rows='^version/' same_rows='^method/'
 
