@@ -53,6 +53,14 @@ pub struct Variant {
     pub strip: bool,
 }
 
+impl Variant {
+    /// Whether the compiler optimizes.
+    #[must_use]
+    pub fn is_optimized(&self) -> bool {
+        self.args.iter().any(|arg| arg.starts_with("-O") && arg != "-O0")
+    }
+}
+
 /// A shared library that is built beside a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {

@@ -2,14 +2,16 @@
 //! build whose layout changes must behave as the other one does, however often and whatever
 //! changes.
 //!
+//! Builds without optimization are for the long form, unless a program has no others: people
+//! measure optimized ones.
+//!
 //! `SZC_TEST_PROGRAM=text` runs only the programs whose name contains the text; `SZC_TEST_SEEDS=n`
 //! runs each build at 1 ms with n seeds and compares it with a plain build by the same arguments;
 //! `SZC_TEST_MATRIX=n` runs the first build of each with n seeds for each randomization alone and
 //! all together, at each of four intervals, and builds for each randomization alone likewise
 //! (`tests/campaign/matrix.sh`); `SZC_TEST_JOBS=n` runs n programs at a time. What misbehaves is
-//! told at once, and again at the end; with `SZC_TEST_LONG` some programs
-//! do more; how long each build and its runs took is in
-//! `target/tmp/programs.tsv`.
+//! told at once, and again at the end; with `SZC_TEST_LONG` all variants are built, and some
+//! programs do more; how long each build and its runs took is in `target/tmp/programs.tsv`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -50,10 +52,11 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         .zip(&plain)
         .flat_map(|(program, plain)| {
             let builds = if whole_matrix { 1 } else { program.variants.len() };
+            let builds = (0..builds).filter(move |&build| whole_matrix || is_built(program, build));
             let case = move |variant_index| Case { program, plain, variant_index, alone: None };
             let alone = if whole_matrix { &BUILT_ALONE[..] } else { &[] };
             let alone = alone.iter().map(move |alone| Case { alone: Some(alone), ..case(0) });
-            (0..builds).map(case).chain(alone)
+            builds.map(case).chain(alone)
         })
         .collect();
     let next = AtomicUsize::new(0);
@@ -87,6 +90,14 @@ fn every_program_behaves_as_ever_while_its_layout_changes() {
         cases.len(),
         failures.join("\n")
     );
+}
+
+/// Whether this form of the test builds a variant.
+fn is_built(program: &Program, variant_index: usize) -> bool {
+    let variants = &program.variants;
+    is_long()
+        || variants[variant_index].is_optimized()
+        || !variants.iter().any(Variant::is_optimized)
 }
 
 /// Leaves what took how long, the longest first.

@@ -91,7 +91,8 @@ fn each_part_of_the_layout_may_be_drawn_anew_while_the_others_stay() {
 fn a_spent_budget_ends_re_randomization_and_not_the_program() {
     let settings =
         [("SZC_INTERVAL_MS", "1"), ("SZC_CODE_BUDGET_MIB", "1"), ("SZC_CODE_RECLAIM", "0")];
-    let outcome = run(worker(), &settings, &["150"]);
+    // There is room for 27 layouts.
+    let outcome = run(worker(), &settings, &["600"]);
     let log = outcome.log_of_success();
     assert!(log.exhausted && log.randomize.code && log.epochs > 0, "{log:?}");
     assert!(log.code_bytes_live + log.code_bytes_retained <= 1 << 20, "{log:?}");
