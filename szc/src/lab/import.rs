@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use self::options::Options;
 use self::record::record;
-use self::table::{Row, complete_blocks, levels, read_table};
+use self::table::{Complete, Row};
 use super::sweep::conclude_made;
 use crate::lab::analysis::analyse;
 use crate::lab::failure::Failure;
@@ -46,31 +46,19 @@ impl Subcommand for Options {
 }
 
 /// A line of the table with what its raw file says.
-struct Call {
-    row: Row,
+struct Call<'a> {
+    row: &'a Row,
     /// Times of each benchmark, s, in the order of the iterations.
     times: BTreeMap<String, Vec<f64>>,
 }
 
 fn imported(options: &Options, command_line: Vec<String>) -> Result<SamplesFile> {
     let table = options.table.as_ref().context("no table of runs")?;
-    let rows = read_table(table)?;
+    let complete = Complete::read(table, options.reference.as_deref())?;
     let created = fs::metadata(table).and_then(|data| data.modified());
-    let levels = levels(&rows, options.reference.as_deref())?;
-    let blocks = complete_blocks(&rows, &levels);
-    if blocks == 0 {
-        bail!(
-            "{} has no complete block: each of {} is needed twice in block 0",
-            table.display(),
-            levels.join(", ")
-        );
-    }
     let folder = table.parent().unwrap_or(Path::new("."));
-    let calls: Vec<Call> = rows
-        .into_iter()
-        .filter(|row| row.block < blocks)
-        .map(|row| called(folder, row))
-        .collect::<Result<_>>()?;
+    let calls: Vec<Call> =
+        complete.rows.iter().map(|row| called(folder, row)).collect::<Result<_>>()?;
     let first = calls.first().context("a complete block has runs")?;
     let iterations = first.times.values().map(Vec::len).next().unwrap_or_default();
     for call in &calls {
@@ -78,29 +66,25 @@ fn imported(options: &Options, command_line: Vec<String>) -> Result<SamplesFile>
     }
     let runs_per_position = u32::try_from(iterations).unwrap_or(u32::MAX);
     let benchmarks: Vec<&String> = first.times.keys().collect();
-    let place = |benchmark: usize, level: &String| {
-        let level = levels.iter().position(|known| known == level).unwrap_or_default();
-        benchmark * levels.len() + level
-    };
+    let levels = &complete.levels;
+    let place = |benchmark: usize, level: &str| benchmark * levels.len() + complete.place_of(level);
     let mut runs = Vec::new();
     for call in &calls {
         for (number, benchmark) in benchmarks.iter().enumerate() {
             for (iteration, seconds) in (0..).zip(&call.times[*benchmark]) {
                 let position = call.row.position * runs_per_position + iteration;
                 let program = place(number, &call.row.level);
-                runs.push(sample(&call.row, position, program, *seconds));
+                runs.push(sample(call.row, position, program, *seconds));
             }
         }
     }
-    let randomized =
-        |level: &String| calls.iter().all(|call| call.row.level != *level || call.row.randomized);
     let programs = benchmarks
         .iter()
         .flat_map(|benchmark| {
-            levels.iter().map(|level| record(benchmark, level, randomized(level)))
+            levels.iter().map(|level| record(benchmark, level, complete.is_randomized(level)))
         })
         .collect();
-    let design = design(options, levels.len(), blocks, runs_per_position, first.row.seed);
+    let design = design(options, levels.len(), complete.blocks, runs_per_position, first.row.seed);
     // How busy it is now says nothing about then.
     let machine = Machine { load: None, ..machine::current() };
     let mut file = SamplesFile {
@@ -113,12 +97,12 @@ fn imported(options: &Options, command_line: Vec<String>) -> Result<SamplesFile>
     Ok(file)
 }
 
-fn called(folder: &Path, row: Row) -> Result<Call> {
+fn called<'a>(folder: &Path, row: &'a Row) -> Result<Call<'a>> {
     let path = folder.join(&row.file);
     let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let raw = rsf::parse(&String::from_utf8_lossy(&bytes))
         .with_context(|| format!("cannot use {}", path.display()))?;
-    let times = times_of(&raw, &row).with_context(|| format!("cannot use {}", path.display()))?;
+    let times = times_of(&raw, row).with_context(|| format!("cannot use {}", path.display()))?;
     Ok(Call { row, times })
 }
 

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::options::Options;
 use super::record::record;
-use super::table::{Row, complete_blocks, levels, read_table};
+use super::table::Complete;
 use crate::lab::analysis::analyse;
 use crate::lab::metric::HARNESS_PREFIX;
 use crate::measure::harness::Harness;
@@ -88,36 +88,26 @@ pub(super) fn imported(
 
 /// Blocks of a table.
 fn of_table(options: &Options, table: &Path, harness: &Harness) -> Result<Runs> {
-    let rows = read_table(table)?;
-    let names = levels(&rows, options.reference.as_deref())?;
-    let blocks = complete_blocks(&rows, &names);
-    if blocks == 0 {
-        bail!(
-            "{} has no complete block: each of {} is needed twice in block 0",
-            table.display(),
-            names.join(", ")
-        );
-    }
+    let complete = Complete::read(table, options.reference.as_deref())?;
     let folder = table.parent().unwrap_or(Path::new("."));
-    let rows: Vec<Row> = rows.into_iter().filter(|row| row.block < blocks).collect();
     let mut samples = Vec::new();
-    for row in &rows {
+    for row in &complete.rows {
         samples.push(Sample {
             block: row.block,
             position: row.position,
-            program: names.iter().position(|name| *name == row.level).unwrap_or_default(),
+            program: complete.place_of(&row.level),
             seed: row.seed,
             ..read(harness, &folder.join(&row.file))?
         });
     }
-    let is_randomized = |name: &String| rows.iter().all(|row| row.level != *name || row.randomized);
-    let plan = Design::mirrored(names.len(), blocks, rows[0].seed);
+    let seed = complete.rows[0].seed;
+    let plan = Design::mirrored(complete.levels.len(), complete.blocks, seed);
     Ok(Runs {
-        randomized: names.iter().map(is_randomized).collect(),
+        randomized: complete.levels.iter().map(|name| complete.is_randomized(name)).collect(),
         samples,
         plan: Design { warmup: 0, environment: EnvironmentSize::Fixed, ..plan },
         first: table.to_owned(),
-        names,
+        names: complete.levels,
     })
 }
 

@@ -27,11 +27,52 @@ pub(super) struct Row {
     pub(super) file: PathBuf,
 }
 
+/// The blocks of a table that have every level twice, from the first one on.
+pub(super) struct Complete {
+    /// The reference first.
+    pub(super) levels: Vec<String>,
+    /// Runs of these blocks alone, in the order of the table.
+    pub(super) rows: Vec<Row>,
+    /// How many blocks there are: one at least.
+    pub(super) blocks: u32,
+}
+
+impl Complete {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has not one such block.
+    pub(super) fn read(path: &Path, reference: Option<&str>) -> Result<Self> {
+        let rows = read_table(path)?;
+        let levels = levels(&rows, reference)?;
+        let blocks = complete_blocks(&rows, &levels);
+        if blocks == 0 {
+            bail!(
+                "{} has no complete block: each of {} is needed twice in block 0",
+                path.display(),
+                levels.join(", ")
+            );
+        }
+        let rows = rows.into_iter().filter(|row| row.block < blocks).collect();
+        Ok(Self { levels, rows, blocks })
+    }
+
+    /// The number of a level.
+    pub(super) fn place_of(&self, level: &str) -> usize {
+        self.levels.iter().position(|known| known == level).unwrap_or_default()
+    }
+
+    /// Whether all runs of a level were randomized.
+    pub(super) fn is_randomized(&self, level: &str) -> bool {
+        self.rows.iter().all(|row| row.level != level || row.randomized)
+    }
+}
+
 /// Reads the table.
 ///
 /// # Errors
 /// When it cannot be read, a line is no run, or two lines are about the same.
-pub(super) fn read_table(path: &Path) -> Result<Vec<Row>> {
+fn read_table(path: &Path) -> Result<Vec<Row>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines();
@@ -106,7 +147,7 @@ fn row(line: &str) -> Option<Row> {
 ///
 /// # Errors
 /// When there are too few or too many, or the reference is none of them.
-pub(super) fn levels(rows: &[Row], reference: Option<&str>) -> Result<Vec<String>> {
+fn levels(rows: &[Row], reference: Option<&str>) -> Result<Vec<String>> {
     let mut levels: Vec<String> = Vec::new();
     for row in rows {
         if !levels.contains(&row.level) {
@@ -126,7 +167,7 @@ pub(super) fn levels(rows: &[Row], reference: Option<&str>) -> Result<Vec<String
 }
 
 /// How many blocks from the first one on have every level twice.
-pub(super) fn complete_blocks(rows: &[Row], levels: &[String]) -> u32 {
+fn complete_blocks(rows: &[Row], levels: &[String]) -> u32 {
     let is_complete = |block: &u32| {
         let times = |level: &String| {
             rows.iter().filter(|row| row.block == *block && row.level == *level).count()
