@@ -60,8 +60,8 @@ median_interval() { figures interval; }
 # many.
 enough_for_interval() { (($2 >= 6)) || die "$1 $2: an interval with 95 % needs 6 or more"; }
 
-# pairs_of DEFAULT ARGUMENT...: the only option of some scripts, --pairs N, as the variable `pairs`.
-pairs_of() {
+# read_pairs DEFAULT ARGUMENT...: the one option of some scripts, --pairs N, as variable `pairs`.
+read_pairs() {
     pairs=$1
     shift
     while [[ $# -gt 0 ]]; do

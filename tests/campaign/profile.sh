@@ -15,7 +15,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-pairs_of 15 "$@"
+read_pairs 15 "$@"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/profile

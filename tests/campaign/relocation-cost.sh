@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 LIMIT_NS=5000
-pairs_of 15 "$@"
+read_pairs 15 "$@"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/relocation-cost
