@@ -96,7 +96,7 @@ fn frames_of_a_loop_take_all_256_offsets_equally_often() {
 
 #[test]
 fn a_pad_says_nothing_about_the_next_one() {
-    let outcome = frames_of(&[("SZC_SEED", "7"), ("SZC_INTERVAL_MS", "2")], &["turns", "400"]);
+    let outcome = frames_of(&[("SZC_SEED", "7"), ("SZC_INTERVAL_MS", "2")], &["turns", "400", "100"]);
     let turns = whole_turns(&outcome);
     assert!(turns.len() > 50, "{} turns", turns.len());
     let pairs: Vec<_> = turns
@@ -113,7 +113,7 @@ fn a_pad_says_nothing_about_the_next_one() {
 fn each_refill_draws_all_pads_anew_and_the_seed_repeats_them() {
     let sequence = |seed| {
         let outcome =
-            frames_of(&[("SZC_SEED", seed), ("SZC_INTERVAL_MS", "20")], &["turns", "200"]);
+            frames_of(&[("SZC_SEED", seed), ("SZC_INTERVAL_MS", "20")], &["turns", "200", "10"]);
         let refills = outcome.log_of_success().stack.as_ref().expect("pads").refills;
         let turns = whole_turns(&outcome);
         assert!(turns.len() >= 4 && turns.len() as u64 <= refills + 1, "{} turns", turns.len());
@@ -159,7 +159,7 @@ fn pads_are_refilled_where_code_stays_and_after_its_budget_is_spent() {
     let off = [("SZC_CODE", "0"), ("SZC_INTERVAL_MS", "2")];
     let spent = [("SZC_CODE_BUDGET_MIB", "1"), ("SZC_INTERVAL_MS", "1"), ("SZC_CODE_RECLAIM", "0")];
     for settings in [&off[..], &spent] {
-        let outcome = frames_of(settings, &["turns", "300"]);
+        let outcome = frames_of(settings, &["turns", "300", "100"]);
         let log = outcome.log_of_success();
         let refills = log.stack.as_ref().expect("pads").refills;
         assert!(refills > 20 && refills > log.epochs, "{log:?}");
@@ -197,7 +197,7 @@ fn threads_begin_at_places_of_their_own() {
 fn a_forked_child_goes_on_with_pads_and_counts_anew() {
     for code in ["0", "1"] {
         let settings = [("SZC_CODE", code), ("SZC_INTERVAL_MS", "4")];
-        let outcome = frames_of(&settings, &["fork", "400"]);
+        let outcome = frames_of(&settings, &["fork", "400", "10"]);
         let [child, parent] = &outcome.logs[..] else { panic!("{:?}", outcome.logs) };
         let refills = |log: &szc_tests::records::Log| log.stack.as_ref().expect("pads").refills;
         assert!(refills(child) > 2 && refills(child) < refills(parent), "{:?}", outcome.logs);
@@ -207,7 +207,7 @@ fn a_forked_child_goes_on_with_pads_and_counts_anew() {
 #[test]
 fn a_table_for_each_function_gives_all_offsets_too() {
     let (_place, image) = built("frames.c", &["-O2", "-pthread", "-Rstack=per-function"]);
-    let outcome = run(&image, &[("SZC_INTERVAL_MS", "2")], &["turns", "100"]);
+    let outcome = run(&image, &[("SZC_INTERVAL_MS", "2")], &["turns", "100", "10"]);
     assert!(whole_turns(&outcome).len() > 3);
     assert_eq!(outcome.log_of_success().stack.as_ref().expect("pads").mean_pad_bytes, 2040);
 }

@@ -1,4 +1,5 @@
-/* Works for as many milliseconds as it is told, and calls all its functions all the time. */
+/* Works for as many milliseconds of CPU time as it is told, and calls all its functions all the
+ * time. */
 #include "../rounds.h"
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ int main(int count, char **arguments)
         FOR_MS(20) f1(1);
         usleep((useconds_t)ms * 1000);
     }
-    FOR_MS(ms)
+    FOR_CPU_MS(ms)
     SAME_EVERY_ROUND(f1(f2(f3(f4(f5(f6(f7(f8(77)))))))));
     return 0;
 }

@@ -1,13 +1,14 @@
 /* Where frames lie: prints, for calls of one padded function, how far the frame of its callee lies
  * below that of its caller. One line for each turn of 256 calls.
  *
- *   turns MS          the distances of all turns that begin in this time
+ *   turns MS [LEAST]  the distances of all turns that begin in this time, and then until so many
+ *                     are known: a busy machine may leave little of the time. At most a minute
  *   counts CALLS      how often each distance occurred, as "distance:count", in one line
  *   layouts MS        the distances of two functions, "one other", a line each time that one of
  *                     them changes
  *   threads PAIRS     the first distance in each of two threads that run at once, a line for each
  *                     pair
- *   fork MS           like "turns MS", and after half the time a child does the same for a fourth
+ *   fork MS [LEAST]   like "turns", and after half the time a child does the same for a fourth
  *                     of it
  *   deep MIB          a recursion that takes so much without pads; prints the peak memory in KiB
  *   span DEPTH        how far below the frame of main a recursion of so many calls ends, on the
@@ -74,11 +75,12 @@ NOINLINE static void take_turn(uint64_t *distances)
         distances[i] = stack_pointer() - padded();
 }
 
-static void turns(double ms)
+static void turns(double ms, size_t least)
 {
     static uint64_t seen[1 << 14][TURN];
     size_t count = 0;
-    for (double end = now_ms() + ms; count < 1 << 14 && now_ms() < end;) {
+    double begin = now_ms();
+    while (count < 1 << 14 && now_ms() < begin + (count < least ? 6e4 : ms)) {
         take_turn(seen[count]);
         /* Only what changed is of interest. */
         if (count == 0 || memcmp(seen[count], seen[count - 1], sizeof seen[0]) != 0)
@@ -184,8 +186,9 @@ int main(int count, char **words)
     if (count < 3)
         return 2;
     long number = atol(words[2]);
+    size_t least = count > 3 ? (size_t)atol(words[3]) : 0;
     if (strcmp(words[1], "turns") == 0)
-        turns((double)number);
+        turns((double)number, least);
     else if (strcmp(words[1], "layouts") == 0)
         layouts((double)number);
     else if (strcmp(words[1], "counts") == 0)
@@ -193,9 +196,9 @@ int main(int count, char **words)
     else if (strcmp(words[1], "threads") == 0)
         threads(number);
     else if (strcmp(words[1], "fork") == 0) {
-        turns((double)number / 2);
+        turns((double)number / 2, 2 * least);
         pid_t child = fork();
-        turns((double)number / 4);
+        turns((double)number / 4, least);
         int status = 0;
         if (child != 0 && (waitpid(child, &status, 0) != child || status != 0))
             return 3;
