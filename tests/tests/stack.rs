@@ -96,7 +96,8 @@ fn frames_of_a_loop_take_all_256_offsets_equally_often() {
 
 #[test]
 fn a_pad_says_nothing_about_the_next_one() {
-    let outcome = frames_of(&[("SZC_SEED", "7"), ("SZC_INTERVAL_MS", "2")], &["turns", "400", "100"]);
+    let outcome =
+        frames_of(&[("SZC_SEED", "7"), ("SZC_INTERVAL_MS", "2")], &["turns", "400", "100"]);
     let turns = whole_turns(&outcome);
     assert!(turns.len() > 50, "{} turns", turns.len());
     let pairs: Vec<_> = turns
