@@ -7,11 +7,12 @@
 #
 # STEP              measures, for each program (where it is in the paper)
 #   normality           CPU time with one layout for a run, and with many (table 4.1, figure 4.5)
-#   variance            layouts that run twice: is the variance layouts or noise?
+#   variance            what the time of a run varies with: machine, code, stack, heap, bases
 #   overhead            CPU time over that without randomization, and in random link
 #                       order (figure 4.6)
 #   levels              -O1, -O2, -O3 (figure 4.7, section 4.5.1)
-#   epochs              CPU time with a new layout every 20 ms to 2 s
+#   epochs              CPU time with a new layout every 500, 100 and 20 ms, from the samples of
+#                       overhead
 #   counts              instructions and cache misses, by valgrind's cachegrind
 #   memory              peak memory, from the samples of overhead
 #   size-and-build-time sizes of executables, CPU time of builds

@@ -72,7 +72,7 @@ evaluation() {
     mkdir -p "$folder" || return
     cp "$SCRIPTS/RESULTS.md" "$folder/" || return
     for step in variance normality overhead levels epochs counts results; do
-        "$SCRIPTS/evaluate.sh" "$step" --programs bundled --size test --runs 12 \
+        "$SCRIPTS/evaluate.sh" "$step" --programs bundled --size test --runs 6 \
             --out "$folder/results" --page "$folder/RESULTS.md" || return
     done
     # Two tables of overhead, and memory from the same samples.

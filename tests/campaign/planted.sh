@@ -3,6 +3,8 @@
 # by szc or by clang, with workloads of about 0.3 s. Sourced behind lib.sh.
 
 BUILDS=$CACHE/builds/power
+# So many times as much work in each run.
+WORK=1
 # sources PROGRAM: its sources with the plant.
 sources() {
     local folder=$BUILDS/$1/source
@@ -94,24 +96,24 @@ built() {
     say "$output"
 }
 
-# workload KIND PROGRAM ROUNDS: a command of about 0.3 s.
+# workload KIND PROGRAM ROUNDS: a command of about WORK times 0.3 s.
 workload() {
     local program inputs=$BUILDS/$2
     program=$(built "$@")
     case $2 in
     sqlite3)
-        [[ -s $inputs/bench.sql ]] || {
-            say "CREATE TEMP TABLE scale AS SELECT 20000 AS n;"
+        [[ -s $inputs/bench-$WORK.sql ]] || {
+            say "CREATE TEMP TABLE scale AS SELECT $((20000 * WORK)) AS n;"
             cat "$SCRIPTS/open-suite/programs/sqlite3/bench.sql"
-        } >"$inputs/bench.sql"
-        printf '%q -batch -init %q :memory: .quit' "$program" "$inputs/bench.sql"
+        } >"$inputs/bench-$WORK.sql"
+        printf '%q -batch -init %q :memory: .quit' "$program" "$inputs/bench-$WORK.sql"
         ;;
-    lua) printf '%q %q 60' "$program" "$SCRIPTS/open-suite/programs/lua/bench.lua" ;;
+    lua) printf '%q %q %d' "$program" "$SCRIPTS/open-suite/programs/lua/bench.lua" $((60 * WORK)) ;;
     zstd)
-        [[ -s $inputs/corpus ]] || awk -v bytes=6000000 \
-            -f "$SCRIPTS/open-suite/programs/shared/corpus.awk" >"$inputs/corpus"
-        printf '%q -q -9 --single-thread -f %q -o /dev/null' "$program" "$inputs/corpus"
+        [[ -s $inputs/corpus-$WORK ]] || awk -v bytes=$((6000000 * WORK)) \
+            -f "$SCRIPTS/open-suite/programs/shared/corpus.awk" >"$inputs/corpus-$WORK"
+        printf '%q -q -9 --single-thread -f %q -o /dev/null' "$program" "$inputs/corpus-$WORK"
         ;;
-    words) printf '%q 250000' "$program" ;;
+    words) printf '%q %d' "$program" $((250000 * WORK)) ;;
     esac
 }

@@ -9,15 +9,17 @@
 #
 #   tests/campaign/power.sh [--blocks N] [--plants "0 0.5 1 3"]
 #       [--programs "sqlite3 lua zstd words"] [--methods "turns abba hyperfine duet"]
-#       [--real N] [--cpu N]
+#       [--real N] [--work N] [--cpu N]
 #
 # --blocks N  runs of each version in a pool, 12 or more (default 200)
 # --real N    experiments of szc compare made in full, at the first plant that is not 0 (default 10)
+# --work N    so many times as much work in each run (default 1: 0.3 s)
 # --cpu N     processor for all but duet (default 1)
 #
-# Each pool is measured once, kept in test-results/power, and not made again there; rates come from
-# 1,000 experiments drawn from it (tests/src/bin/power.rs). Two hours in full; one program with
-# --blocks 50 --plants "0 1" takes five minutes. Results: power.txt and power.svg beside the pools.
+# Each pool is measured once, kept in test-results/power (with --work N in power-N), and not made
+# again there; rates come from 1,000 experiments drawn from it (tests/src/bin/power.rs). Two hours
+# in full; one program with --blocks 50 --plants "0 1" takes five minutes. Results: power.txt and
+# power.svg beside the pools.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -39,6 +41,7 @@ while [[ $# -gt 0 ]]; do
     --programs) programs=$2 ;;
     --methods) methods=$2 ;;
     --real) [[ $2 =~ ^[0-9]+$ ]] || die "--real needs a number"; real=$2 ;;
+    --work) positive "$1" "$2" && WORK=$2 && RESULTS=$PROJECT/test-results/power-$2 ;;
     --cpu) [[ $2 =~ ^[0-9]+$ ]] || die "--cpu needs a number"; cpu=$2 ;;
     *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac

@@ -21,6 +21,9 @@ use crate::workload::{make_folder, quoted};
 /// Longest run, in seconds: far longer than any workload, or build.
 const PATIENCE_S: &str = "1800";
 
+/// One turn of a run: szc's own choice.
+const TURN: &str = "3ms";
+
 /// `szc` was stopped by a signal.
 pub const INTERRUPTED: i32 = 128;
 
@@ -86,7 +89,7 @@ fn noted(path: &Path) -> Option<Evaluation> {
 
 fn subcommand(step: Step) -> &'static str {
     match step.method() {
-        Some(Method::Layouts) => "run",
+        Some(Method::Split) => "run",
         _ => "compare",
     }
 }
@@ -95,14 +98,21 @@ fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<Stri
     let runs = subject.evaluation.runs;
     let mut args = vec!["--quiet".to_owned(), "--timeout".to_owned(), PATIENCE_S.to_owned()];
     match step.method() {
-        Some(Method::Layouts) => args.extend(["--runs".to_owned(), runs.to_string()]),
+        Some(Method::Split) => {
+            args.extend(["--split".to_owned(), "--runs".to_owned(), runs.to_string()]);
+        }
         Some(Method::Builds) => {
             // What a build reads was read when the program was made ready.
             args.extend(["--budget".to_owned(), format!("{BUILDING_S}s")]);
             args.extend(["--warmup", "0"].map(str::to_owned));
         }
-        // Two runs of each configuration in a block.
-        _ => args.extend(["--fixed".to_owned(), (runs / 2).to_string()]),
+        // A run of each configuration in a block. Without a pilot, so that a moment of work of
+        // others does not lead to another schedule: the programs of the suite compute and wait for
+        // nothing.
+        _ => {
+            args.extend(["--fixed".to_owned(), runs.to_string()]);
+            args.extend(["--turns", TURN].map(str::to_owned));
+        }
     }
     args.extend([
         "--seed".to_owned(),

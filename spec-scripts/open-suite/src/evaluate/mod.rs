@@ -76,10 +76,10 @@ fn carry_out(setting: &Setting<'_>, step: Step, programs: &[&Program]) -> Result
     match step.method() {
         None => return heap::carry_out(setting, step),
         Some(Method::Counts) => return counts::carry_out(setting, programs),
-        Some(Method::Compare | Method::Layouts | Method::Builds) => {}
+        Some(Method::Compare | Method::Split | Method::Builds) => {}
     }
     if step.source() != step && setting.options.request == ALL {
-        // Its samples are those of a step that was carried out.
+        // Its samples are those of a step that is carried out.
         return Ok(Done::Well);
     }
     let missing = missing(setting, step, programs)?;

@@ -117,7 +117,8 @@ impl Archive {
         self.place(step.source(), &format!("{program}.failure.txt"))
     }
 
-    /// What there is about a program.
+    /// What there is about a program. Samples of other configurations, which an earlier form of the
+    /// step compared, are a failure: they say nothing about what its table is of.
     ///
     /// # Errors
     /// When there is a file that cannot be read.
@@ -129,9 +130,13 @@ impl Archive {
             let file = io::parse(&bytes).with_context(wrong)?;
             let mut value: Value = serde_json::from_slice(&bytes).with_context(wrong)?;
             let evaluation = value.get_mut(FIELD).map(Value::take).unwrap_or_default();
-            let evaluation = serde_json::from_value(evaluation).with_context(|| {
+            let evaluation: Evaluation = serde_json::from_value(evaluation).with_context(|| {
                 format!("{} has no proper field `{FIELD}`: measure again", path.display())
             })?;
+            let names = evaluation.configurations.iter().map(|one| one.name.as_str());
+            if names.ne(step.source().configurations().iter().map(|one| one.name)) {
+                return Ok(State::Failed("samples of other configurations: measure again".into()));
+            }
             return Ok(State::Measured(Box::new(Measured { evaluation, file })));
         }
         let reason = fs::read_to_string(self.failure(step, program));

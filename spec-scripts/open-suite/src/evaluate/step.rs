@@ -12,16 +12,16 @@ pub const BUILDING_S: u32 = 60;
 /// One step of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
+    /// What the time of a run varies with: machine, code, stack, heap, bases
+    Variance,
     /// One layout for a run, or many: are times normal, and how do they spread? (table 4.1, figure
     /// 4.5)
     Normality,
-    /// How much of the variance is layouts, and how much the machine's noise?
-    Variance,
     /// CPU time against no randomization and random link order (figure 4.6)
     Overhead,
     /// -O1, -O2 and -O3 (figure 4.7, section 4.5.1)
     Levels,
-    /// CPU time by the time between layouts
+    /// CPU time by the time between layouts; from the samples of overhead
     Epochs,
     /// Instructions and cache misses by valgrind's cachegrind, with the short workloads
     Counts,
@@ -36,12 +36,12 @@ pub enum Step {
 /// What runs a program is measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `szc compare` of all configurations in interleaved blocks, two runs of each in a block.
+    /// `szc compare` of all configurations by turns, a run of each in a block.
     Compare,
-    /// `szc run` of the only configuration, every second layout twice.
-    Layouts,
-    /// `szc compare` of builds: two of each configuration in a block, and as many blocks as are
-    /// begun within [`BUILDING_S`].
+    /// `szc run --split` of the only configuration: pairs of runs that differ in one part.
+    Split,
+    /// `szc compare` of builds, one after the other: two of each configuration in a block, and as
+    /// many blocks as are begun within [`BUILDING_S`].
     Builds,
     /// valgrind's cachegrind, once for each configuration.
     Counts,
@@ -104,10 +104,14 @@ const fn randomized(
 }
 
 const fn level(flags: &'static str) -> Configuration {
-    Configuration { flags: Some(flags), ..randomized(flags, "all", &[("SZC_INTERVAL_MS", "500")]) }
+    Configuration { flags: Some(flags), ..randomized(flags, "all", USUAL) }
 }
 
-const ONCE: Configuration = randomized("once", "all", &[("SZC_INTERVAL_MS", "0")]);
+/// One layout for a run.
+const ONCE: &[(&str, &str)] = &[("SZC_INTERVAL_MS", "0")];
+/// The paper's programs run for minutes, and so with hundreds of layouts at its 500 ms.
+const OFTEN: &[(&str, &str)] = &[("SZC_INTERVAL_MS", "20")];
+const USUAL: &[(&str, &str)] = &[("SZC_INTERVAL_MS", "500")];
 
 impl Step {
     /// All of them.
@@ -124,7 +128,7 @@ impl Step {
     /// The step whose samples it shows.
     pub fn source(self) -> Self {
         match self {
-            Self::Memory => Self::Overhead,
+            Self::Memory | Self::Epochs => Self::Overhead,
             other => other,
         }
     }
@@ -133,7 +137,7 @@ impl Step {
     pub fn method(self) -> Option<Method> {
         match self {
             Self::HeapRandomness => None,
-            Self::Variance => Some(Method::Layouts),
+            Self::Variance => Some(Method::Split),
             Self::Counts => Some(Method::Counts),
             Self::SizeAndBuildTime => Some(Method::Builds),
             Self::Normality | Self::Overhead | Self::Memory | Self::Levels | Self::Epochs => {
@@ -146,34 +150,29 @@ impl Step {
     pub fn configurations(self) -> Vec<Configuration> {
         match self.source() {
             Self::Normality => vec![
-                ONCE,
-                randomized("every 500 ms", "all", &[("SZC_INTERVAL_MS", "500")]),
-                // The paper's programs run for minutes, and so with hundreds of layouts.
-                randomized("every 20 ms", "all", &[("SZC_INTERVAL_MS", "20")]),
+                randomized("code once", "code", ONCE),
+                randomized("code every 20 ms", "code", OFTEN),
+                randomized("all once", "all", ONCE),
+                randomized("all every 20 ms", "all", OFTEN),
             ],
-            Self::Variance => vec![ONCE],
+            Self::Variance => vec![randomized("every 20 ms", "all", OFTEN)],
             Self::Overhead => vec![
                 PLAIN,
                 Configuration { name: LINK_ORDER, order: Order::Random, ..PLAIN },
-                randomized("code", "code", &[("SZC_INTERVAL_MS", "500")]),
-                randomized("code+stack", "code,stack", &[("SZC_INTERVAL_MS", "500")]),
-                randomized(ALL, "all", &[("SZC_INTERVAL_MS", "500")]),
+                randomized("code", "code", USUAL),
+                randomized("code+stack", "code,stack", USUAL),
+                randomized(ALL, "all", USUAL),
+                randomized("100 ms", "all", &[("SZC_INTERVAL_MS", "100")]),
+                randomized("20 ms", "all", OFTEN),
             ],
             Self::Counts => {
                 vec![PLAIN, randomized("code", "code", &[]), randomized(ALL, "all", &[])]
             }
             Self::Levels => vec![level("-O1"), level("-O2"), level("-O3")],
-            Self::Epochs => vec![
-                PLAIN,
-                randomized("2000 ms", "all", &[("SZC_INTERVAL_MS", "2000")]),
-                randomized("500 ms", "all", &[("SZC_INTERVAL_MS", "500")]),
-                randomized("100 ms", "all", &[("SZC_INTERVAL_MS", "100")]),
-                randomized("20 ms", "all", &[("SZC_INTERVAL_MS", "20")]),
-            ],
             Self::SizeAndBuildTime => {
                 vec![Configuration { order: Order::Usual, ..PLAIN }, randomized(ALL, "all", &[])]
             }
-            Self::Memory | Self::HeapRandomness => Vec::new(),
+            Self::Memory | Self::Epochs | Self::HeapRandomness => Vec::new(),
         }
     }
 }
@@ -188,7 +187,7 @@ mod tests {
             let number = step.configurations().len();
             match step.method() {
                 None => assert_eq!(number, 0),
-                Some(Method::Layouts) => assert_eq!(number, 1),
+                Some(Method::Split) => assert_eq!(number, 1),
                 Some(Method::Compare | Method::Builds | Method::Counts) => {
                     assert!(number >= 2, "{step:?}");
                 }

@@ -77,7 +77,7 @@ fn section(archive: &Archive, step: Step, programs: &[&Program], page: &Path) ->
         Step::Levels => levels::section(&rows()?),
         Step::Epochs => {
             let rows = rows()?;
-            let columns = ["2000 ms", "500 ms", "100 ms", "20 ms"];
+            let columns = [ALL, "100 ms", "20 ms"];
             let table = ratios::table(&rows, NONE, &columns, &Metric::Cpu);
             table::origin(&rows) + &table
         }

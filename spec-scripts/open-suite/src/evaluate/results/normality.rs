@@ -14,55 +14,71 @@ use szc_stats::multiplicity::holm;
 use szc_stats::shapiro_wilk::shapiro_wilk;
 
 use super::row::{ALPHA, Row};
-use super::table::{Table, origin, probability};
+use super::table::{Table, origin, percent, probability};
 use crate::evaluate::record::Measured;
 
 /// What the picture shows.
 pub const CAPTION: &str = "Normal QQ plots of CPU times, in percent of their mean, over normal \
     quantiles. Points of normal times lie along a line; a steeper line is a greater spread.";
 
-/// One way to randomize against one layout for a run.
-struct Against {
-    shapiro_wilk_p: f64,
+/// Many layouts for a run against one, of the same build.
+struct Pair {
+    once: Times,
+    often: Times,
     brown_forsythe_p: f64,
-    /// Standard deviation over that with one layout.
-    spread: f64,
+    /// Median number of layouts of a run behind the first one.
     layouts: f64,
 }
 
-struct Analysis {
-    once_shapiro_wilk_p: f64,
-    once_spread: f64,
-    repeated: Vec<Against>,
+/// The times of one configuration.
+struct Times {
+    shapiro_wilk_p: f64,
+    /// Standard deviation over the mean.
+    spread: f64,
 }
 
-fn analysed(measured: &Measured) -> Option<Analysis> {
+impl Times {
+    fn of(values: &[f64]) -> Option<Self> {
+        Some(Self {
+            shapiro_wilk_p: shapiro_wilk(values).ok()?.p,
+            spread: standard_deviation(values)? / mean(values)?,
+        })
+    }
+}
+
+impl Pair {
+    fn ratio(&self) -> f64 {
+        self.often.spread / self.once.spread
+    }
+}
+
+/// A pair for each two configurations.
+fn analysed(measured: &Measured) -> Option<Vec<Pair>> {
     let runs = &measured.file.runs;
-    let values = |program| values_of(runs, program, &Metric::Cpu);
-    let once = values(0);
-    let spread_of_once = standard_deviation(&once)?;
-    let repeated = (1..measured.file.programs.len()).map(|program| {
-        let own = values(program);
+    let pair = |place: usize| {
+        let [once, often] =
+            [2 * place, 2 * place + 1].map(|program| values_of(runs, program, &Metric::Cpu));
+        // Of values over their mean: it asks about spreads, and means differ.
+        let relative = |values: &[f64]| -> Option<Vec<f64>> {
+            let center = mean(values)?;
+            Some(values.iter().map(|value| value / center).collect())
+        };
         let epochs: Option<Vec<f64>> = runs
             .iter()
-            .filter(|run| run.program == program)
+            .filter(|run| run.program == 2 * place + 1)
             .map(|run| run.epochs.map(|epochs| epochs as f64))
             .collect();
-        Some(Against {
-            shapiro_wilk_p: shapiro_wilk(&own).ok()?.p,
-            brown_forsythe_p: brown_forsythe(&[&once, &own]).ok()?.p,
-            spread: standard_deviation(&own)? / spread_of_once,
+        Some(Pair {
+            once: Times::of(&once)?,
+            often: Times::of(&often)?,
+            brown_forsythe_p: brown_forsythe(&[&relative(&once)?, &relative(&often)?]).ok()?.p,
             layouts: median(&epochs?)?,
         })
-    });
-    Some(Analysis {
-        once_shapiro_wilk_p: shapiro_wilk(&once).ok()?.p,
-        once_spread: spread_of_once / mean(&once)?,
-        repeated: repeated.collect::<Option<_>>()?,
-    })
+    };
+    (0..measured.file.programs.len() / 2).map(pair).collect()
 }
 
-/// The names of the ways to randomize, the first being one layout for a run.
+/// The names of the configurations, one layout for a run and many by turns.
 fn names(rows: &[Row]) -> Option<Vec<String>> {
     let measured = rows.iter().find_map(Row::measured)?;
     Some(measured.evaluation.configurations.iter().map(|one| one.name.clone()).collect())
@@ -70,15 +86,15 @@ fn names(rows: &[Row]) -> Option<Vec<String>> {
 
 /// The table, and what it says over all programs.
 pub fn section(rows: &[Row]) -> String {
-    let names = names(rows).unwrap_or_else(|| vec!["once".to_owned(), "repeated".to_owned()]);
-    let repeated = names.get(1..).unwrap_or_default();
-    let mut titles =
-        vec!["program".to_owned(), "Shapiro–Wilk p, once".to_owned(), "SD, once".to_owned()];
-    for name in repeated {
+    let names = names(rows).unwrap_or_else(|| vec!["once".to_owned(), "often".to_owned()]);
+    let mut titles = vec!["program".to_owned()];
+    for pair in names.chunks_exact(2) {
         titles.extend([
-            format!("Shapiro–Wilk p, {name}"),
-            "Brown–Forsythe p".to_owned(),
+            format!("Shapiro–Wilk p, {}", pair[0]),
+            "SD".to_owned(),
+            format!("Shapiro–Wilk p, {}", pair[1]),
             "SD over that of once".to_owned(),
+            "Brown–Forsythe p".to_owned(),
             "new layouts in a run".to_owned(),
         ]);
     }
@@ -86,34 +102,31 @@ pub fn section(rows: &[Row]) -> String {
     let mut analyses = Vec::new();
     for row in rows {
         let analysis = row.measured().and_then(analysed);
-        table.add_program(row, analysis.as_ref().map(cells));
+        table.add_program(row, analysis.as_deref().map(cells));
         analyses.extend(analysis);
     }
     let mut text = format!("{}{}\n", origin(rows), table.finish());
-    if !analyses.is_empty() {
-        let p: Vec<f64> = analyses.iter().map(|one| one.once_shapiro_wilk_p).collect();
-        text.push_str(&format!("With one layout for a run: {}.\n", not_normal(&p)));
-        for (place, name) in repeated.iter().enumerate() {
-            text.push_str(&sentence(&analyses, place, name));
+    for (place, pair) in names.chunks_exact(2).enumerate() {
+        let of: Vec<&Pair> = analyses.iter().filter_map(|pairs| pairs.get(place)).collect();
+        if !of.is_empty() {
+            text.push_str(&sentence(&of, pair));
         }
     }
     text
 }
 
-fn cells(analysis: &Analysis) -> Vec<String> {
-    let mut cells = vec![
-        probability(analysis.once_shapiro_wilk_p),
-        format!("{:.2} %", 100.0 * analysis.once_spread),
-    ];
-    for one in &analysis.repeated {
-        cells.extend([
-            probability(one.shapiro_wilk_p),
-            probability(one.brown_forsythe_p),
-            format!("{:.2}", one.spread),
-            format!("{:.0}", one.layouts),
-        ]);
-    }
-    cells
+fn cells(pairs: &[Pair]) -> Vec<String> {
+    let of = |pair: &Pair| {
+        [
+            probability(pair.once.shapiro_wilk_p),
+            percent(pair.once.spread),
+            probability(pair.often.shapiro_wilk_p),
+            format!("{:.2}", pair.ratio()),
+            probability(pair.brown_forsythe_p),
+            format!("{:.0}", pair.layouts),
+        ]
+    };
+    pairs.iter().flat_map(of).collect()
 }
 
 fn not_normal(p: &[f64]) -> String {
@@ -122,21 +135,24 @@ fn not_normal(p: &[f64]) -> String {
     format!("{} of {} not normal at 5 % ({} after Holm)", below(p), p.len(), below(&adjusted))
 }
 
-fn sentence(analyses: &[Analysis], place: usize, name: &str) -> String {
-    let of: Vec<&Against> =
-        analyses.iter().filter_map(|analysis| analysis.repeated.get(place)).collect();
-    let normality: Vec<f64> = of.iter().map(|one| one.shapiro_wilk_p).collect();
-    let changed = |is: fn(&Against) -> bool| {
-        of.iter().filter(|one| one.brown_forsythe_p < ALPHA && is(one)).count()
+fn sentence(pairs: &[&Pair], names: &[String]) -> String {
+    let p = |times: fn(&Pair) -> &Times| -> Vec<f64> {
+        pairs.iter().map(|pair| times(pair).shapiro_wilk_p).collect()
     };
-    let spreads: Vec<f64> = of.iter().map(|one| one.spread).collect();
+    let changed = |is: fn(&Pair) -> bool| {
+        pairs.iter().filter(|pair| pair.brown_forsythe_p < ALPHA && is(pair)).count()
+    };
+    let ratios: Vec<f64> = pairs.iter().map(|pair| pair.ratio()).collect();
     format!(
-        "A new layout {name}: {}; the variance is lower for {}, higher for {} (Brown–Forsythe at 5 \
-         %); standard deviation over that of once, median {:.2}.\n",
-        not_normal(&normality),
-        changed(|one| one.spread < 1.0),
-        changed(|one| one.spread > 1.0),
-        median(&spreads).unwrap_or_default(),
+        "{}: {}. {}: {}; the variance is lower for {}, higher for {} (Brown–Forsythe at 5 %); \
+         standard deviation over that of once, median {:.2}.\n",
+        names[0],
+        not_normal(&p(|pair| &pair.once)),
+        names[1],
+        not_normal(&p(|pair| &pair.often)),
+        changed(|pair| pair.ratio() < 1.0),
+        changed(|pair| pair.ratio() > 1.0),
+        median(&ratios).unwrap_or_default(),
     )
 }
 

@@ -4,7 +4,8 @@
 use szc::samples::Metric;
 use szc::samples::sample::{block_log_ratios, values_of};
 use szc_stats::describe::{mean, median};
-use szc_stats::fixed::{CONFIDENCE, t_interval};
+use szc_stats::fixed::{CONFIDENCE, Interval, t_interval};
+use szc_stats::strata::stratified;
 
 use super::row::Row;
 use super::table::Table;
@@ -24,12 +25,28 @@ pub fn log_ratios(
     block_log_ratios(&file.runs, file.design.complete_blocks, reference, program, metric)
 }
 
-/// "1.034 (1.011 to 1.052)": the median over blocks, the least and the greatest.
+/// "1.034 (1.011 to 1.052)": the geometric mean over blocks and its interval.
 fn cell(logs: &[f64]) -> Option<String> {
-    let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let middle = median(logs)?;
-    Some(format!("{:.3} ({:.3} to {:.3})", middle.exp(), least.exp(), greatest.exp()))
+    let ends = t_interval(logs, CONFIDENCE)?;
+    Some(interval_cell(mean(logs)?, ends))
+}
+
+fn interval_cell(center: f64, ends: Interval) -> String {
+    let [center, lower, upper] = [center, ends.lower, ends.upper].map(f64::exp);
+    format!("{center:.3} ({lower:.3} to {upper:.3})")
+}
+
+/// The mean of these programs, each counting the same, with the interval that their blocks give.
+pub(super) fn mean_of_programs(logs: &[Vec<f64>]) -> Option<String> {
+    let strata: Vec<&[f64]> = logs.iter().map(Vec::as_slice).collect();
+    match stratified(&strata, CONFIDENCE) {
+        Ok(found) => Some(interval_cell(found.mean, found.interval)),
+        // Of one program, or without any spread.
+        Err(_) => Some(format!(
+            "{:.3}",
+            mean(&logs.iter().map(|one| mean(one)).collect::<Option<Vec<f64>>>()?)?.exp()
+        )),
+    }
 }
 
 /// A unit for values of the reference.
@@ -92,8 +109,8 @@ fn any_table(
         .filter(|row| columns.iter().all(|column| logs(row, column).is_some()))
         .collect();
     if !whole.is_empty() {
-        let of_programs = |column: &str, middle: fn(&[f64]) -> Option<f64>| -> Vec<f64> {
-            whole.iter().filter_map(|row| middle(&logs(row, column)?)).collect()
+        let means = |column: &str| -> Vec<f64> {
+            whole.iter().filter_map(|row| mean(&logs(row, column)?)).collect()
         };
         let line = |name: &str, cell: &dyn Fn(&str) -> Option<String>| -> Vec<String> {
             let cells = columns.iter().map(|column| cell(column).unwrap_or_default());
@@ -101,23 +118,18 @@ fn any_table(
             std::iter::once(name.to_owned()).chain(first).chain(cells).collect()
         };
         table.add(&line("**median of programs**", &|column| {
-            Some(format!("**{:.3}**", median(&of_programs(column, median))?.exp()))
+            Some(format!("**{:.3}**", median(&means(column))?.exp()))
         }));
         table.add(&line("worst program", &|column| {
-            of_programs(column, median)
-                .into_iter()
-                .reduce(f64::max)
-                .map(|worst| format!("{:.3}", worst.exp()))
+            let worst = means(column).into_iter().reduce(f64::max)?;
+            Some(format!("{:.3}", worst.exp()))
         }));
-        table.add(&line("geometric mean, 95 % interval", &|column| {
-            let means = of_programs(column, mean);
-            let ends = t_interval(&means, CONFIDENCE)?;
-            let [center, lower, upper] = [mean(&means)?, ends.lower, ends.upper].map(f64::exp);
-            Some(format!("{center:.3} ({lower:.3} to {upper:.3})"))
+        table.add(&line("geometric mean of these programs", &|column| {
+            mean_of_programs(&whole.iter().filter_map(|row| logs(row, column)).collect::<Vec<_>>())
         }));
     }
     format!(
-        "{}\n{} over that of `{reference}`: median of the blocks' ratios (least to greatest).\n",
+        "{}\n{} over that of `{reference}`: geometric mean over blocks, 95 % interval.\n",
         table.finish(),
         metric.title(),
     )

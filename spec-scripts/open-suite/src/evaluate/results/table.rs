@@ -1,6 +1,7 @@
 //! Tables in Markdown, and the sentence above them that says what they are of.
 #![forbid(unsafe_code)]
 
+use szc::samples::ScheduleRecord;
 use szc::samples::machine::Machine;
 
 use super::row::{ALPHA, Row};
@@ -74,10 +75,11 @@ pub fn origin(rows: &[Row]) -> String {
         format!("{} (build {})", known(&evaluation.commit), known(&evaluation.build))
     });
     format!(
-        "n = {} of {} programs; {runs} runs of each configuration, workloads of size {size}; {}; \
-         szc {}; {}.\n\n",
+        "n = {} of {} programs; {runs} runs of each configuration, {}; workloads of size {size}; \
+         {}; szc {}; {}.\n\n",
         measured.len(),
         rows.len(),
+        all(&|place| schedule(measured[place])).join(" and "),
         match days.as_slice() {
             [day] => day.clone(),
             several => format!("{} to {}", several[0], several[several.len() - 1]),
@@ -105,6 +107,18 @@ fn runs_of(measured: &Measured) -> usize {
     let file = &measured.file;
     let blocks = file.design.complete_blocks;
     file.runs.iter().filter(|run| run.program == 0 && run.block < blocks).count()
+}
+
+/// How the runs of a block were scheduled.
+fn schedule(measured: &Measured) -> String {
+    let record = measured.file.programs.first().and_then(|program| program.schedule.as_ref());
+    match record {
+        Some(ScheduleRecord { by_turns: true, turn_ms: Some(turn), .. }) => {
+            format!("by turns of {turn} ms on one processor")
+        }
+        Some(ScheduleRecord { by_turns: true, .. }) => "by turns on one processor".to_owned(),
+        _ => "one after the other".to_owned(),
+    }
 }
 
 /// The machine in a few words, its name (a hash) included.

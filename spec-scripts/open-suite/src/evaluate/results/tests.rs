@@ -92,15 +92,15 @@ fn ratios_are_those_of_the_blocks_and_the_suite_is_their_median() {
     let state = |factor: f64| {
         let base = around(100.0, 0.0, 12);
         let other = |ratio: f64| around(100.0 * ratio, 0.0, 12);
-        let [link, code, stack, all] = [0.8, 1.0, 1.1, factor].map(other);
-        measured(Step::Overhead, &[&base, &link, &code, &stack, &all])
+        let [link, code, stack, all, often] = [0.8, 1.0, 1.1, factor, 1.7].map(other);
+        measured(Step::Overhead, &[&base, &link, &code, &stack, &all, &often, &often])
     };
     let rows = [row("one", state(1.2)), row("two", state(1.4)), row("three", state(1.3))];
     let text = overhead(&rows);
     assert!(
         text.starts_with(
-            "n = 3 of 3 programs; 12 runs of each configuration, workloads of \
-                              size full; 2026-01-02; szc c0ffee (build decaf); Z80, virtual \
+            "n = 3 of 3 programs; 12 runs of each configuration, one after the other; \
+                              workloads of size full; 2026-01-02; szc c0ffee (build decaf); Z80, virtual \
                               machine"
         ),
         "{text}"
@@ -126,11 +126,11 @@ fn ratios_are_those_of_the_blocks_and_the_suite_is_their_median() {
 fn what_was_not_measured_or_failed_is_said_and_counts_for_nothing() {
     let base = around(100.0, 0.0, 12);
     let rows = [
-        row("there", measured(Step::Epochs, &[&base, &base, &base, &base, &base])),
+        row("there", measured(Step::Overhead, &[&base[..]; 7])),
         row("later", State::Missing),
         row("broken", State::Failed("NOT BUILT: needs | cmake\nmore".to_owned())),
     ];
-    let text = table::origin(&rows) + &ratios::table(&rows, NONE, &["500 ms"], &Metric::Cpu);
+    let text = table::origin(&rows) + &ratios::table(&rows, NONE, &["20 ms"], &Metric::Cpu);
     assert!(text.starts_with("n = 1 of 3 programs"), "{text}");
     assert_eq!(line(&text, "later"), "not measured yet |");
     assert_eq!(line(&text, "broken"), "failed: NOT BUILT: needs \\| cmake |");
@@ -160,22 +160,26 @@ fn skewed_times_are_told_from_normal_ones_and_wide_from_narrow() {
             .collect()
     };
     let skewed: Vec<f64> = (0..30).map(|index| 100.0 - 8.0 * (1.0 - place(index)).ln()).collect();
-    let rows = [row("p", measured(Step::Normality, &[&skewed, &normal(2.0), &normal(8.0)]))];
+    let (narrow, wide) = (normal(2.0), normal(8.0));
+    let times = [&skewed, &narrow, &narrow, &wide].map(Vec::as_slice);
+    let rows = [row("p", measured(Step::Normality, &times))];
     let text = normality::section(&rows);
-    let cells: Vec<&str> = line(&text, "p").split(" | ").collect();
-    assert!(cells[0].starts_with("**"), "{text}");
-    assert!(!cells[2].contains('*') && cells[3].contains("**") && cells[4] == "0.26", "{text}");
-    assert!(!cells[7].contains('*') && cells[8] == "1.04" && cells[9].starts_with('9'), "{text}");
-    assert!(text.contains("With one layout for a run: 1 of 1 not normal at 5 % (1 after Holm)"));
-    assert!(
-        text.contains(
-            "A new layout every 500 ms: 0 of 1 not normal at 5 % (0 after Holm); the \
-                           variance is lower for 1, higher for 0"
-        ),
-        "{text}"
-    );
+    let cells: Vec<&str> = line(&text, "p").trim_end_matches(" |").split(" | ").collect();
+    let [code, all] = [&cells[..6], &cells[6..]];
+    assert!(code[0].starts_with("**") && !code[2].contains('*'), "{text}");
+    assert!(code[3] == "0.28" && code[4].starts_with("**") && code[5] == "8", "{text}");
+    assert!(!all[0].contains('*') && all[1] == "1.99 %" && !all[2].contains('*'), "{text}");
+    assert!(all[3] == "4.00" && all[4].starts_with("**") && all[5] == "10", "{text}");
+    for sentence in [
+        "code once: 1 of 1 not normal at 5 % (1 after Holm). code every 20 ms: 0 of 1 not normal \
+         at 5 % (0 after Holm); the variance is lower for 1, higher for 0",
+        "all once: 0 of 1 not normal at 5 % (0 after Holm). all every 20 ms: 0 of 1 not normal at \
+         5 % (0 after Holm); the variance is lower for 0, higher for 1",
+    ] {
+        assert!(text.contains(sentence), "{text}");
+    }
     let picture = normality::picture(&rows).unwrap();
-    assert_eq!(picture.matches("class=\"line s").count(), 3);
+    assert_eq!(picture.matches("class=\"line s").count(), 4);
 }
 
 #[test]
@@ -209,6 +213,24 @@ fn speedups_have_the_tests_of_the_paper_and_the_verdicts_of_compare() {
         line(&text, "-O2 and -O1").starts_with(&format!("F(1, 1) = {:.3}, p = ", t * t)),
         "{text}"
     );
+}
+
+#[test]
+fn the_mean_of_programs_has_the_interval_of_their_blocks() {
+    let state = |share: f64| {
+        let base = around(100.0, 0.0, 12);
+        measured(
+            Step::Overhead,
+            &[&base, &base, &around(100.0, share, 12), &base, &base, &base, &base],
+        )
+    };
+    let rows = [row("one", state(0.01)), row("two", state(0.02))];
+    let text = ratios::table(&rows, NONE, &["code"], &Metric::Cpu);
+    // Two runs of each in a block: their mean is the same in all blocks.
+    assert_eq!(line(&text, "one"), "1.000 (1.000 to 1.000) |", "{text}");
+    let logs = [vec![-0.01, 0.01, -0.01, 0.01], vec![-0.03, 0.03, -0.03, 0.03]];
+    assert_eq!(ratios::mean_of_programs(&logs).unwrap(), "1.000 (0.974 to 1.027)");
+    assert_eq!(ratios::mean_of_programs(&logs[..1]).unwrap(), "1.000");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! How much of the variance of a run is its layout, and how much the machine's noise: layouts that
-//! ran twice.
+//! What the time of a run varies with: the parts of a layout and the machine, by pairs of runs that
+//! differ in one of them.
 #![forbid(unsafe_code)]
 
-use szc::samples::SummaryRecord;
+use szc::samples::{PartRecord, SplitRecord};
 use szc_stats::describe::median;
 
 use super::row::Row;
@@ -10,39 +10,52 @@ use super::table::{Table, origin, percent};
 
 /// The table.
 pub fn section(rows: &[Row]) -> String {
-    let mut table = Table::new(&[
-        "program",
-        "SD between layouts",
-        "SD of runs of one layout",
-        "share of layouts in the variance",
-        "least effect that as many blocks show",
-    ]);
-    let mut shares = Vec::new();
+    let mut table =
+        Table::new(&["program", "SD of a run", "machine", "code", "stack", "heap", "bases"]);
+    let mut splits = Vec::new();
     for row in rows {
-        let summary = row
-            .measured()
-            .and_then(|measured| measured.file.summaries.iter().find(|one| one.deciding));
-        table.add_program(row, summary.and_then(cells));
-        shares.extend(summary.and_then(|summary| summary.variance?.share_between));
+        let split = row.measured().and_then(|measured| {
+            measured.file.summaries.iter().find(|one| one.deciding)?.split.as_ref()
+        });
+        table.add_program(row, split.map(cells));
+        splits.extend(split);
+    }
+    if !splits.is_empty() {
+        table.add(&medians(&splits));
     }
     let mut text = format!("{}{}\n", origin(rows), table.finish());
-    if let Some(share) = median(&shares) {
+    if let Some(pairs) = splits.iter().map(|split| split.pairs).min() {
         text.push_str(&format!(
-            "Median share of layouts over {} programs: {:.0} %.\n",
-            shares.len(),
-            100.0 * share
+            "Shares of the variance of a run in which everything is drawn anew, with 95 % \
+             intervals, from {pairs} pairs of runs for each part. Parts that act together make the \
+             sum of shares differ from 100 %.\n"
         ));
     }
     text
 }
 
-fn cells(summary: &SummaryRecord) -> Option<Vec<String>> {
-    let levels = summary.variance?;
-    Some(vec![
-        // An estimate below 0 means that none was found.
-        percent(levels.between_layouts.max(0.0).sqrt()),
-        percent(levels.within_layouts.sqrt()),
-        levels.share_between.map_or_else(String::new, |share| format!("{:.0} %", 100.0 * share)),
-        summary.minimum_detectable_effect.map_or_else(String::new, percent),
-    ])
+fn cells(split: &SplitRecord) -> Vec<String> {
+    let share = |part: &PartRecord| {
+        let [lower, upper] = part.interval.map(|end| 100.0 * end);
+        format!("{:.0} % ({lower:.0} to {upper:.0})", 100.0 * part.share)
+    };
+    let total = percent(split.total.sqrt());
+    std::iter::once(total).chain(split.parts.iter().map(share)).collect()
+}
+
+/// The row of medians over programs.
+fn medians(splits: &[&SplitRecord]) -> Vec<String> {
+    let of = |value: &dyn Fn(&SplitRecord) -> Option<f64>| {
+        let values: Vec<f64> = splits.iter().filter_map(|split| value(split)).collect();
+        median(&values)
+    };
+    let total = of(&|split| Some(split.total.sqrt())).map(percent);
+    let parts = (0..splits[0].parts.len()).map(|place| {
+        of(&|split| Some(split.parts.get(place)?.share))
+            .map(|share| format!("{:.0} %", 100.0 * share))
+    });
+    let bold = |cell: Option<String>| format!("**{}**", cell.unwrap_or_default());
+    std::iter::once("**median of programs**".to_owned())
+        .chain(std::iter::once(total).chain(parts).map(bold))
+        .collect()
 }
