@@ -97,6 +97,11 @@ fn subcommand(step: Step) -> &'static str {
 fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<String> {
     let runs = subject.evaluation.runs;
     let mut args = vec!["--quiet".to_owned(), "--timeout".to_owned(), PATIENCE_S.to_owned()];
+    if step.method() != Some(Method::Builds) {
+        // Without a pilot, so that a moment of work of others does not lead to another schedule:
+        // the programs of the suite compute and wait for nothing.
+        args.extend(["--turns", TURN].map(str::to_owned));
+    }
     match step.method() {
         Some(Method::Split) => {
             args.extend(["--split".to_owned(), "--runs".to_owned(), runs.to_string()]);
@@ -106,13 +111,8 @@ fn options(setting: &Setting<'_>, step: Step, subject: &Subject<'_>) -> Vec<Stri
             args.extend(["--budget".to_owned(), format!("{BUILDING_S}s")]);
             args.extend(["--warmup", "0"].map(str::to_owned));
         }
-        // A run of each configuration in a block. Without a pilot, so that a moment of work of
-        // others does not lead to another schedule: the programs of the suite compute and wait for
-        // nothing.
-        _ => {
-            args.extend(["--fixed".to_owned(), runs.to_string()]);
-            args.extend(["--turns", TURN].map(str::to_owned));
-        }
+        // A run of each configuration in a block.
+        _ => args.extend(["--fixed".to_owned(), runs.to_string()]),
     }
     args.extend([
         "--seed".to_owned(),

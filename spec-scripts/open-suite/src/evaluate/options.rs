@@ -11,7 +11,7 @@ use crate::suite::{Size, Suite};
 /// Runs of each configuration, where only their mean is asked for.
 const USUAL_RUNS: u32 = 12;
 /// Where it is asked how they are distributed. The paper has 30.
-const NORMALITY_RUNS: u32 = 24;
+const NORMALITY_RUNS: u32 = 20;
 /// Fewest runs of a configuration: `szc compare` makes at least six blocks.
 const MIN_RUNS: u32 = 6;
 /// Fewest runs of `szc run --split`: six pairs for each part.
@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "full")]
     pub(super) size: Size,
 
-    /// Runs of each configuration [default: 12, of normality 24, of variance 72 and never fewer];
+    /// Runs of each configuration [default: 12, of normality 20, of variance 72 and never fewer];
     /// builds have a time instead
     #[arg(
         long,

@@ -150,6 +150,7 @@ impl Step {
     pub fn configurations(self) -> Vec<Configuration> {
         match self.source() {
             Self::Normality => vec![
+                Configuration { order: Order::Usual, ..PLAIN },
                 randomized("code once", "code", ONCE),
                 randomized("code every 20 ms", "code", OFTEN),
                 randomized("all once", "all", ONCE),

@@ -7,7 +7,7 @@ use szc::report::plot::qq_panels::{self, Panel};
 use szc::report::plot::svg::Alternative;
 use szc::report::view::plots;
 use szc::samples::Metric;
-use szc::samples::sample::values_of;
+use szc::samples::sample::block_log_ratios;
 use szc_stats::describe::{mean, median, standard_deviation};
 use szc_stats::groups::brown_forsythe;
 use szc_stats::multiplicity::holm;
@@ -18,8 +18,8 @@ use super::table::{Table, origin, percent, probability};
 use crate::evaluate::record::Measured;
 
 /// What the picture shows.
-pub const CAPTION: &str = "Normal QQ plots of CPU times, in percent of their mean, over normal \
-    quantiles. Points of normal times lie along a line; a steeper line is a greater spread.";
+pub const CAPTION: &str = "Normal QQ plots of CPU times over that of a plain run, in percent of \
+    their mean, over normal quantiles. Points of normal times lie along a line; a steeper line is a greater spread.";
 
 /// Many layouts for a run against one, of the same build.
 struct Pair {
@@ -52,12 +52,21 @@ impl Pair {
     }
 }
 
-/// A pair for each two configurations.
+/// The times of a configuration over that of the first, which is not randomized, in the same block:
+/// so the machine's drift is in neither, and what the first varies by in all.
+fn relative_times(measured: &Measured, program: usize) -> Option<Vec<f64>> {
+    let file = &measured.file;
+    let logs = block_log_ratios(&file.runs, file.design.complete_blocks, 0, program, &Metric::Cpu)?;
+    Some(logs.into_iter().map(f64::exp).collect())
+}
+
+/// A pair for each two configurations behind the first.
 fn analysed(measured: &Measured) -> Option<Vec<Pair>> {
     let runs = &measured.file.runs;
     let pair = |place: usize| {
-        let [once, often] =
-            [2 * place, 2 * place + 1].map(|program| values_of(runs, program, &Metric::Cpu));
+        let randomized_often = 2 * place + 2;
+        let once = relative_times(measured, 2 * place + 1)?;
+        let often = relative_times(measured, randomized_often)?;
         // Of values over their mean: it asks about spreads, and means differ.
         let relative = |values: &[f64]| -> Option<Vec<f64>> {
             let center = mean(values)?;
@@ -65,7 +74,7 @@ fn analysed(measured: &Measured) -> Option<Vec<Pair>> {
         };
         let epochs: Option<Vec<f64>> = runs
             .iter()
-            .filter(|run| run.program == 2 * place + 1)
+            .filter(|run| run.program == randomized_often)
             .map(|run| run.epochs.map(|epochs| epochs as f64))
             .collect();
         Some(Pair {
@@ -75,13 +84,13 @@ fn analysed(measured: &Measured) -> Option<Vec<Pair>> {
             layouts: median(&epochs?)?,
         })
     };
-    (0..measured.file.programs.len() / 2).map(pair).collect()
+    (0..measured.file.programs.len().saturating_sub(1) / 2).map(pair).collect()
 }
 
-/// The names of the configurations, one layout for a run and many by turns.
+/// The names of the randomized configurations: one layout for a run and many, in pairs.
 fn names(rows: &[Row]) -> Option<Vec<String>> {
     let measured = rows.iter().find_map(Row::measured)?;
-    Some(measured.evaluation.configurations.iter().map(|one| one.name.clone()).collect())
+    Some(measured.evaluation.configurations.iter().skip(1).map(|one| one.name.clone()).collect())
 }
 
 /// The table, and what it says over all programs.
@@ -162,13 +171,13 @@ pub fn picture(rows: &[Row]) -> Option<String> {
     let panels: Vec<Panel> = rows
         .iter()
         .filter_map(|row| {
-            let runs = &row.measured()?.file.runs;
-            let series = (0..names.len()).filter_map(|program| {
-                let values = values_of(runs, program, &Metric::Cpu);
+            let measured = row.measured()?;
+            let series = (0..names.len()).filter_map(|place| {
+                let values = relative_times(measured, place + 1)?;
                 let center = mean(&values)?;
                 let relative: Vec<f64> =
                     values.iter().map(|value| 100.0 * (value / center - 1.0)).collect();
-                plots::qq(&relative, program)
+                plots::qq(&relative, place)
             });
             Some(Panel { title: row.program.clone(), series: series.collect() })
         })
