@@ -19,8 +19,10 @@ use super::output;
 use super::subcommand::Subcommand;
 use super::values::Budget;
 use crate::lab::failure::Failure;
+use crate::lab::report::put;
 use crate::measure::places::Places;
 use crate::measure::program::Program;
+use crate::report::html::luck::page;
 use crate::report::luck::report;
 use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck};
 use crate::results::tolerance::USUAL_TOLERANCE;
@@ -38,6 +40,9 @@ impl Subcommand for Options {
     const NAME: &'static str = "luck";
 
     fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        if let Some(found) = saved(&self.commands).map_err(Failure::Usage)? {
+            return Ok(conclude(&self, &found)?);
+        }
         let program = program(&self).map_err(Failure::Usage)?;
         let quiet = self.common.quiet;
         let json = self.common.json.as_deref();
@@ -74,11 +79,36 @@ impl Subcommand for Options {
             found.intervention = intervention(&named, offsets, &held);
             ended = held.ended;
         }
-        let said = output::say(&report(&found, quiet));
-        json.map_or(Ok(()), |path| save(path, &found))?;
-        said?;
+        conclude(&self, &found)?;
         Ok(if ended == EndedRecord::Complete { EXIT_VERDICT } else { output::exit_code(&ended) })
     }
+}
+
+/// A result that was saved, if the only argument is one.
+fn saved(commands: &[String]) -> Result<Option<LuckRecord>> {
+    let [path] = commands else { return Ok(None) };
+    let is_json = Path::new(path).extension().is_some_and(|ending| ending == "json");
+    if !is_json || !Path::new(path).is_file() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    let found: LuckRecord = serde_json::from_str(&text)
+        .with_context(|| format!("{path} is no result of szc luck, as --json saves it"))?;
+    Ok(Some(found))
+}
+
+/// Prints and saves what was found. The exit code.
+fn conclude(options: &Options, found: &LuckRecord) -> Result<u8> {
+    let said = output::say(&report(found, options.common.quiet));
+    if let Some(path) = &options.common.json {
+        save(path, found)?;
+    }
+    if let Some(path) = &options.html {
+        let text = page(found).context("cannot write the result into the page")?;
+        put(path, "the page", &text)?;
+    }
+    said?;
+    Ok(EXIT_VERDICT)
 }
 
 fn program(options: &Options) -> Result<Program> {

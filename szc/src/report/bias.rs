@@ -13,7 +13,7 @@ use crate::samples::setups::Condition;
 use crate::samples::{EndedRecord, SamplesFile, printable};
 
 /// p below which setups differ by more than noise.
-const SIGNIFICANT: f64 = 0.05;
+pub const SIGNIFICANT: f64 = 0.05;
 
 /// All that is said; `quiet`: the sentences alone.
 #[must_use]
@@ -77,7 +77,7 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
         for factor in &found.factors {
             let [lowest, highest] = values(file, [factor.lowest, factor.highest]);
             rows.push(vec![
-                name(factor.factor).to_owned(),
+                factor_name(factor.factor).to_owned(),
                 factor.setups.len().to_string(),
                 lowest,
                 highest,
@@ -91,12 +91,9 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
     if !found.split.is_empty() {
         let head = ["drawn setups by", "sd of its levels", "p"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        rows.extend(
-            found
-                .split
-                .iter()
-                .map(|part| vec![name(part.factor).to_owned(), percent(part.sd), short_p(part.p)]),
-        );
+        rows.extend(found.split.iter().map(|part| {
+            vec![factor_name(part.factor).to_owned(), percent(part.sd), short_p(part.p)]
+        }));
         tables.push(rows);
     }
     if let Some(causal) = found.causal.as_ref().filter(|causal| causal.shown) {
@@ -110,11 +107,7 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
         };
         rows.push(row("nothing", causal.effect, causal.interval, String::new(), ""));
         for cause in &causal.causes {
-            let verdict = match cause.verdict {
-                CauseVerdict::Confirmed => "confirmed",
-                CauseVerdict::Rejected => "rejected",
-                CauseVerdict::Undecided => "~",
-            };
+            let verdict = verdict_word(cause.verdict);
             let remains = format!("{:.0} %", 100.0 * cause.remains);
             rows.push(row(held(cause.cause), cause.effect, cause.interval, remains, verdict));
         }
@@ -123,14 +116,28 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
     tables
 }
 
-const fn name(factor: Factor) -> &'static str {
+/// A factor in words.
+#[must_use]
+pub const fn factor_name(factor: Factor) -> &'static str {
     match factor {
         Factor::Env => "size of the environment",
         Factor::Link => "order of objects",
     }
 }
 
-const fn held(condition: Condition) -> &'static str {
+/// What is said of a cause; "~" of one that is not decided.
+#[must_use]
+pub const fn verdict_word(verdict: CauseVerdict) -> &'static str {
+    match verdict {
+        CauseVerdict::Confirmed => "confirmed",
+        CauseVerdict::Rejected => "rejected",
+        CauseVerdict::Undecided => "~",
+    }
+}
+
+/// What a condition holds.
+#[must_use]
+pub const fn held(condition: Condition) -> &'static str {
     match condition {
         Condition::Plain => "nothing",
         Condition::Stack => "start of the stack",
@@ -183,7 +190,7 @@ fn factor_sentence(file: &SamplesFile, found: &FactorRecord) -> String {
         at(found.lowest),
         at(found.highest)
     );
-    let name = name(found.factor);
+    let name = factor_name(found.factor);
     match found.p {
         None => format!(
             "{range} that differ in the {name}; whether that is more than noise, a single block \

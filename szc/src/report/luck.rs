@@ -82,7 +82,9 @@ fn row(named: &NamedRecord) -> Vec<String> {
     ]
 }
 
-const fn feature(feature: Feature) -> &'static str {
+/// What of an address is looked at, in words.
+#[must_use]
+pub const fn feature(feature: Feature) -> &'static str {
     match feature {
         Feature::Half => "offset mod 32",
         Feature::Line => "offset mod 64",
@@ -90,7 +92,9 @@ const fn feature(feature: Feature) -> &'static str {
     }
 }
 
-fn share(share: f64) -> String {
+/// A share of the variance.
+#[must_use]
+pub fn share(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
@@ -133,17 +137,19 @@ fn intervention_sentence(found: &InterventionRecord) -> String {
 mod tests {
     use super::*;
     use crate::samples::Metric;
-    use crate::samples::luck::OffsetRecord;
+    use crate::samples::luck::{FORMAT, OffsetRecord};
 
     fn record() -> LuckRecord {
         let offset = |offset, ratio| OffsetRecord { offset, layouts: 20, ratio };
         LuckRecord {
+            format: FORMAT.to_owned(),
             command: "./a".to_owned(),
             seed: 1,
             metric: Metric::Cpu,
             layouts: 80,
             runs: 120,
             functions: 10,
+            values: Vec::new(),
             p_layouts: Some(1e-9),
             sd_layouts: Some(0.05),
             named: vec![NamedRecord {
@@ -152,6 +158,7 @@ mod tests {
                 adjusted_p: 0.001,
                 share: Some(0.91),
                 offsets: vec![offset(0, 0.87), offset(16, 1.0), offset(32, 1.12)],
+                places: Vec::new(),
             }],
             intervention: Some(InterventionRecord {
                 function: "toffoli".to_owned(),

@@ -11,7 +11,7 @@ pub mod unit;
 
 use super::number::{decimals_for, quantities, range};
 use super::sentence::put_into_words;
-use super::{remarks, text};
+use super::{bias, remarks, text};
 use crate::results::complete;
 use crate::samples::{
     Command, EndedRecord, Metric, ResultRecord, SamplesFile, SummaryRecord, Verdict,
@@ -71,6 +71,18 @@ impl Experiment {
         complete(&mut file);
         put_into_words(&mut file);
         Self { source, file }
+    }
+
+    /// Whether it is about setups.
+    #[must_use]
+    pub fn is_bias(&self) -> bool {
+        self.file.command == Command::Bias
+    }
+
+    /// What it says, a sentence each.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<String> {
+        if self.is_bias() { bias::sentences(&self.file) } else { text::verdicts(&self.file) }
     }
 
     /// Whether it is about levels over a suite of programs.

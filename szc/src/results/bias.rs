@@ -228,6 +228,7 @@ fn drawn(
     blocks: u32,
     runs: &[Sample],
 ) -> Option<DrawnRecord> {
+    let setups = design.setups?;
     let lists: Vec<Vec<f64>> = (0..blocks)
         .map(|block| {
             values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true)
@@ -248,6 +249,11 @@ fn drawn(
         if sd_setups > 0.0 { normal_upper(distance / sd_setups) } else { 0.0 }
     };
     let tolerance = record.tolerance.unwrap_or(USUAL_TOLERANCE);
+    let setup_record = |(block, list): (u32, &Vec<f64>)| {
+        let setup = setups.at(design.seed, block);
+        let order = (setups.orders > 0).then_some(setup.order);
+        Some(SetupRecord { size_bytes: setup.size_bytes, order, value: mean(list)?.exp() })
+    };
     let half = (found.interval.upper - found.interval.lower) / 2.0;
     Some(DrawnRecord {
         n: means.len(),
@@ -257,6 +263,7 @@ fn drawn(
         sd_setups,
         wrong_side: (design.programs > 1).then(|| beyond(found.mean.abs())),
         off: 2.0 * beyond(tolerance.ln_1p()),
+        setups: (0..blocks).zip(&lists).filter_map(setup_record).collect(),
     })
     .filter(|found| found.interval.iter().chain([&found.value]).all(|value| value.is_finite()))
 }

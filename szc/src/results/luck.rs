@@ -9,7 +9,7 @@ use szc_stats::groups::one_way;
 
 use crate::measure::places::PLACE_PREFIX;
 use crate::samples::luck::{
-    Confirmation, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
+    Confirmation, FORMAT, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
 };
 use crate::samples::{Sample, SamplesFile, Verdict};
 
@@ -103,15 +103,19 @@ pub fn luck(file: &SamplesFile) -> Option<LuckRecord> {
             adjusted_p: found.adjusted_p,
             share: share.map(|share| share.min(1.0)),
             offsets: offsets(feature, &found, centre),
+            places: layouts.places.iter().map(|places| places[function]).collect(),
         }
     });
+    let values = layouts.values.iter();
     Some(LuckRecord {
+        format: FORMAT.to_owned(),
         command: file.programs.first().map(|program| program.command.clone()).unwrap_or_default(),
         seed: file.design.plan.seed,
         metric: file.design.metric.clone(),
         layouts: n,
         runs: layouts.values.iter().map(Vec::len).sum(),
         functions: functions.len(),
+        values: values.map(|runs| runs.iter().map(|run| run.exp()).collect()).collect(),
         p_layouts: between.map(|found| found.p),
         sd_layouts,
         named: named.collect(),

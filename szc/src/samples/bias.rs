@@ -61,7 +61,7 @@ pub struct FactorRecord {
 pub struct SetupRecord {
     /// By how much the environment is larger than its least size.
     pub size_bytes: u32,
-    /// The order of objects by its place in the program's list, where that is the factor.
+    /// The order of objects by its place in the program's list, where orders differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     /// Ratio of the second program to the first, or the value of the only one, as a geometric mean.
@@ -69,7 +69,7 @@ pub struct SetupRecord {
 }
 
 /// Setups drawn at random, against the answer in a single one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnRecord {
     /// Setups.
     pub n: usize,
@@ -86,6 +86,9 @@ pub struct DrawnRecord {
     pub wrong_side: Option<f64>,
     /// The share of setups whose value is off by more than the tolerance.
     pub off: f64,
+    /// What each setup says, in the order of blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setups: Vec<SetupRecord>,
 }
 
 /// One factor's part in the differences between drawn setups.

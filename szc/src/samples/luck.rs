@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Metric;
 
+/// Value of the field `format` of a saved result.
+pub const FORMAT: &str = "szc-luck";
+
 /// What of a function's address is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -42,6 +45,9 @@ impl Feature {
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LuckRecord {
+    /// [`FORMAT`].
+    #[serde(default)]
+    pub format: String,
     /// The command.
     pub command: String,
     /// Seed of everything.
@@ -54,6 +60,9 @@ pub struct LuckRecord {
     pub runs: usize,
     /// Functions that ran in every layout, whose places were looked at.
     pub functions: usize,
+    /// The metric in the runs of each layout.
+    #[serde(default)]
+    pub values: Vec<Vec<f64>>,
     /// p of all layouts being alike; none where no layout had two runs.
     pub p_layouts: Option<f64>,
     /// Standard deviation of logarithms between layouts, without that of runs.
@@ -77,6 +86,9 @@ pub struct NamedRecord {
     pub share: Option<f64>,
     /// What each class of offsets has.
     pub offsets: Vec<OffsetRecord>,
+    /// Where it lay in a page in each layout.
+    #[serde(default)]
+    pub places: Vec<u32>,
 }
 
 /// The layouts in which a function had some offset.

@@ -1,6 +1,8 @@
 //! The command line of `szc luck` and its help.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
+
 use clap::Parser;
 
 use crate::lab::options::CommonOptions;
@@ -17,6 +19,7 @@ const AFTER_HELP: &str = "\
 Examples:
   szc luck -- './bench input'
   szc luck --layouts 400 --cpu 3 --json luck.json -- './bench input'
+  szc luck luck.json --html luck.html        read a saved result again, as a page
 
 Layouts: every second one is run twice, which tells layouts from noise. Frames, blocks, environment
 and bases are the same in all runs. A run should take 30 ms to 1 s; more layouts say more than
@@ -39,7 +42,7 @@ was measured is reported).";
 #[command(
     name = "szc luck",
     bin_name = "szc luck",
-    override_usage = "szc luck [OPTIONS] -- 'CMD'",
+    override_usage = "szc luck [OPTIONS] -- 'CMD'\n       szc luck [OPTIONS] FILE.json",
     no_binary_name = true,
     about = "Says whose placement makes a program fast or slow",
     long_about = LONG_ABOUT,
@@ -64,10 +67,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(super) delta: Option<f64>,
 
+    /// Write one self-contained HTML page, with plots of the functions that are named
+    #[arg(long, value_name = "OUT")]
+    pub(super) html: Option<PathBuf>,
+
     #[command(flatten)]
     pub(super) common: CommonOptions,
 
-    /// The command, as one quoted string
+    /// The command, as one quoted string; or a saved result
     #[arg(value_names = ["COMMAND"])]
     pub(super) commands: Vec<String>,
 }

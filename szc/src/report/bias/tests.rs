@@ -98,6 +98,7 @@ fn setups_at_random_come_with_what_a_single_one_says() {
         sd_setups: 0.02,
         wrong_side: Some(0.36),
         off: 0.62,
+        setups: Vec::new(),
     };
     let bias = BiasRecord { drawn: Some(drawn), ..BiasRecord::default() };
     let text = report(&file(&[1000, 1000], bias), false);

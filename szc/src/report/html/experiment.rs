@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::element::{count, folded, number, sentences, table, text};
-use super::{facts, figures, suite};
+use super::{bias, facts, figures, suite};
 use crate::report::number::{decimals_for, percent, quantities, short_p};
 use crate::report::view::{Experiment, Tone};
 use crate::samples::{ResultRecord, SummaryRecord};
@@ -25,8 +25,12 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
             (suite::section(place, experiment))
             (results_table(place, experiment))
             (summaries_table(place, experiment))
-            (remarks(experiment))
-            (figures::section(place, experiment))
+            @if experiment.is_bias() {
+                (bias::section(place, experiment))
+            } @else {
+                (remarks(experiment))
+                (figures::section(place, experiment))
+            }
             (facts::section(place, experiment))
         }
     }

@@ -29,7 +29,7 @@ fn shown(experiment: &Experiment) -> Vec<(usize, &ResultRecord)> {
     all
 }
 
-/// All figures on the deciding metric; folded, where they are of the rows of a harness.
+/// All figures on the deciding metric, unless they are those of setups; folded, where they are of the rows of a harness.
 pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
     let by_rows = rows::decide(&experiment.file);
     let count = experiment.deciding().count();
@@ -118,12 +118,15 @@ fn violins(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
                   their estimated density, the bar goes from quartile to quartile, the tick is the \
                   median."
             .to_owned(),
-        draw: &|width, alternative| violin::plot(&rows, &axis, width, alternative),
+        draw: &|width, alternative| {
+            let of = violin::Values { axis: &axis, noun: "runs", reference: None };
+            violin::plot(&rows, of, width, alternative)
+        },
     }
     .html(Span::Wide)
 }
 
-fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
+pub(super) fn run_order(place: usize, experiment: &Experiment, metric: &Metric) -> Markup {
     let series = plots::run_order(experiment, metric);
     let axis = plots::unit(experiment, metric).axis(metric);
     let runs = experiment.file.runs.len();

@@ -6,11 +6,13 @@
 //! as JSON, and every number that comes from them names its place there.
 #![forbid(unsafe_code)]
 
+mod bias;
 pub mod document;
 pub mod element;
 mod experiment;
 mod facts;
 mod figures;
+pub mod luck;
 mod style;
 mod suite;
 mod verdicts;

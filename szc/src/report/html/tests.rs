@@ -5,8 +5,11 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::*;
-use crate::examples::{analysed, comparison, experiment, file_of, layouts_of, rows_file, suite_of};
-use crate::samples::{EndedRecord, RowTolerance};
+use crate::examples::{
+    analysed, comparison, experiment, file_of, layouts_of, rows_file, sample_of, suite_of,
+};
+use crate::samples::setups::{Contrast, Setups};
+use crate::samples::{Command, EndedRecord, RowTolerance};
 
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x \
                        onerror='alert(2)'>\"&amp;\u{0}\u{1b}[31m\u{202e}";
@@ -239,4 +242,54 @@ fn a_picture_is_the_plot_with_the_style_of_the_page_in_it() {
     let rest = picture.split_once("]]></style>\n").map(|(_, rest)| rest);
     assert_eq!(rest, plot.split_once(">\n").map(|(_, rest)| rest));
     assert_eq!(picture.matches("]]>").count(), 1);
+}
+
+/// An experiment on bias with both factors and causes, or with setups drawn at random.
+fn bias_of(drawn: bool) -> Experiment {
+    let contrast = Contrast { sizes_bytes: [0, 512], stack: true, heap: true };
+    let setups = Setups {
+        sizes: 16,
+        step_bytes: 256,
+        drawn,
+        repeats: 2,
+        orders: 4,
+        contrast: (!drawn).then_some(contrast),
+    };
+    let mut file = file_of(&[1000, 1000], 1);
+    file.command = Command::Bias;
+    file.design.plan.setups = Some(setups);
+    file.design.plan.blocks = 60;
+    file.design.complete_blocks = 60;
+    file.runs.clear();
+    for block in 0..60 {
+        for run in file.design.plan.block_runs(block) {
+            let setup = run.setup.unwrap();
+            let slow = (setup.lowered_bytes() + setup.variables_bytes()[0]) % 4096 == 512;
+            let time = if run.program == 1 && slow { 1100 } else { 1000 };
+            let noise = u64::from((block * 7 + run.position * 5) % 11);
+            file.runs.push(sample_of(block, run.position, run.program, time + noise));
+        }
+    }
+    experiment(file)
+}
+
+#[test]
+fn setups_have_violins_a_plot_of_positions_and_numbers_of_the_data() {
+    for drawn in [false, true] {
+        let page = page(&[bias_of(drawn)]).unwrap();
+        let data = data_of(&page);
+        let pointers = attributes(&page, "data-json");
+        for (pointer, shown) in pointers.iter().zip(attributes(&page, "value")) {
+            let value = data.pointer(pointer).and_then(Value::as_f64);
+            assert_eq!(value, shown.parse().ok(), "{pointer}");
+        }
+        assert!(pointers.len() >= 7, "{pointers:?}");
+        for kind in ["violin-plot", "offsets-plot", "order-plot"] {
+            assert!(page.contains(kind), "{kind}");
+        }
+        assert!(!page.contains("NaN") && !page.contains("no drift"));
+    }
+    let page = page(&[bias_of(false)]).unwrap();
+    assert!(page.contains("which is faster depends on the setup"));
+    assert!(page.contains("start of the stack") && page.contains(">confirmed<"));
 }

@@ -4,11 +4,11 @@
 
 use maud::{Markup, html};
 
+use super::bias;
 use super::element::{Figure, Span, count, folded, number, sentence};
 use crate::report::number::quantities;
 use crate::report::plot::interval::{self, Labels};
 use crate::report::rows;
-use crate::report::text::verdicts as verdicts_in_words;
 use crate::report::view::plots::interval_row;
 use crate::report::view::{Experiment, Tone, ratio_and_interval, summary_sentence};
 use crate::samples::metric::Kind;
@@ -20,7 +20,13 @@ pub(super) fn section(experiments: &[Experiment]) -> Markup {
         section id="verdicts" aria-labelledby="verdicts-h" {
             h2 id="verdicts-h" { "Verdicts" }
             @for (at, one) in experiments.iter().enumerate() {
-                @if rows::decide(&one.file) { (rows_card(one)) } @else { (cards(at, one)) }
+                @if one.is_bias() {
+                    (bias::card(one))
+                } @else if rows::decide(&one.file) {
+                    (rows_card(one))
+                } @else {
+                    (cards(at, one))
+                }
             }
             (intervals(experiments))
             @for (at, one) in experiments.iter().enumerate() {
@@ -46,7 +52,7 @@ fn cards(place: usize, experiment: &Experiment) -> Markup {
         }
         // A comparison without results is no summary: it says why there is no verdict.
         @if !has_results && (experiment.file.programs.len() > 1 || !has_summaries) {
-            @let why = verdicts_in_words(&experiment.file).join(" ");
+            @let why = experiment.verdicts().join(" ");
             (card(Tone::Open, "no verdict", &source, &why, &html! {}))
         }
         @if !has_results {
@@ -68,7 +74,7 @@ fn rows_card(experiment: &Experiment) -> Markup {
     let of_worst = verdicts.iter().filter(|verdict| Tone::of(**verdict) == worst);
     let word = of_worst.clone().next().map_or("no verdict", |verdict| verdict.word());
     let word = format!("{} of {} {word}", of_worst.count(), verdicts.len());
-    let sentences = verdicts_in_words(&experiment.file);
+    let sentences = experiment.verdicts();
     html! {
         article class={ "verdict " (worst.class()) } {
             p { span.word { (word) } span.from { (experiment.title()) } }

@@ -10,6 +10,7 @@
 pub mod frame;
 pub mod interval;
 pub mod marks;
+pub mod offsets;
 pub mod qq;
 pub mod qq_panels;
 pub mod run_order;

@@ -1,6 +1,6 @@
-//! Violins with dots: how the runs of each program spread over its layouts.
+//! Violins with dots: how the runs of each program spread over its layouts, or answers over setups.
 //!
-//! A row is the estimated density, mirrored; the runs as points inside it; and a bar from quartile
+//! A row is the estimated density, mirrored; the values as points inside it; and a bar from quartile
 //! to quartile with the median (Hintze and Nelson 1998, "Violin plots").
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,18 @@ use super::scale::{Kind, extent};
 use super::svg::{Alternative, Anchor, fit};
 use super::{SERIES, marks};
 
-/// The runs of one program.
+/// What the values of all rows are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Values<'a> {
+    /// Title of the axis.
+    pub axis: &'a str,
+    /// What there is a value of: "runs".
+    pub noun: &'a str,
+    /// A value that is marked, if any.
+    pub reference: Option<f64>,
+}
+
+/// The values of one program, or of one factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The program.
@@ -28,24 +39,28 @@ pub struct Row {
 const HALF: f64 = 26.0;
 const ROW: f64 = 2.0 * HALF + 28.0;
 
-/// Draws `rows` over one axis called `axis`, at `width` user units.
+/// Draws `rows` over one axis at `width` user units.
 #[must_use]
-pub fn plot(rows: &[Row], axis: &str, width: f64, alternative: &Alternative) -> String {
+pub fn plot(rows: &[Row], of: Values<'_>, width: f64, alternative: &Alternative) -> String {
     let margins = Margins { top: 4.0, right: 14.0, bottom: 42.0, left: 14.0 };
     let height = margins.top + margins.bottom + ROW * rows.len() as f64;
-    let values = rows.iter().flat_map(|row| row.values.iter().copied());
+    let values = rows.iter().flat_map(|row| row.values.iter().copied()).chain(of.reference);
     let mut frame = Frame::new(
         [width, height],
         margins,
         [Kind::Linear, Kind::Linear],
         [extent(values, 0.03), [0.0, 1.0]],
     );
-    frame.horizontal_axis(axis);
+    frame.horizontal_axis(of.axis);
+    if let Some(value) = of.reference {
+        let x = frame.x.place(value);
+        frame.svg.line("reference", [x, frame.start[1]], [x, frame.end[1]]);
+    }
     for (index, row) in rows.iter().enumerate() {
         let top = frame.start[1] + ROW * index as f64;
         let label = fit(&row.label, width - 100.0, TEXT_SIZE);
         frame.svg.text("label", Anchor::Start, [frame.start[0], top + 15.0], &label);
-        let count = format!("{} runs", row.values.len());
+        let count = format!("{} {}", row.values.len(), of.noun);
         frame.svg.text("numbers", Anchor::End, [frame.end[0], top + 15.0], &count);
         draw_row(&mut frame, row, top + 20.0 + HALF);
     }
@@ -94,6 +109,8 @@ mod tests {
     use super::super::NARROW;
     use super::*;
 
+    const RUNS: Values<'_> = Values { axis: "ms", noun: "runs", reference: None };
+
     fn alternative() -> Alternative {
         Alternative { id: "v".to_owned(), title: "t".to_owned(), description: "d".to_owned() }
     }
@@ -107,11 +124,14 @@ mod tests {
             density: vec![(1.0, 0.1), (2.0, 0.6), (3.0, 0.1)],
             quartiles: [1.5, 2.0, 2.5],
         };
-        let text = plot(&[row(0), row(9)], "ms", NARROW, &alternative());
+        let text = plot(&[row(0), row(9)], RUNS, NARROW, &alternative());
         assert!(text.contains("violin s0") && text.contains("violin s1"));
         let dots = text.lines().find(|line| line.contains("dots s1")).unwrap();
         assert_eq!(dots.matches('M').count(), 3, "{dots}");
-        assert!(text.contains("3 runs"));
+        assert!(text.contains("3 runs") && !text.contains("class=\"reference\""));
+        let setups = Values { axis: "B / A", noun: "setups", reference: Some(1.0) };
+        let text = plot(&[row(0)], setups, NARROW, &alternative());
+        assert!(text.contains("3 setups") && text.contains("class=\"reference\""));
     }
 
     #[test]
@@ -123,7 +143,7 @@ mod tests {
             density: Vec::new(),
             quartiles: [7.0; 3],
         };
-        let text = plot(&[row], "ms", NARROW, &alternative());
+        let text = plot(&[row], RUNS, NARROW, &alternative());
         assert!(!text.contains("class=\"violin") && text.contains("dots s0"));
         assert!(!text.contains("NaN"));
     }

@@ -124,6 +124,9 @@ fn drawn_setups_say_how_often_a_single_one_misleads() {
     file.design.precision = Some(0.005);
     let drawn = bias(&file).unwrap().drawn.unwrap();
     assert!((drawn.value - 1.01).abs() < 0.005, "{drawn:?}");
+    assert_eq!(drawn.setups.len(), 200);
+    let expected = |setup: &SetupRecord| 0.98 + 0.06 * f64::from(setup.size_bytes) / 4080.0;
+    assert!(drawn.setups.iter().all(|setup| (setup.value - expected(setup)).abs() < 0.002));
     assert!(drawn.interval[0] < drawn.value && drawn.value < drawn.interval[1]);
     assert!((drawn.sd_setups - 0.0172).abs() < 0.003, "{drawn:?}");
     let wrong = drawn.wrong_side.unwrap();

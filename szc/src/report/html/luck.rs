@@ -1,0 +1,252 @@
+//! Whose placement it is, as a page: what is said, the functions that are named, and a plot of each
+//! over its offsets.
+#![forbid(unsafe_code)]
+
+use maud::{Markup, html};
+use szc_stats::describe::mean;
+
+use super::document::Document;
+use super::element::{Figure, Span, count, number, sentence, sentences as list, table, text};
+use crate::report::luck::{feature, sentences, share};
+use crate::report::number::short_p;
+use crate::report::plot::offsets;
+use crate::report::view::Tone;
+use crate::samples::luck::{
+    Confirmation, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
+};
+use crate::samples::printable;
+
+/// Functions that have a plot; the table has all.
+const MAX_PLOTS: usize = 12;
+
+/// The page.
+///
+/// # Errors
+/// The result cannot be written as JSON.
+pub fn page(found: &LuckRecord) -> serde_json::Result<String> {
+    let heading = if found.command.is_empty() { "Luck" } else { &found.command };
+    let contents = html! {
+        section id="verdicts" aria-labelledby="verdicts-h" {
+            h2 id="verdicts-h" { "Verdict" }
+            (card(found))
+            (named_table(found))
+            (intervention_table(found))
+        }
+        @if !found.named.is_empty() {
+            section id="offsets" aria-labelledby="offsets-h" {
+                h2 id="offsets-h" { "Times by offset" }
+                div.figures {
+                    @for (at, named) in found.named.iter().take(MAX_PLOTS).enumerate() {
+                        (figure(at, found, named))
+                    }
+                }
+            }
+        }
+    };
+    let document = Document {
+        title: &format!("{heading} · szc luck"),
+        heading,
+        skip: ("verdicts", "Skip to the verdict"),
+        source: "the result in this page",
+        data: serde_json::to_string(found)?,
+    };
+    Ok(document.html(&contents))
+}
+
+fn card(found: &LuckRecord) -> Markup {
+    let (tone, word) = match found.intervention.as_ref().map(|one| one.verdict) {
+        Some(Confirmation::Confirmed) => (Tone::Bad, "confirmed"),
+        Some(Confirmation::Rejected) => (Tone::Even, "rejected"),
+        Some(Confirmation::Undecided) => (Tone::Open, "not decided"),
+        None if found.named.is_empty() => (Tone::Open, "no function named"),
+        None => (Tone::Open, "named, not moved"),
+    };
+    let said = sentences(found);
+    html! {
+        article class={ "verdict " (tone.class()) } {
+            p { span.word { (word) } }
+            @if let Some((first, rest)) = said.split_first() {
+                p.sentence { (sentence(first)) }
+                @if !rest.is_empty() { (list(rest)) }
+            }
+            p.quiet {
+                (count("/layouts", found.layouts)) " layouts, " (count("/runs", found.runs))
+                " runs, " (count("/functions", found.functions)) " functions, seed "
+                (number("/seed", found.seed, &found.seed.to_string())) "."
+            }
+        }
+    }
+}
+
+fn named_table(found: &LuckRecord) -> Markup {
+    if found.named.is_empty() {
+        return html! {};
+    }
+    let row = |(at, named): (usize, &NamedRecord)| {
+        let base = format!("/named/{at}");
+        let mut offsets: Vec<(usize, &OffsetRecord)> = named.offsets.iter().enumerate().collect();
+        offsets.sort_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+        let end = |found: Option<&(usize, &OffsetRecord)>| match found {
+            Some((class, one)) => {
+                let ratio = &format!("{:.3}", one.ratio);
+                html! {
+                    (number(&format!("{base}/offsets/{class}/ratio"), one.ratio, ratio))
+                    " at " (one.offset)
+                }
+            }
+            None => text("~"),
+        };
+        vec![
+            text(&printable(&named.function)),
+            text(feature(named.feature)),
+            named
+                .share
+                .map_or_else(|| text("~"), |of| number(&format!("{base}/share"), of, &share(of))),
+            number(&format!("{base}/adjusted_p"), named.adjusted_p, &short_p(named.adjusted_p)),
+            end(offsets.first()),
+            end(offsets.last()),
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = found.named.iter().enumerate().map(row).collect();
+    let head = ["function", "what of its address", "share", "adjusted p", "best", "worst"];
+    table("Whose placement goes with the time, at 5 % together", &head, &rows)
+}
+
+fn intervention_table(found: &LuckRecord) -> Markup {
+    let Some(one) = &found.intervention else { return html! {} };
+    let InterventionRecord { offsets: [best, worst], modulus, .. } = one;
+    let at = |field: &str| format!("/intervention/{field}");
+    let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.4}"));
+    let bound = |which: usize| fixed(&format!("interval/{which}"), one.interval[which]);
+    let row = vec![
+        text(&printable(&one.function)),
+        text(&format!("{worst} against {best}, of {modulus}")),
+        fixed("ratio", one.ratio),
+        html! { (bound(0)) " to " (bound(1)) },
+        count(&at("n"), one.n),
+    ];
+    let head = ["function", "offset", "ratio", "95 % interval", "layouts"];
+    table("Moved alone, all others as they were", &head, &[row])
+}
+
+/// Each layout's time relative to all, over the offset of the function, with the means of classes.
+fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
+    let (modulus, width) = named.feature.bytes();
+    let logs: Vec<f64> = found
+        .values
+        .iter()
+        .map(|runs| mean(&runs.iter().map(|run| run.ln()).collect::<Vec<_>>()).unwrap_or(0.0))
+        .collect();
+    let centre = mean(&logs).unwrap_or(0.0);
+    let point = |(place, log): (&u32, &f64)| [f64::from(place % modulus), (log - centre).exp()];
+    let level = |one: &OffsetRecord| {
+        let from = f64::from(one.offset);
+        ([from, from + f64::from(width)], one.ratio)
+    };
+    let what = feature(named.feature);
+    let data = offsets::Data {
+        points: named.places.iter().zip(&logs).map(point).collect(),
+        levels: named.offsets.iter().map(level).collect(),
+        reference: Some(1.0),
+        domain: [0.0, f64::from(modulus)],
+        across: format!("offset in {modulus} bytes"),
+        up: format!("{} / mean", found.metric.title()),
+    };
+    let words: Vec<String> = named
+        .offsets
+        .iter()
+        .map(|one| format!("{:.3} at {} ({} layouts)", one.ratio, one.offset, one.layouts))
+        .collect();
+    Figure {
+        id: format!("offsets-{at}"),
+        title: format!("{}: {what}", printable(&named.function)),
+        description: format!("Means by offset: {}.", words.join(", ")),
+        caption: format!(
+            "Each point is a layout; a bar is the mean of the layouts in which the function lies \
+             there: {}.",
+            words.join(", ")
+        ),
+        draw: &|width, alternative| offsets::plot(&data, width, alternative),
+    }
+    .html(Span::Wide)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Metric;
+    use crate::samples::luck::{FORMAT, Feature};
+    use serde_json::Value;
+
+    const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
+
+    fn record() -> LuckRecord {
+        let places: Vec<u32> = (0..40).map(|layout| 16 * (layout * 7 % 256)).collect();
+        let value = |place: &u32| if place % 64 == 32 { 1.1 } else { 1.0 };
+        let offset = |offset, ratio| OffsetRecord { offset, layouts: 10, ratio };
+        LuckRecord {
+            format: FORMAT.to_owned(),
+            command: HOSTILE.to_owned(),
+            seed: 7,
+            metric: Metric::Cpu,
+            layouts: 40,
+            runs: 40,
+            functions: 9,
+            values: places.iter().map(|place| vec![value(place)]).collect(),
+            p_layouts: Some(1e-9),
+            sd_layouts: Some(0.05),
+            named: vec![NamedRecord {
+                function: HOSTILE.to_owned(),
+                feature: Feature::Line,
+                adjusted_p: 0.001,
+                share: Some(0.9),
+                offsets: vec![offset(0, 0.98), offset(32, 1.07)],
+                places,
+            }],
+            intervention: Some(InterventionRecord {
+                function: HOSTILE.to_owned(),
+                offsets: [0, 32],
+                modulus: 64,
+                n: 12,
+                ratio: 1.1,
+                interval: [1.08, 1.12],
+                verdict: Confirmation::Confirmed,
+            }),
+        }
+    }
+
+    #[test]
+    fn every_number_is_in_the_data_and_names_stay_text() {
+        let page = page(&record()).unwrap();
+        let start = page.find("type=\"application/json\">").unwrap() + 24;
+        let length = page[start..].find("</script").unwrap();
+        let data: Value = serde_json::from_str(&page[start..start + length]).unwrap();
+        let mut numbers = 0;
+        for part in page.split("<data value=\"").skip(1) {
+            let (value, rest) = part.split_once("\" data-json=\"").unwrap();
+            let pointer = rest.split_once('"').unwrap().0;
+            let found = data.pointer(pointer).and_then(Value::as_f64);
+            assert_eq!(found, value.parse().ok(), "{pointer}");
+            numbers += 1;
+        }
+        assert!(numbers >= 12, "{numbers}");
+        assert_eq!(page.matches("<script").count(), 2);
+        assert!(!page.contains("<img") && !page.contains("NaN"));
+        assert!(serde_json::from_value::<LuckRecord>(data).is_ok_and(|read| read == record()));
+    }
+
+    #[test]
+    fn each_layout_is_a_point_and_each_class_a_bar() {
+        let page = page(&record()).unwrap();
+        let dots = page.lines().find(|line| line.contains("dots s0")).unwrap();
+        assert_eq!(dots.matches('M').count(), 40);
+        assert_eq!(page.matches("line strong s1").count(), 4, "two bars at two widths");
+    }
+
+    #[test]
+    fn without_a_function_there_is_no_plot() {
+        let none = LuckRecord { named: Vec::new(), intervention: None, ..record() };
+        let page = page(&none).unwrap();
+        assert!(page.contains("no function named") && !page.contains("<figure"));
+    }
+}
