@@ -27,7 +27,7 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     cargo heap-torture soak soak-stress foreign-suites cluster installation
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
-    variance verdicts power luck perturb causal
+    variance verdicts power luck bias perturb causal
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -67,6 +67,7 @@ step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
 step_causal() { "$CAMPAIGN/causal.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
+step_bias() { "$CAMPAIGN/bias.sh"; }
 step_paths() { "$CAMPAIGN/paths.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }

@@ -228,6 +228,47 @@ fn a_page_of_sixty_rows_shows_counts_and_picture_first_and_can_be_read_in_every_
     assert_eq!(browser.complaints, empty);
 }
 
+/// Pages about setups and about one function's luck, by figures that the programs print.
+fn pages_of_placement(place: &Place) -> [PathBuf; 2] {
+    let programs = format!("{}/campaign/programs", env!("CARGO_MANIFEST_DIR"));
+    for name in ["positions", "lucky-loop"] {
+        place.run(szc(), &["-O2", &format!("{programs}/{name}.c"), "-o", name]);
+    }
+    let work =
+        ["--metric", "user:work (\\d+)", "--no-check-output", "--warmup", "0", "--seed", "3"];
+    let bias = ["bias", "--positions", "16", "--intervene", "stack", "--json", "bias.json"];
+    let commands = ["--", "./positions none 20 work", "./positions stack 20 work"];
+    place.run(szc(), &[&bias[..], &work, &commands].concat());
+    place.run(szc(), &["report", "bias.json", "--html", "bias.html"]);
+    let luck = ["luck", "--layouts", "60", "--budget", "12", "--html", "luck.html"];
+    place.run(szc(), &[&luck[..], &work, &["--", "./lucky-loop 20 work"]].concat());
+    ["bias.html", "luck.html"].map(|name| place.path.join(name))
+}
+
+#[test]
+fn pages_about_placement_fit_every_width_in_both_themes() {
+    let place = Place::new();
+    let kinds = [&["offsets-plot", "run-order-plot", "violin-plot"][..], &["offsets-plot"]];
+    let mut browser = Browser::new();
+    for (path, expected) in pages_of_placement(&place).iter().zip(kinds) {
+        for (width, scheme) in [(320, "light"), (768, "dark"), (1280, "light"), (320, "dark")] {
+            browser.open(path, width, scheme);
+            let at = format!("{}: {width} pixels, {scheme}", path.display());
+            let numbers = browser.evaluate(NUMBERS);
+            assert_eq!(texts(&numbers["wrong"]), [""; 0], "{at}");
+            assert!(numbers["count"].as_u64() >= Some(10), "{at}: {}", numbers["count"]);
+            let plots = browser.evaluate(PLOTS);
+            assert_eq!(texts(&plots["problems"]), [""; 0], "{at}");
+            assert_eq!(plots["overflow"], 0, "{at}: the page scrolls sideways");
+            assert_eq!(texts(&plots["kinds"]), expected, "{at}");
+            let name = path.file_stem().unwrap().display().to_string();
+            keep_picture(&mut browser, &format!("{name}-{width}-{scheme}"));
+        }
+    }
+    let empty: [String; 0] = [];
+    assert_eq!(browser.complaints, empty);
+}
+
 #[test]
 fn themes_and_details_can_be_reached_by_the_keyboard() {
     let (_place, path) = page();

@@ -10,14 +10,16 @@
 mod options;
 mod orders;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use object::Object as _;
 
 pub(crate) use self::options::Options;
 use super::conclusion::{Source, conclude};
+use super::exit::EXIT_VERDICT;
 use super::experiment::{Experiment, Stopping};
-use super::options::programs_of;
+use super::options::{CommonOptions, programs_of};
 use super::subcommand::Subcommand;
 use super::values::Budget;
 use super::{output, resume, saved};
@@ -27,7 +29,9 @@ use crate::measure::child::{self, End, Invocation};
 use crate::measure::program::Program;
 use crate::measure::stop::Stop;
 use crate::report::bias::report;
+use crate::report::bias::suite::report as suite_report;
 use crate::results::bias::extreme_sizes;
+use crate::results::bias::suite::suite;
 use crate::samples::design::{Addresses, Bases, Design, EnvironmentSize, MAX_BLOCKS};
 use crate::samples::setups::{Contrast, Setups};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
@@ -42,8 +46,11 @@ impl Subcommand for Options {
     const NAME: &'static str = "bias";
 
     fn carry_out(self, command_line: Vec<String>) -> Result<u8, Failure> {
+        if self.commands.len() > 1 && saved::are_samples_files(&self.commands) {
+            return over_programs(&self.commands, &self.common);
+        }
         if let Some(paths) = saved::samples_files(&self.commands).map_err(Failure::Usage)? {
-            let file = read(&paths).map_err(Failure::Usage)?;
+            let file = read(&paths[0]).map_err(Failure::Usage)?;
             let saved = Source::Saved(Box::new(file), self.common.json);
             return Ok(saved.concluded(self.common.quiet, report)?.1);
         }
@@ -68,11 +75,25 @@ impl Subcommand for Options {
     }
 }
 
-/// What was measured before, with its results.
-fn read(paths: &[PathBuf]) -> Result<SamplesFile> {
-    let [path] = paths else {
-        bail!("two files, and one is needed: each experiment is read by itself");
+/// What experiments on several programs say together.
+fn over_programs(paths: &[String], common: &CommonOptions) -> Result<u8, Failure> {
+    let read = |path: &String| {
+        let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+        Ok((name.into_owned(), read(Path::new(path))?))
     };
+    let files: Vec<(String, SamplesFile)> =
+        paths.iter().map(read).collect::<Result<_>>().map_err(Failure::Usage)?;
+    let found = suite(&files);
+    if let Some(path) = &common.json {
+        let text = serde_json::to_string_pretty(&found).context("cannot write the result")?;
+        io::write_whole(path, "the result", (text + "\n").as_bytes())?;
+    }
+    output::say(&suite_report(&files, &found, common.quiet))?;
+    Ok(EXIT_VERDICT)
+}
+
+/// What was measured before, with its results.
+fn read(path: &Path) -> Result<SamplesFile> {
     let mut file = io::read(path)?;
     if file.command != Command::Bias {
         bail!("{} is of szc {}: give it to that subcommand", path.display(), file.command.name());
@@ -113,6 +134,9 @@ fn experiment(
         bail!("--env-size fixed and --bases kernel leave nothing to vary: leave them out");
     }
     check_start_of_stack()?;
+    if setups.has_layouts() {
+        programs.iter().try_for_each(check_built_by_szc)?;
+    }
     let blocks = if setups.drawn {
         options.budget.map_or(USUAL_SETUPS, Budget::blocks)
     } else {
@@ -140,6 +164,21 @@ fn experiment(
         design: Design { bases, ..drawn.design },
         ..drawn
     })
+}
+
+/// Whether a program has a table of szc, and so layouts.
+fn check_built_by_szc(program: &Program) -> Result<()> {
+    let path = program.executable_path();
+    let image = path.as_ref().and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+    let file = object::File::parse(&*image);
+    if file.is_ok_and(|file| file.section_by_name(szc_abi::TABLE_SECTION).is_some()) {
+        return Ok(());
+    }
+    bail!(
+        "{} was not built by szc, and code, stack and heap are factors only of programs that szc \
+         lays out: build it with CC=szc, or leave them out of --factors",
+        program.title()
+    )
 }
 
 /// Whether the start of a stack can be chosen here.

@@ -5,6 +5,7 @@
 //! offset, in layouts that are alike otherwise.
 #![forbid(unsafe_code)]
 
+mod fix;
 mod options;
 
 use std::fs;
@@ -21,13 +22,14 @@ use super::values::Budget;
 use crate::lab::failure::Failure;
 use crate::lab::report::put;
 use crate::measure::places::Places;
-use crate::measure::program::Program;
+use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::report::html::luck::page;
 use crate::report::luck::report;
+use crate::results::luck::fix::{fix as fix_of, target};
 use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck};
 use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::{Bases, Design, EnvironmentSize};
-use crate::samples::luck::{LuckRecord, NamedRecord};
+use crate::samples::luck::{Confirmation, FixRecord, InterventionRecord, LuckRecord, NamedRecord};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
 
 /// Runs of a layout in every second block.
@@ -78,6 +80,12 @@ impl Subcommand for Options {
             }
             found.intervention = intervention(&named, offsets, &held);
             ended = held.ended;
+            let rejected = |one: &InterventionRecord| one.verdict == Confirmation::Rejected;
+            let is_rejected = found.intervention.as_ref().is_some_and(rejected);
+            if self.fix && !is_rejected && ended == EndedRecord::Complete {
+                let tolerance = self.delta.unwrap_or(USUAL_TOLERANCE);
+                found.fix = fixed(&self, &program, (&named, tolerance), &file)?;
+            }
         }
         conclude(&self, &found)?;
         Ok(if ended == EndedRecord::Complete { EXIT_VERDICT } else { output::exit_code(&ended) })
@@ -138,6 +146,24 @@ fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Re
     Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
 }
 
+/// The third: the function of `file` that explains most, where a change of the source would put it.
+fn fixed(
+    options: &Options,
+    program: &Program,
+    (named, tolerance): (&NamedRecord, f64),
+    file: &SamplesFile,
+) -> Result<Option<FixRecord>> {
+    let Some(offset) = target(named, tolerance) else { return Ok(None) };
+    let seed = file.design.plan.seed;
+    let command_line = file.command_line.clone();
+    let third = fix::experiment(options, program, (named, offset), seed, command_line)?;
+    let measured = third.carry_out()?;
+    if let EndedRecord::Refused { reason } = &measured.ended {
+        output::complain(Options::NAME, reason);
+    }
+    Ok(fix_of(named, offset, &measured))
+}
+
 /// The second: the function of `file` that explains most, at its best offset and at its worst.
 fn held(
     options: &Options,
@@ -178,7 +204,7 @@ fn held(
 }
 
 fn one_layout() -> (String, String) {
-    ("SZC_INTERVAL_MS".to_owned(), "0".to_owned())
+    (ONE_LAYOUT.0.to_owned(), ONE_LAYOUT.1.to_owned())
 }
 
 /// Only layouts differ.

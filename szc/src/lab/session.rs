@@ -161,6 +161,7 @@ fn first_outputs(programs: usize, samples: &[Sample]) -> Vec<Option<Reference>> 
             program,
             seed: sample.seed,
             redrawn: None,
+            layouts: [None; 3],
             padding_bytes: None,
             addresses: None,
             setup: None,

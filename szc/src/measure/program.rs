@@ -29,6 +29,9 @@ const SHELL_WORDS: &[&str] = &[
     "trap", "ulimit", "umask", "unset", "until", "while",
 ];
 
+/// The variable, and its value, under which a program has one layout for the whole run.
+pub const ONE_LAYOUT: (&str, &str) = ("SZC_INTERVAL_MS", "0");
+
 /// Variable of random length that pads the environment of a run.
 pub const PADDING_VARIABLE: &str = "SZC_PADDING";
 
@@ -138,8 +141,11 @@ impl Program {
                 limit = format!("ulimit -S -s {} && ", bytes / 1024);
             }
         }
-        let part =
-            run.part_seed().map_or_else(String::new, |(name, seed)| format!(" {name}={seed}"));
+        let of_part = |(name, seed)| format!(" {name}={seed}");
+        let mut part: String = run.part_seeds().into_iter().map(of_part).collect();
+        if run.keeps_layout() {
+            part.push_str(&format!(" {}={}", ONE_LAYOUT.0, ONE_LAYOUT.1));
+        }
         let variable = |(name, value): &(String, String)| format!(" {name}={}", quoted(value));
         let variables: String = program.variables.iter().map(variable).collect();
         let own = format!("SZC_SEED={}{part}{padding}{filling}{variables}", run.seed);

@@ -1,13 +1,15 @@
 //! What setups do to the answer, in words and tables.
 #![forbid(unsafe_code)]
 
+pub mod suite;
+
 use szc_stats::fixed::Interval;
 
 use super::number::{decimals_for, percent, quantities, range, short_p};
 use super::text::{align, schedule_lines};
 use crate::samples::bias::{
     BiasRecord, CausalRecord, CauseRecord, CauseVerdict, DrawnRecord, Factor, FactorRecord,
-    SetupRecord,
+    PartRecord, SetupRecord,
 };
 use crate::samples::setups::Condition;
 use crate::samples::{EndedRecord, SamplesFile, printable};
@@ -89,10 +91,11 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
         tables.push(rows);
     }
     if !found.split.is_empty() {
-        let head = ["drawn setups by", "sd of its levels", "p"];
+        let head = ["drawn setups by", "sd of its levels", "95 % interval", "p"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(found.split.iter().map(|part| {
-            vec![factor_name(part.factor).to_owned(), percent(part.sd), short_p(part.p)]
+            let name = factor_name(part.factor).to_owned();
+            vec![name, percent(part.sd), sd_interval(part), short_p(part.p)]
         }));
         tables.push(rows);
     }
@@ -116,12 +119,24 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
     tables
 }
 
+/// "0.5 % to 1.2 %".
+#[must_use]
+pub fn sd_interval(part: &PartRecord) -> String {
+    part.interval.map_or_else(
+        || "~".to_owned(),
+        |[low, high]| format!("{} to {}", percent(low), percent(high)),
+    )
+}
+
 /// A factor in words.
 #[must_use]
 pub const fn factor_name(factor: Factor) -> &'static str {
     match factor {
         Factor::Env => "size of the environment",
         Factor::Link => "order of objects",
+        Factor::Code => "places of functions",
+        Factor::Stack => "pads of frames",
+        Factor::Heap => "places of blocks",
     }
 }
 
@@ -168,6 +183,9 @@ fn values<const N: usize>(file: &SamplesFile, values: [f64; N]) -> [String; N] {
 /// A setup in words.
 #[must_use]
 pub fn setup_name(file: &SamplesFile, setup: &SetupRecord) -> String {
+    if let Some(layout) = setup.layout {
+        return format!("layout {}", layout + 1);
+    }
     let Some(order) = setup.order else { return format!("+{} bytes", setup.size_bytes) };
     let of_program = file.programs.first().map(|program| &program.orders[..]);
     let found = of_program.zip(usize::try_from(order).ok());
@@ -190,14 +208,14 @@ fn factor_sentence(file: &SamplesFile, found: &FactorRecord) -> String {
         at(found.lowest),
         at(found.highest)
     );
-    let name = factor_name(found.factor);
+    let name = format!("the {}", factor_name(found.factor));
     match found.p {
         None => format!(
-            "{range} that differ in the {name}; whether that is more than noise, a single block \
+            "{range} that differ in {name}; whether that is more than noise, a single block \
              of each does not tell: --repeats 2."
         ),
         Some(p) if p >= SIGNIFICANT => format!(
-            "{range} that differ in the {name}, which is not more than blocks of one setup differ \
+            "{range} that differ in {name}, which is not more than blocks of one setup differ \
              by (p = {}).",
             short_p(p)
         ),
@@ -207,7 +225,7 @@ fn factor_sentence(file: &SamplesFile, found: &FactorRecord) -> String {
                 Some(false) => ", and which is faster does not depend on it",
                 None => "",
             };
-            format!("The {name} changes the answer: {range}{straddles}.")
+            format!("What changes the answer is {name}: {range}{straddles}.")
         }
     }
 }

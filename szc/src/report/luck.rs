@@ -5,7 +5,9 @@ use szc_stats::fixed::Interval;
 
 use super::number::{decimals_for, percent, range, short_p};
 use super::text::align;
-use crate::samples::luck::{Confirmation, Feature, InterventionRecord, LuckRecord, NamedRecord};
+use crate::samples::luck::{
+    Confirmation, Feature, FixRecord, InterventionRecord, LuckRecord, NamedRecord,
+};
 use crate::samples::printable;
 
 /// p below which layouts differ by more than runs of one layout.
@@ -45,6 +47,7 @@ pub fn sentences(found: &LuckRecord) -> Vec<String> {
         Some(named) => sentences.push(named_sentence(named)),
     }
     sentences.extend(found.intervention.as_ref().map(intervention_sentence));
+    sentences.extend(found.fix.as_ref().map(fix_sentence));
     sentences
 }
 
@@ -133,6 +136,27 @@ fn intervention_sentence(found: &InterventionRecord) -> String {
     }
 }
 
+fn fix_sentence(found: &FixRecord) -> String {
+    let name = printable(&found.function);
+    let [free, held] = found.sd.map(percent);
+    let interval = Interval { lower: found.interval[0], upper: found.interval[1] };
+    let decimals = decimals_for(found.ratio, interval);
+    let is_robust = found.p < SIGNIFICANT && found.sd[1] < found.sd[0];
+    let does = if is_robust { "makes it robust" } else { "is not shown to make it robust" };
+    format!(
+        "To keep {name} at offset {} of {}: {}. That {does}: held there, runs in {} layouts have a \
+         standard deviation of {held} instead of {free} (p = {}), and take {:.decimals$} times as \
+         long, interval {}.",
+        found.offset,
+        found.modulus,
+        found.advice.join(" and "),
+        found.runs,
+        short_p(found.p),
+        found.ratio,
+        range(interval, decimals)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +193,7 @@ mod tests {
                 interval: [1.25, 1.33],
                 verdict: Confirmation::Confirmed,
             }),
+            fix: None,
         }
     }
 
@@ -185,6 +210,28 @@ mod tests {
             assert!(text.contains(said), "{said}: {text}");
         }
         assert!(!report(&record(), true).contains("0.870 at 0"));
+    }
+
+    #[test]
+    fn a_fix_comes_with_what_it_was_measured_to_do() {
+        let fix = FixRecord {
+            function: "toffoli".to_owned(),
+            offset: 0,
+            modulus: 64,
+            advice: vec!["__attribute__((aligned(64)))".to_owned()],
+            runs: 60,
+            sd: [0.05, 0.006],
+            p: 1e-6,
+            ratio: 0.97,
+            interval: [0.96, 0.98],
+        };
+        let said = |fix| report(&LuckRecord { fix: Some(fix), ..record() }, true);
+        let text = said(fix.clone());
+        let robust = "To keep toffoli at offset 0 of 64: __attribute__((aligned(64))). That makes \
+                      it robust: held there, runs in 60 layouts have a standard deviation of 0.6 \
+                      % instead of 5 %";
+        assert!(text.contains(robust), "{text}");
+        assert!(said(FixRecord { p: 0.4, ..fix }).contains("is not shown to make it robust"));
     }
 
     #[test]

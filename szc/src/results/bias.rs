@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod causes;
+pub mod suite;
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ pub fn bias(file: &SamplesFile) -> Option<BiasRecord> {
         factor_record(factor, &values, design.programs)
     };
     Some(BiasRecord {
-        factors: [Factor::Env, Factor::Link].into_iter().filter_map(of_factor).collect(),
+        factors: Factor::ALL.into_iter().filter_map(of_factor).collect(),
         drawn: None,
         split: Vec::new(),
         causal: causal(&file.design, &design, blocks, &file.runs),
@@ -74,7 +75,7 @@ pub fn extreme_sizes(file: &SamplesFile) -> Option<[u32; 2]> {
     let mut lowest: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for block in 0..file.design.complete_blocks.min(setups.blocks()) {
         let setup = setups.at(design.seed, block);
-        if setup.order != 0 {
+        if setup.order != 0 || setup.layouts != [0; 3] {
             continue;
         }
         let least =
@@ -139,13 +140,10 @@ fn values_of_setups(
     }
     for block in 0..blocks.min(setups.blocks()) {
         let setup = setups.at(design.seed, block);
-        let (level, other) = match factor {
-            Factor::Env => (setup.size_bytes, setup.order),
-            Factor::Link => (setup.order, setup.size_bytes),
-        };
-        if other != 0 {
+        if Factor::ALL.into_iter().any(|other| other != factor && level_of(&setup, other) != 0) {
             continue;
         }
+        let level = level_of(&setup, factor);
         let of_block =
             values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true);
         values.entry(level).or_default().extend(mean(&of_block));
@@ -153,15 +151,25 @@ fn values_of_setups(
     values
 }
 
-const fn levels(setups: &Setups, factor: Factor) -> u32 {
+fn levels(setups: &Setups, factor: Factor) -> u32 {
     match factor {
         Factor::Env => setups.sizes,
         Factor::Link => setups.orders,
+        _ => factor.of_layout().map_or(0, |part| setups.layouts[part]),
+    }
+}
+
+/// The level of a factor: bytes of the environment, or which order or layout.
+fn level_of(setup: &Setup, factor: Factor) -> u32 {
+    match factor {
+        Factor::Env => setup.size_bytes,
+        Factor::Link => setup.order,
+        _ => factor.of_layout().map_or(0, |part| setup.layouts[part]),
     }
 }
 
 /// How much of what drawn setups differ by is each factor's: blocks that have a level of it in
-/// common, the other factor being drawn for each.
+/// common, the other factors being drawn for each.
 fn split(
     record: &DesignRecord,
     design: &Design,
@@ -169,26 +177,26 @@ fn split(
     blocks: u32,
     runs: &[Sample],
 ) -> Vec<PartRecord> {
-    if setups.sizes == 0 || setups.orders == 0 {
+    let varied: Vec<Factor> =
+        Factor::ALL.into_iter().filter(|factor| levels(setups, *factor) > 0).collect();
+    if varied.len() < 2 {
         return Vec::new();
     }
     let of_factor = |factor| {
         let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for block in 0..blocks {
             let setup = setups.at(design.seed, block);
-            let level = match factor {
-                Factor::Env => setup.size_bytes,
-                Factor::Link => setup.order,
-            };
+            let level = level_of(&setup, factor);
             let of_block =
                 values_of_block(record, &design.block_runs(block), runs_of(runs, block), |_| true);
             values.entry(level).or_default().extend(mean(&of_block));
         }
         let lists: Vec<&[f64]> = values.values().map(Vec::as_slice).collect();
         let found = one_way(&lists)?;
-        Some(PartRecord { factor, sd: found.sd_between, p: found.p })
+        let interval = found.sd_interval;
+        Some(PartRecord { factor, sd: found.sd_between, interval, p: found.p })
     };
-    [Factor::Env, Factor::Link].into_iter().filter_map(of_factor).collect()
+    varied.into_iter().filter_map(of_factor).collect()
 }
 
 fn factor_record(
@@ -199,11 +207,12 @@ fn factor_record(
     let setups: Vec<SetupRecord> = values
         .iter()
         .filter_map(|(level, list)| {
-            let (size_bytes, order) = match factor {
-                Factor::Env => (*level, None),
-                Factor::Link => (0, Some(*level)),
-            };
-            Some(SetupRecord { size_bytes, order, value: mean(list)?.exp() })
+            Some(SetupRecord {
+                size_bytes: if factor == Factor::Env { *level } else { 0 },
+                order: (factor == Factor::Link).then_some(*level),
+                layout: factor.of_layout().map(|_| *level),
+                value: mean(list)?.exp(),
+            })
         })
         .collect();
     let lowest = setups.iter().map(|setup| setup.value).reduce(f64::min)?;
@@ -252,7 +261,8 @@ fn drawn(
     let setup_record = |(block, list): (u32, &Vec<f64>)| {
         let setup = setups.at(design.seed, block);
         let order = (setups.orders > 0).then_some(setup.order);
-        Some(SetupRecord { size_bytes: setup.size_bytes, order, value: mean(list)?.exp() })
+        let value = mean(list)?.exp();
+        Some(SetupRecord { size_bytes: setup.size_bytes, order, layout: None, value })
     };
     let half = (found.interval.upper - found.interval.lower) / 2.0;
     Some(DrawnRecord {

@@ -1,6 +1,8 @@
 //! Whose placement explains how long a program takes: from runs that say where functions lay.
 #![forbid(unsafe_code)]
 
+pub mod fix;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use szc_stats::attribution::{Explained, explain};
@@ -120,6 +122,7 @@ pub fn luck(file: &SamplesFile) -> Option<LuckRecord> {
         sd_layouts,
         named: named.collect(),
         intervention: None,
+        fix: None,
     })
 }
 

@@ -13,6 +13,28 @@ pub enum Factor {
     Env,
     /// The order in which objects are linked: needs --build
     Link,
+    /// The places of functions: needs programs built by szc, as do the next two
+    Code,
+    /// The pads of frames
+    Stack,
+    /// The places of blocks on the heap
+    Heap,
+}
+
+impl Factor {
+    /// All.
+    pub const ALL: [Self; 5] = [Self::Env, Self::Link, Self::Code, Self::Stack, Self::Heap];
+
+    /// Which of the parts of a layout it is.
+    #[must_use]
+    pub const fn of_layout(self) -> Option<usize> {
+        match self {
+            Self::Env | Self::Link => None,
+            Self::Code => Some(0),
+            Self::Stack => Some(1),
+            Self::Heap => Some(2),
+        }
+    }
 }
 
 /// All results.
@@ -64,6 +86,9 @@ pub struct SetupRecord {
     /// The order of objects by its place in the program's list, where orders differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
+    /// Which layout of the part that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<u32>,
     /// Ratio of the second program to the first, or the value of the only one, as a geometric mean.
     pub value: f64,
 }
@@ -98,6 +123,9 @@ pub struct PartRecord {
     pub factor: Factor,
     /// Standard deviation of logarithms between its levels, all else drawn at random.
     pub sd: f64,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
     /// p of its levels being alike.
     pub p: f64,
 }
@@ -149,4 +177,36 @@ pub enum CauseVerdict {
     Rejected,
     /// Neither was shown.
     Undecided,
+}
+
+/// What setups do to several programs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BiasSuiteRecord {
+    /// What kind of file it is.
+    pub format: String,
+    /// The programs.
+    pub programs: Vec<String>,
+    /// Each factor by itself.
+    pub factors: Vec<SuiteFactorRecord>,
+}
+
+/// What one factor does to several programs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuiteFactorRecord {
+    /// The factor.
+    pub factor: Factor,
+    /// Programs that it was measured in.
+    pub programs: usize,
+    /// Programs that some setups call faster and some slower.
+    pub straddling: usize,
+    /// Median height of their violins.
+    pub median_height: f64,
+    /// Setups that all of them have.
+    pub setups: usize,
+    /// The lowest mean ratio over the programs in one setup.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// The highest over the lowest, less 1.
+    pub height: f64,
 }

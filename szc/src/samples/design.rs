@@ -6,7 +6,7 @@
 //! The index of a run is `2^48·phase + 2^16·block + position`, with phase 0 for
 //! warm-up, 1 for measured runs, 2 for the order of a block, 3 and 4 for where stack and mappings
 //! begin, 5 for setups and for parts of a layout that are drawn anew, and 6 for the order of setups
-//! that are held against each other.
+//! that are held against each other, 7 for the layouts that setups have in common.
 //!
 //! Layout seeds are mapped to 10^15 ≤ seed < 2^53. All have sixteen digits, so
 //! `SZC_SEED` is equally long in every run and moves no stack; and all are exact
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::bases::{Addresses, Bases, EnvironmentSize};
 use super::draw::{below, run_index, shuffled, splitmix64_at};
-use super::setups::{Condition, Contrast, STACK_ALIGNMENT, Setup, Setups};
+use super::setups::{Contrast, STACK_ALIGNMENT, Setup, Setups};
 
 const MIN_LAYOUT_SEED: u64 = 1_000_000_000_000_000;
 const LAYOUT_SEED_LIMIT: u64 = 1 << 53;
@@ -71,6 +71,8 @@ pub struct PlannedRun {
     pub seed: u64,
     /// A part of the layout that has another seed.
     pub redrawn: Option<(Part, u64)>,
+    /// The seeds of code, frames and heap that its setup chooses.
+    pub layouts: [Option<u64>; 3],
     /// Length of the variable that pads the environment; none with a fixed environment.
     pub padding_bytes: Option<u32>,
     /// Where its addresses begin; none if the kernel chooses.
@@ -300,7 +302,7 @@ impl Design {
         };
         let own = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
         // One layout throughout, as a program has that nobody randomizes.
-        let seed = if self.setups.is_some_and(|setups| !setups.drawn) {
+        let seed = if self.setups.is_some_and(|setups| !setups.drawn || setups.has_layouts()) {
             layout_seed(splitmix64_at(self.seed, 0))
         } else {
             own
@@ -314,7 +316,7 @@ impl Design {
             Bases::Stack | Bases::Drawn => STACK_ALIGNMENT * drawn(3, STACK_POSITIONS),
         };
         let setup = self.setups.map(|setups| match phase {
-            Phase::WarmUp => Setup { size_bytes: 0, condition: Condition::Plain, order: 0 },
+            Phase::WarmUp => Setup::FIRST,
             Phase::Measured => setups.at(self.seed, block),
         });
         let planned = PlannedRun {
@@ -325,6 +327,10 @@ impl Design {
             seed,
             setup,
             redrawn: None,
+            layouts: self
+                .setups
+                .zip(setup)
+                .map_or([None; 3], |(setups, setup)| self.layout_seeds(setups, setup)),
             padding_bytes: (self.environment == EnvironmentSize::Random).then_some(padding_bytes),
             addresses: match self.bases {
                 Bases::Kernel => None,

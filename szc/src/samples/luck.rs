@@ -71,6 +71,9 @@ pub struct LuckRecord {
     pub named: Vec<NamedRecord>,
     /// The first of them moved alone.
     pub intervention: Option<InterventionRecord>,
+    /// What would make the program robust against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<FixRecord>,
 }
 
 /// A function whose placement goes with time.
@@ -119,6 +122,29 @@ pub struct InterventionRecord {
     pub interval: [f64; 2],
     /// What follows.
     pub verdict: Confirmation,
+}
+
+/// A function held where a change of the source would put it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FixRecord {
+    /// The function.
+    pub function: String,
+    /// Where it was held.
+    pub offset: u32,
+    /// In what.
+    pub modulus: u32,
+    /// What keeps it there.
+    pub advice: Vec<String>,
+    /// Runs that hold it, each in a layout of its own, and as many that do not.
+    pub runs: usize,
+    /// Standard deviation of logarithms of those that do not, and of those that do.
+    pub sd: [f64; 2],
+    /// p of both spreading alike (Brown and Forsythe).
+    pub p: f64,
+    /// Time of those that do over that of those that do not.
+    pub ratio: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
 }
 
 /// Whether moving a function alone does what its placement seemed to do.

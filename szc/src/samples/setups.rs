@@ -39,6 +39,9 @@ pub struct Setups {
     /// Orders in which objects were linked; 0 where it does not differ.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub orders: u32,
+    /// Layouts of code, of frames and of the heap that szc made; 0 where they do not differ.
+    #[serde(default, skip_serializing_if = "are_zero")]
+    pub layouts: [u32; 3],
     /// What is done behind the blocks of setups to find a cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contrast: Option<Contrast>,
@@ -47,6 +50,10 @@ pub struct Setups {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 const fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+fn are_zero(numbers: &[u32; 3]) -> bool {
+    numbers.iter().all(|number| *number == 0)
 }
 
 /// Two sizes of the environment that are held against each other under several conditions.
@@ -85,9 +92,15 @@ pub struct Setup {
     pub condition: Condition,
     /// The order in which objects were linked, the build's own being the first.
     pub order: u32,
+    /// Which layout of code, of frames and of the heap.
+    pub layouts: [u32; 3],
 }
 
 impl Setup {
+    /// As a program was built, in the least environment.
+    pub const FIRST: Self =
+        Self { size_bytes: 0, condition: Condition::Plain, order: 0, layouts: [0; 3] };
+
     /// Lengths of the variable that pads the environment and of the one that makes up for it.
     #[must_use]
     pub fn variables_bytes(self) -> [u32; 2] {
@@ -130,7 +143,7 @@ impl Contrast {
     #[must_use]
     pub fn setups(self) -> Vec<Setup> {
         let under = |condition| {
-            self.sizes_bytes.map(|size_bytes| Setup { size_bytes, condition, order: 0 })
+            self.sizes_bytes.map(|size_bytes| Setup { size_bytes, condition, ..Setup::FIRST })
         };
         self.conditions().into_iter().flat_map(under).collect()
     }
@@ -142,7 +155,9 @@ impl Setups {
     pub fn is_valid(self) -> bool {
         let chosen = self.contrast.map_or([0; 2], |contrast| contrast.sizes_bytes);
         let [sizes, orders] = [self.sizes, self.orders];
-        (1..=MAX_SETUPS).contains(&sizes.max(orders))
+        let most_layouts = self.layouts.into_iter().max().unwrap_or(0);
+        (1..=MAX_SETUPS).contains(&sizes.max(orders).max(most_layouts))
+            && !self.layouts.contains(&1)
             && (sizes > 0 || self.contrast.is_none())
             && orders != 1
             && (1..=MAX_REPEATS).contains(&self.repeats)
@@ -150,15 +165,22 @@ impl Setups {
             && chosen.iter().all(|size| *size < PAGE_BYTES && size.is_multiple_of(STACK_ALIGNMENT))
     }
 
-    fn plain(self, size: u32, order: u32) -> Setup {
-        Setup { size_bytes: size * self.step_bytes, condition: Condition::Plain, order }
+    fn plain(self, size: u32, order: u32, layouts: [u32; 3]) -> Setup {
+        let size_bytes = size * self.step_bytes;
+        Setup { size_bytes, condition: Condition::Plain, order, layouts }
     }
 
-    /// Setups that are gone through if none is drawn: each size at the first order, and then each
-    /// order at the least size.
+    /// Whether anything differs that szc lays out.
+    #[must_use]
+    pub fn has_layouts(self) -> bool {
+        !are_zero(&self.layouts)
+    }
+
+    /// Setups that are gone through if none is drawn: each size with all else as it was built, and
+    /// then each order and each layout of a part.
     #[must_use]
     pub fn count(self) -> u32 {
-        self.sizes + self.orders
+        self.sizes + self.orders + self.layouts.iter().sum::<u32>()
     }
 
     /// Blocks of setups that are not drawn; behind them are those of the contrast.
@@ -190,15 +212,24 @@ impl Setups {
                 let random = splitmix64_at(seed, run_index(5, block, place));
                 u32::try_from(below(random, u64::from(count.max(1)))).unwrap_or(0)
             };
-            return self.plain(drawn(0, self.sizes), drawn(1, self.orders));
+            let [code, stack, heap] = self.layouts;
+            let layouts = [drawn(2, code), drawn(3, stack), drawn(4, heap)];
+            return self.plain(drawn(0, self.sizes), drawn(1, self.orders), layouts);
         }
         let count = self.count().max(1);
         let places = shuffled(seed, 5, (block / count, 0), count as usize);
-        let place = u32::try_from(places[(block % count) as usize]).unwrap_or(0);
-        match place.checked_sub(self.sizes) {
-            None => self.plain(place, 0),
-            Some(order) => self.plain(0, order),
+        let mut place = u32::try_from(places[(block % count) as usize]).unwrap_or(0);
+        let mut levels = [0; 5];
+        let [code, stack, heap] = self.layouts;
+        for (level, of) in levels.iter_mut().zip([self.sizes, self.orders, code, stack, heap]) {
+            if place < of {
+                *level = place;
+                break;
+            }
+            place -= of;
         }
+        let [size, order, code, stack, heap] = levels;
+        self.plain(size, order, [code, stack, heap])
     }
 
     /// The setups of a block of the contrast in random order.
@@ -214,8 +245,15 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const SWEEP: Setups =
-        Setups { sizes: 256, step_bytes: 16, drawn: false, repeats: 2, orders: 0, contrast: None };
+    const SWEEP: Setups = Setups {
+        sizes: 256,
+        step_bytes: 16,
+        drawn: false,
+        repeats: 2,
+        orders: 0,
+        layouts: [0; 3],
+        contrast: None,
+    };
 
     #[test]
     fn every_setup_comes_once_in_each_repetition_in_another_order() {
@@ -245,6 +283,30 @@ mod tests {
         assert_eq!(seen.len(), 80);
     }
 
+    #[test]
+    fn layouts_of_parts_are_gone_through_one_part_at_a_time_and_crossed_when_drawn() {
+        let parts = Setups { sizes: 4, layouts: [3, 0, 2], ..SWEEP };
+        assert_eq!(parts.count(), 9);
+        let seen: BTreeSet<_> = (0..9).map(|block| all(parts.at(7, block))).collect();
+        let expected = [
+            (0, [0; 3]),
+            (16, [0; 3]),
+            (32, [0; 3]),
+            (48, [0; 3]),
+            (0, [1, 0, 0]),
+            (0, [2, 0, 0]),
+            (0, [0, 0, 1]),
+        ];
+        assert_eq!(seen, BTreeSet::from(expected));
+        let drawn = Setups { drawn: true, ..parts };
+        let seen: BTreeSet<_> = (0..2000).map(|block| all(drawn.at(7, block))).collect();
+        assert_eq!(seen.len(), 4 * 3 * 2);
+    }
+
+    fn all(setup: Setup) -> (u32, [u32; 3]) {
+        (setup.size_bytes, setup.layouts)
+    }
+
     fn key(setup: Setup) -> (u32, u32) {
         (setup.size_bytes, setup.order)
     }
@@ -266,6 +328,8 @@ mod tests {
             Setups { sizes: 257, ..SWEEP },
             Setups { orders: 257, ..SWEEP },
             Setups { orders: 1, ..SWEEP },
+            Setups { layouts: [0, 1, 0], ..SWEEP },
+            Setups { layouts: [257, 0, 0], ..SWEEP },
             Setups { sizes: 0, orders: 2, contrast: Some(at(16)), ..SWEEP },
             Setups { repeats: 0, ..SWEEP },
             Setups { step_bytes: u32::MAX, ..SWEEP },
@@ -281,7 +345,7 @@ mod tests {
         for size_bytes in (0..PAGE_BYTES).step_by(16) {
             // Where the stack begins, and how long all variables are.
             let seen = |condition| {
-                let setup = Setup { size_bytes, condition, order: 0 };
+                let setup = Setup { size_bytes, condition, ..Setup::FIRST };
                 let length: u32 = setup.variables_bytes().iter().sum();
                 (length + setup.lowered_bytes(), length)
             };

@@ -31,6 +31,7 @@ Examples:
   szc bias --precision 0.5% -- './bench-O2 input' './bench-O3 input'
   szc bias --factors link --build 'make CC={cc}' --cc gcc -- './bench-a input' './bench-b input'
   szc bias why.json                                      read saved samples again
+  szc bias lua.json sqlite.json perl.json                several programs, each measured before
 
 Sizes: an environment variable grows by 16 bytes at a time, so that the stack begins at each of
 its 256 positions within a page, in random order, each in --repeats blocks; all else is the same
@@ -54,7 +55,11 @@ one looks; no cause is named where no difference is shown.
 Setups at random (--precision): each block draws a setup, until the interval of the mean ratio is
 as narrow as asked for; and how often a single setup would have misled.
 
-With both factors, setups at random are crossed, and the report splits what they differ by.
+With several factors, setups at random are crossed, and the report splits what they differ by.
+
+Layouts (--factors code,stack,heap): of programs that szc built, --layouts of the places of
+functions, of pads of frames, of places on the heap, each by a seed of its own while the other two
+stay; a run has one layout throughout.
 
 Exit status: 0 the setups were measured, whatever they say; 1 szc could not do its work; 2 usage
 error, or a samples file that cannot be used; 4 a build or a command failed, or
@@ -76,7 +81,7 @@ pub(super) enum Intervention {
     name = "szc bias",
     bin_name = "szc bias",
     override_usage = "szc bias [OPTIONS] -- 'CMD_A' ['CMD_B']\n       szc bias [OPTIONS] \
-                      FILE.json\n       szc bias --resume FILE.json",
+                      FILE.json…\n       szc bias --resume FILE.json",
     no_binary_name = true,
     about = "Says whether an answer is an artefact of the setup, and of what in it",
     long_about = LONG_ABOUT,
@@ -96,6 +101,15 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(2..=256)
     )]
     pub(super) orders: u32,
+
+    /// Layouts of each part with --factors code,stack,heap, 2 to 256
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "16",
+        value_parser = clap::value_parser!(u32).range(2..=256)
+    )]
+    pub(super) layouts: u32,
 
     /// C compiler that {cc} in --build stands for
     #[arg(long, value_name = "CMD", default_value = "szc", requires = "build")]
@@ -171,7 +185,7 @@ pub(crate) struct Options {
             "commands", "positions", "paper_sizes", "repeats", "precision", "intervene", "names",
             "runs_per_block", "seed", "json", "metric", "warmup", "shuffle", "no_shuffle",
             "prepare", "cleanup", "cpu", "timeout", "turns", "env_size", "bases", "check_output",
-            "no_check_output", "factors", "orders", "cc", "cxx", "build", "flags", "parameters",
+            "no_check_output", "factors", "orders", "layouts", "cc", "cxx", "build", "flags", "parameters",
             "revisions", "tree", "cache", "rebuild", "allow_dirty",
         ]
     )]
@@ -201,6 +215,8 @@ impl Options {
                         --factors env,link"
                 .to_owned());
         }
+        let layouts = [Factor::Code, Factor::Stack, Factor::Heap]
+            .map(|factor| if has(factor) { self.layouts } else { 0 });
         let (sizes, step_bytes) = if !has(Factor::Env) {
             (0, 0)
         } else if self.paper_sizes {
@@ -228,6 +244,7 @@ impl Options {
             drawn: self.precision.is_some(),
             repeats: self.repeats,
             orders,
+            layouts,
             contrast,
         })
     }

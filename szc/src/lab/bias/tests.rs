@@ -43,6 +43,7 @@ fn what_cannot_be_measured_is_refused_before_the_first_run() {
         &["--intervene", "code", "--", "true"],
         &["--factors", "link", "--", "true"],
         &["--factors", "link", "--intervene", "stack", "--build", "true", "--", "true"],
+        &["--factors", "code,heap", "--", "true"],
         &["--cc", "gcc", "--", "true"],
         &["--resume", "x.json", "--repeats", "3"],
     ] {
@@ -78,8 +79,12 @@ fn both_parts_are_measured_and_in_one_file() {
     assert_eq!(found.factors[0].setups.len(), 2);
     assert_eq!(found.causal.is_some(), setups.chosen_contrast().is_some());
     // What is read again is what was said.
-    assert_eq!(read(std::slice::from_ref(&path)).unwrap().bias, file.bias);
+    assert_eq!(read(&path).unwrap().bias, file.bias);
     assert_eq!(exit_code::<Options>(&["--quiet", json]), ExitCode::SUCCESS);
+    let suite = folder.path().join("suite.json");
+    let both = ["--quiet", "--json", suite.to_str().unwrap(), json, json];
+    assert_eq!(exit_code::<Options>(&both), ExitCode::SUCCESS);
+    assert!(std::fs::read_to_string(&suite).unwrap().contains("szc-bias-suite"));
     assert_eq!(exit_code::<Options>(&["--quiet", "--resume", json]), ExitCode::SUCCESS);
     assert_eq!(io::read(&path).unwrap().runs, file.runs);
 }

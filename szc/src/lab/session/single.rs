@@ -8,7 +8,7 @@ use super::conditions::Conditions;
 use super::refusal;
 use crate::measure::child::{End, Invocation, Outcome};
 use crate::measure::lane::{Ran, Start};
-use crate::measure::program::{PADDING_VARIABLE, Program, padding};
+use crate::measure::program::{ONE_LAYOUT, PADDING_VARIABLE, Program, padding};
 use crate::measure::stop::Stop;
 use crate::samples::design::PlannedRun;
 use crate::samples::setups::FILLING_VARIABLE;
@@ -28,9 +28,10 @@ pub(super) fn start<'a>(
     run: PlannedRun,
 ) -> Start<'a> {
     let program = programs[run.program].of_run(&run);
+    let parts = run.part_seeds();
     let with_seed = |name: &str| {
-        let part = run.part_seed().filter(|(part, _)| *part == name);
-        let seed = part.map_or(run.seed, |(_, seed)| seed);
+        let part = parts.iter().find(|(part, _)| *part == name);
+        let seed = part.map_or(run.seed, |(_, seed)| *seed);
         (name.to_owned(), OsString::from(seed.to_string()))
     };
     let mut variables = SEED_VARIABLES.map(with_seed).to_vec();
@@ -40,6 +41,9 @@ pub(super) fn start<'a>(
     if let Some(setup) = run.setup {
         let [_, bytes] = setup.variables_bytes();
         variables.push((FILLING_VARIABLE.to_owned(), padding(bytes).into()));
+    }
+    if run.keeps_layout() {
+        variables.push((ONE_LAYOUT.0.to_owned(), ONE_LAYOUT.1.into()));
     }
     if conditions.turn.is_some() {
         variables.push((CLOCK_BY_TURNS.0.to_owned(), CLOCK_BY_TURNS.1.into()));

@@ -12,7 +12,7 @@ fn file(programs: &[u64], bias: BiasRecord) -> SamplesFile {
 }
 
 fn factor(p: Option<f64>, straddles: Option<bool>) -> FactorRecord {
-    let setup = |size_bytes, value| SetupRecord { size_bytes, order: None, value };
+    let setup = |size_bytes, value| SetupRecord { size_bytes, order: None, layout: None, value };
     FactorRecord {
         factor: Factor::Env,
         setups: vec![setup(0, 1.02), setup(16, 0.91), setup(32, 1.0)],
@@ -33,8 +33,8 @@ fn of_factor(p: Option<f64>) -> String {
 #[test]
 fn a_factor_that_matters_is_told_from_one_that_does_not() {
     let text = of_factor(Some(1e-9));
-    let said = "The size of the environment changes the answer: B / A is between 0.910 (+16 bytes) \
-                and 1.020 (+0 bytes) in 3 setups, and which is faster depends on it.";
+    let said = "What changes the answer is the size of the environment: B / A is between 0.910 (+16 \
+                bytes) and 1.020 (+0 bytes) in 3 setups, and which is faster depends on it.";
     assert!(text.contains(said), "{text}");
     assert!(text.contains("12.09 %"), "{text}");
     assert!(of_factor(Some(0.3)).contains("not more than blocks of one setup"));

@@ -7,7 +7,9 @@ use szc_stats::quantile::type_7;
 
 use super::element::{Figure, Span, count, number, sentence, sentences, table, text};
 use super::figures;
-use crate::report::bias::{SIGNIFICANT, factor_name, held, quantity, setup_name, verdict_word};
+use crate::report::bias::{
+    SIGNIFICANT, factor_name, held, quantity, sd_interval, setup_name, verdict_word,
+};
 use crate::report::number::{percent, quantities, short_p};
 use crate::report::plot::{offsets, violin};
 use crate::report::view::{Experiment, Tone, plots};
@@ -145,11 +147,13 @@ fn split_table(base: &str, found: &BiasRecord) -> Markup {
             vec![
                 text(factor_name(part.factor)),
                 share(&at("sd"), Some(part.sd)),
+                text(&sd_interval(part)),
                 number(&at("p"), part.p, &short_p(part.p)),
             ]
         })
         .collect();
-    table("What drawn setups differ by", &["factor", "sd of its levels", "p"], &rows)
+    let head = ["factor", "sd of its levels", "95 % interval", "p"];
+    table("What drawn setups differ by", &head, &rows)
 }
 
 fn causes_table(base: &str, causal: &CausalRecord) -> Markup {

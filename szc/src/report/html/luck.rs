@@ -8,7 +8,7 @@ use szc_stats::describe::mean;
 use super::document::Document;
 use super::element::{Figure, Span, count, number, sentence, sentences as list, table, text};
 use crate::report::luck::{feature, sentences, share};
-use crate::report::number::short_p;
+use crate::report::number::{percent, short_p};
 use crate::report::plot::offsets;
 use crate::report::view::Tone;
 use crate::samples::luck::{
@@ -31,6 +31,7 @@ pub fn page(found: &LuckRecord) -> serde_json::Result<String> {
             (card(found))
             (named_table(found))
             (intervention_table(found))
+            (fix_table(found))
         }
         @if !found.named.is_empty() {
             section id="offsets" aria-labelledby="offsets-h" {
@@ -129,6 +130,28 @@ fn intervention_table(found: &LuckRecord) -> Markup {
     table("Moved alone, all others as they were", &head, &[row])
 }
 
+fn fix_table(found: &LuckRecord) -> Markup {
+    let Some(fix) = &found.fix else { return html! {} };
+    let at = |field: &str| format!("/fix/{field}");
+    let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.4}"));
+    let sd =
+        |which: usize| number(&at(&format!("sd/{which}")), fix.sd[which], &percent(fix.sd[which]));
+    let row = vec![
+        text(&format!("{} of {}", fix.offset, fix.modulus)),
+        sd(0),
+        sd(1),
+        number(&at("p"), fix.p, &short_p(fix.p)),
+        fixed("ratio", fix.ratio),
+        html! { (fixed("interval/0", fix.interval[0])) " to " (fixed("interval/1", fix.interval[1])) },
+        count(&at("runs"), fix.runs),
+    ];
+    let head = ["held at", "sd anywhere", "sd held", "p", "held / anywhere", "interval", "runs"];
+    html! {
+        (table("With the function held where the change would put it", &head, &[row]))
+        pre { code { (fix.advice.join("\n")) } }
+    }
+}
+
 /// Each layout's time relative to all, over the offset of the function, with the means of classes.
 fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
     let (modulus, width) = named.feature.bytes();
@@ -175,7 +198,7 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
 mod tests {
     use super::*;
     use crate::samples::Metric;
-    use crate::samples::luck::{FORMAT, Feature};
+    use crate::samples::luck::{FORMAT, Feature, FixRecord};
     use serde_json::Value;
 
     const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
@@ -212,6 +235,17 @@ mod tests {
                 interval: [1.08, 1.12],
                 verdict: Confirmation::Confirmed,
             }),
+            fix: Some(FixRecord {
+                function: HOSTILE.to_owned(),
+                offset: 0,
+                modulus: 64,
+                advice: vec!["aligned".to_owned()],
+                runs: 60,
+                sd: [0.05, 0.01],
+                p: 1e-6,
+                ratio: 0.97,
+                interval: [0.96, 0.98],
+            }),
         }
     }
 
@@ -245,7 +279,7 @@ mod tests {
 
     #[test]
     fn without_a_function_there_is_no_plot() {
-        let none = LuckRecord { named: Vec::new(), intervention: None, ..record() };
+        let none = LuckRecord { named: Vec::new(), intervention: None, fix: None, ..record() };
         let page = page(&none).unwrap();
         assert!(page.contains("no function named") && !page.contains("<figure"));
     }

@@ -253,6 +253,7 @@ fn bias_of(drawn: bool) -> Experiment {
         drawn,
         repeats: 2,
         orders: 4,
+        layouts: [0; 3],
         contrast: (!drawn).then_some(contrast),
     };
     let mut file = file_of(&[1000, 1000], 1);

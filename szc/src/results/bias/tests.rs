@@ -34,8 +34,15 @@ fn file(
     file
 }
 
-const SWEEP: Setups =
-    Setups { sizes: 16, step_bytes: 256, drawn: false, repeats: 2, orders: 0, contrast: None };
+const SWEEP: Setups = Setups {
+    sizes: 16,
+    step_bytes: 256,
+    drawn: false,
+    repeats: 2,
+    orders: 0,
+    layouts: [0; 3],
+    contrast: None,
+};
 
 #[test]
 fn the_setup_that_is_slow_is_found_and_the_ratio_straddles_one() {
@@ -78,6 +85,24 @@ fn drawn_setups_of_two_factors_say_whose_the_differences_are() {
     // Of the logarithms of 1, 1.02, 1.04 and 1.06, each twice.
     assert!((link.sd - 0.0234).abs() < 0.004 && link.p < 1e-6, "{link:?}");
     assert!(env.sd < 0.006 && env.p > 1e-4, "{env:?}");
+}
+
+#[test]
+fn layouts_of_code_are_told_from_those_of_frames_and_heap() {
+    let slow = |_, setup: Setup| 1000.0 * (1.0 + 0.02 * f64::from(setup.layouts[0] % 4));
+    let setups = Setups { sizes: 0, layouts: [8, 8, 8], ..SWEEP };
+    let each = bias(&file(1, setups, 48, slow)).unwrap();
+    let [code, stack, heap] = &each.factors[..] else { panic!("{each:?}") };
+    assert_eq!([code.factor, stack.factor, heap.factor], Factor::ALL[2..]);
+    assert!(code.p.unwrap() < 1e-6 && (code.height - 0.06).abs() < 0.003, "{code:?}");
+    assert!(stack.p.unwrap() > 0.01 && heap.p.unwrap() > 0.01, "{stack:?} {heap:?}");
+    let crossed = bias(&file(1, Setups { drawn: true, ..setups }, 300, slow)).unwrap();
+    let [code, stack, heap] = &crossed.split[..] else { panic!("{crossed:?}") };
+    let [low, high] = code.interval.unwrap();
+    assert!((code.sd - 0.0234).abs() < 0.004 && low > 0.01 && high < 0.06, "{code:?}");
+    for other in [stack, heap] {
+        assert!(other.interval.unwrap()[0] < 0.003, "{other:?}");
+    }
 }
 
 #[test]

@@ -2,19 +2,37 @@
 #![forbid(unsafe_code)]
 
 use super::super::draw::{run_index, splitmix64_at};
+use super::super::setups::{Setup, Setups};
 use super::parts::Part;
 use super::{Arrangement, Design, Phase, Place, PlannedRun, layout_seed};
 
 impl PlannedRun {
-    /// The variable with the seed of the part that is drawn anew, and that seed.
+    /// The variables with seeds of parts of its layout, and those seeds.
     #[must_use]
-    pub fn part_seed(&self) -> Option<(&'static str, u64)> {
-        let (part, seed) = self.redrawn?;
-        Some((part.variable()?, seed))
+    pub fn part_seeds(&self) -> Vec<(&'static str, u64)> {
+        let chosen = [Part::Code, Part::Stack, Part::Heap].into_iter().zip(self.layouts);
+        let chosen = chosen.filter_map(|(part, seed)| Some((part, seed?)));
+        let all = chosen.chain(self.redrawn);
+        all.filter_map(|(part, seed)| Some((part.variable()?, seed))).collect()
+    }
+
+    /// Whether its setup says which layout it has, so that it keeps one.
+    #[must_use]
+    pub fn keeps_layout(&self) -> bool {
+        self.layouts.iter().any(Option::is_some)
     }
 }
 
 impl Design {
+    /// The seeds of the parts of a layout that setups differ in.
+    pub(super) fn layout_seeds(&self, setups: Setups, setup: Setup) -> [Option<u64>; 3] {
+        [0, 1, 2].map(|part| {
+            let position = u32::try_from(part).unwrap_or(0);
+            let random = splitmix64_at(self.seed, run_index(7, setup.layouts[part], position));
+            (setups.layouts[part] > 0).then(|| layout_seed(random))
+        })
+    }
+
     /// Pairs of runs that differ in one part each.
     #[must_use]
     pub fn parts(blocks: u32, seed: u64) -> Self {
