@@ -9,6 +9,7 @@
 
 mod options;
 mod orders;
+mod simulate;
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ use crate::lab::analysis::analyse;
 use crate::lab::failure::Failure;
 use crate::measure::child::{self, End, Invocation};
 use crate::measure::program::Program;
-use crate::measure::stop::Stop;
+use crate::measure::stop::{Stop, stop_on_signals};
 use crate::report::bias::report;
 use crate::report::bias::suite::report as suite_report;
 use crate::results::bias::extreme_sizes;
@@ -50,8 +51,15 @@ impl Subcommand for Options {
             return over_programs(&self.commands, &self.common);
         }
         if let Some(paths) = saved::samples_files(&self.commands).map_err(Failure::Usage)? {
-            let file = read(&paths[0]).map_err(Failure::Usage)?;
-            let saved = Source::Saved(Box::new(file), self.common.json);
+            let mut file = read(&paths[0]).map_err(Failure::Usage)?;
+            let mut json = self.common.json.clone();
+            if self.simulate {
+                let (_, programs) =
+                    resume::reopened(Command::Bias, &paths[0]).map_err(Failure::Usage)?;
+                simulated(&mut file, &programs)?;
+                json.get_or_insert_with(|| paths[0].clone());
+            }
+            let saved = Source::Saved(Box::new(file), json);
             return Ok(saved.concluded(self.common.quiet, report)?.1);
         }
         let quiet = self.common.quiet;
@@ -67,12 +75,26 @@ impl Subcommand for Options {
         }
         let json = experiment.json.clone();
         let programs = experiment.programs.clone();
+        let measured = programs.clone();
         let mut file = experiment.carry_out()?;
         if let Some(second) = second_part(&file, programs, command_line)? {
             file = Experiment { json: json.clone(), quiet, ..second }.carry_out()?;
         }
+        if self.simulate && file.ended == EndedRecord::Complete {
+            simulated(&mut file, &measured)?;
+        }
         Ok(conclude(json.as_ref(), &file, &report(&file, quiet))?)
     }
+}
+
+/// Adds what a simulated processor does in the two setups that differ most.
+fn simulated(file: &mut SamplesFile, programs: &[Program]) -> Result<()> {
+    let stop = stop_on_signals().context("cannot handle signals")?;
+    let found = simulate::simulate(file, programs, stop)?;
+    if let Some(bias) = &mut file.bias {
+        bias.simulated = found;
+    }
+    Ok(())
 }
 
 /// What experiments on several programs say together.
@@ -98,7 +120,11 @@ fn read(path: &Path) -> Result<SamplesFile> {
     if file.command != Command::Bias {
         bail!("{} is of szc {}: give it to that subcommand", path.display(), file.command.name());
     }
+    let simulated = file.bias.take().map(|bias| bias.simulated).unwrap_or_default();
     analyse(&mut file);
+    if let Some(bias) = &mut file.bias {
+        bias.simulated = simulated;
+    }
     Ok(file)
 }
 

@@ -17,7 +17,8 @@ pub use self::pilot::pilot;
 
 use std::io;
 
-use self::single::{ended_well, start};
+use self::single::ended_well;
+pub(super) use self::single::start;
 use crate::measure::child::{self, End, Invocation};
 use crate::measure::instrument::Instrument;
 use crate::measure::lane::{Lane, Ran, Start, round};
@@ -144,7 +145,7 @@ pub fn measure(
 }
 
 /// What the environment of each program needs to be longer by, where the plan chooses bases.
-fn levelling(programs: &[Program], bases: Bases) -> Vec<u32> {
+pub(super) fn levelling(programs: &[Program], bases: Bases) -> Vec<u32> {
     let lengths: Vec<usize> = programs.iter().map(Program::start_bytes).collect();
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let less = |length: usize| u32::try_from(longest - length).unwrap_or(0);

@@ -20,6 +20,7 @@ pub mod program;
 pub mod randomization;
 pub mod rsf;
 pub mod shared;
+pub mod stack_start;
 pub mod stop;
 pub mod turns;
 pub mod user_figure;

@@ -119,6 +119,64 @@ impl Simulation {
     }
 }
 
+/// What cachegrind counted in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Events {
+    /// Each event with its count.
+    pub totals: Vec<(String, u64)>,
+    /// Instructions of each function, the most first.
+    pub functions: Vec<(String, u64)>,
+}
+
+/// Reads what cachegrind left in `folder` of all processes of a run.
+///
+/// # Errors
+/// When files cannot be read, or there are no counts among them.
+pub fn events(folder: &Path) -> io::Result<Events> {
+    let mut found: BTreeMap<String, u64> = BTreeMap::new();
+    let mut functions: BTreeMap<String, u64> = BTreeMap::new();
+    let mut order = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with("counts.") {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&fs::read(entry.path())?).into_owned();
+        for (name, count) in totals(&text).unwrap_or_default() {
+            if !order.iter().any(|known| known == name) {
+                order.push(name.to_owned());
+            }
+            *found.entry(name.to_owned()).or_default() += count;
+        }
+        add_instructions(&text, &mut functions);
+    }
+    if found.is_empty() {
+        return Err(io::Error::other("cachegrind left no counts"));
+    }
+    let mut functions: Vec<(String, u64)> = functions.into_iter().collect();
+    functions.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    let totals = order.into_iter().map(|name| {
+        let count = found[&name];
+        (name, count)
+    });
+    Ok(Events { totals: totals.collect(), functions })
+}
+
+/// Adds the instructions of each function: the second number of lines behind its `fn=`.
+fn add_instructions(counts: &str, functions: &mut BTreeMap<String, u64>) {
+    let mut name = None;
+    for line in counts.lines() {
+        if let Some(function) = line.strip_prefix("fn=") {
+            name = Some(function);
+        } else if let Some(name) = name
+            && line.starts_with(|first: char| first.is_ascii_digit())
+        {
+            let count = line.split_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok());
+            *functions.entry(name.to_owned()).or_default() += count.unwrap_or(0);
+        }
+    }
+}
+
 impl Instrument for Simulation {
     fn another(&self) -> Box<dyn Instrument> {
         Box::new(*self)
@@ -195,6 +253,20 @@ mod tests {
         assert_eq!(Simulation::Instructions.cost_of(COUNTS), Some(1000.0));
         let misses = 10.0 * (5.0 + 20.0 + 10.0) + 100.0 * (2.0 + 4.0 + 1.0) + 10.0 * (6.0 + 2.0);
         assert_eq!(Simulation::Cycles.cost_of(COUNTS), Some(1000.0 + misses));
+    }
+
+    #[test]
+    fn events_are_those_of_all_processes_with_the_instructions_of_functions() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("counts.1"), COUNTS).unwrap();
+        fs::write(folder.path().join("counts.2"), COUNTS.replace("1 2 3", "7 40 1\n8 2 1"))
+            .unwrap();
+        fs::write(folder.path().join("log.1"), "").unwrap();
+        let found = events(folder.path()).unwrap();
+        assert_eq!(found.totals[0], ("Ir".to_owned(), 2000));
+        assert_eq!(found.totals.last(), Some(&("Bim".to_owned(), 4)));
+        assert_eq!(found.functions, [("main".to_owned(), 44)]);
+        assert!(events(tempfile::tempdir().unwrap().path()).is_err());
     }
 
     #[test]

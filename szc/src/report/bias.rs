@@ -1,6 +1,7 @@
 //! What setups do to the answer, in words and tables.
 #![forbid(unsafe_code)]
 
+pub mod simulated;
 pub mod suite;
 
 use szc_stats::fixed::Interval;
@@ -65,6 +66,9 @@ fn of_record(file: &SamplesFile, found: &BiasRecord) -> Vec<String> {
     if let Some(causal) = &found.causal {
         sentences.extend(causal_sentences(file, causal));
     }
+    for one in &found.simulated {
+        sentences.extend(simulated::sentences(file, one));
+    }
     sentences
 }
 
@@ -115,6 +119,12 @@ pub fn tables(file: &SamplesFile) -> Vec<Vec<Vec<String>>> {
             rows.push(row(held(cause.cause), cause.effect, cause.interval, remains, verdict));
         }
         tables.push(rows);
+    }
+    for one in &found.simulated {
+        tables.push(simulated::events(file, one));
+        if !one.functions.is_empty() {
+            tables.push(simulated::places(one));
+        }
     }
     tables
 }
@@ -209,6 +219,9 @@ fn factor_sentence(file: &SamplesFile, found: &FactorRecord) -> String {
         at(found.highest)
     );
     let name = format!("the {}", factor_name(found.factor));
+    if found.height == 0.0 {
+        return format!("{what} is {lowest} in all {count} setups that differ in {name}.");
+    }
     match found.p {
         None => format!(
             "{range} that differ in {name}; whether that is more than noise, a single block \

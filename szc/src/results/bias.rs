@@ -49,6 +49,7 @@ pub fn bias(file: &SamplesFile) -> Option<BiasRecord> {
         drawn: None,
         split: Vec::new(),
         causal: causal(&file.design, &design, blocks, &file.runs),
+        simulated: Vec::new(),
     })
 }
 
@@ -93,6 +94,40 @@ pub fn extreme_sizes(file: &SamplesFile) -> Option<[u32; 2]> {
     let by_value = |one: &&(u32, f64), other: &&(u32, f64)| one.1.total_cmp(&other.1);
     let (low, high) = (sizes.iter().min_by(by_value)?, sizes.iter().max_by(by_value)?);
     (low.0 != high.0).then_some([low.0, high.0])
+}
+
+/// The factor that matters most, its setups with the lowest value and with the highest, and a block
+/// that has each; of setups drawn at random, those of the size of the environment.
+#[must_use]
+pub fn extreme_setups(file: &SamplesFile) -> Option<(Factor, Vec<SetupRecord>, [u32; 2])> {
+    let design = plan_of(file);
+    let setups = design.setups?;
+    let found = file.bias.as_ref()?;
+    let by_height =
+        |one: &&FactorRecord, other: &&FactorRecord| one.height.total_cmp(&other.height);
+    let most = found.factors.iter().max_by(by_height);
+    let (factor, list) = match (most, &found.drawn) {
+        (Some(most), _) => (most.factor, &most.setups),
+        (None, Some(drawn)) => (Factor::Env, &drawn.setups),
+        (None, None) => return None,
+    };
+    let by_value = |one: &&SetupRecord, other: &&SetupRecord| one.value.total_cmp(&other.value);
+    let ends = [list.iter().min_by(by_value)?, list.iter().max_by(by_value)?];
+    let block_of = |record: &SetupRecord| {
+        let fits = |block: &u32| {
+            let setup = setups.at(design.seed, *block);
+            let part = factor.of_layout().map(|part| setup.layouts[part]);
+            let others = setups.drawn
+                || Factor::ALL
+                    .into_iter()
+                    .all(|other| other == factor || level_of(&setup, other) == 0);
+            let order = record.order.is_none_or(|order| setup.order == order);
+            others && setup.size_bytes == record.size_bytes && order && record.layout == part
+        };
+        (0..file.design.complete_blocks).find(fits)
+    };
+    let blocks = [block_of(ends[0])?, block_of(ends[1])?];
+    (ends[0].value < ends[1].value).then(|| (factor, ends.map(Clone::clone).to_vec(), blocks))
 }
 
 fn runs_of(runs: &[Sample], block: u32) -> &[Sample] {

@@ -52,6 +52,9 @@ pub struct BiasRecord {
     /// Why the environment matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causal: Option<CausalRecord>,
+    /// The setups with the lowest and the highest value, simulated, for each program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulated: Vec<SimulatedRecord>,
 }
 
 /// What one factor does while all else stays.
@@ -177,6 +180,47 @@ pub enum CauseVerdict {
     Rejected,
     /// Neither was shown.
     Undecided,
+}
+
+/// A program in two setups on a simulated processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedRecord {
+    /// The program.
+    pub program: usize,
+    /// What the setups differ in.
+    pub factor: Factor,
+    /// The setup with the lowest value, and that with the highest.
+    pub setups: Vec<SetupRecord>,
+    /// Low 12 bits of the address at which the stack begins, on the machine.
+    pub stack: [Option<u32>; 2],
+    /// Whether the simulated stack begins there, too.
+    pub is_aligned: bool,
+    /// What was counted.
+    pub events: Vec<EventRecord>,
+    /// Functions with most of the instructions.
+    pub functions: Vec<PlaceRecord>,
+    /// Globals that share the low 12 bits of their addresses with the first frames.
+    pub near_stack: [Vec<String>; 2],
+}
+
+/// Counts of an event in two setups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// The event, as cachegrind calls it.
+    pub name: String,
+    /// In the setup with the lowest value, and in that with the highest.
+    pub counts: [f64; 2],
+}
+
+/// Where a function lies in two setups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlaceRecord {
+    /// The function.
+    pub name: String,
+    /// Its share of the instructions.
+    pub share: f64,
+    /// Low 12 bits of its address.
+    pub places: [u32; 2],
 }
 
 /// What setups do to several programs.

@@ -52,6 +52,10 @@ moves. A cause is confirmed if at most a quarter of the difference remains witho
 if at least three quarters do; otherwise undecided. All of that at 5 % together, however often
 one looks; no cause is named where no difference is shown.
 
+Events (--simulate): cachegrind counts caches and branches in the setup with the lowest value and in
+that with the highest, the stack at the same positions as on the machine, and what shares the low 12
+bits of its address with the stack is named; also of saved samples, which get it added.
+
 Setups at random (--precision): each block draws a setup, until the interval of the mean ratio is
 as narrow as asked for; and how often a single setup would have misled.
 
@@ -155,6 +159,10 @@ pub(crate) struct Options {
         conflicts_with = "precision"
     )]
     pub(super) intervene: Vec<Intervention>,
+
+    /// Simulate caches and branches in the setups with the lowest and the highest value (valgrind)
+    #[arg(long)]
+    pub(super) simulate: bool,
 
     /// Error that does not matter, in what is said of single setups [default: 1%]
     #[arg(long, value_name = "SHARE", requires = "precision", value_parser = parse_share)]

@@ -22,7 +22,7 @@ const SEED_VARIABLES: [&str; 4] = ["SZC_SEED", "SZC_CODE_SEED", "SZC_STACK_SEED"
 const CLOCK_BY_TURNS: (&str, &str) = ("SZC_CLOCK", "cpu");
 
 /// What is executed for a run, and the variables that are its own.
-pub(super) fn start<'a>(
+pub(in crate::lab) fn start<'a>(
     programs: &'a [Program],
     conditions: &Conditions,
     run: PlannedRun,

@@ -6,7 +6,7 @@ use szc_stats::density::density;
 use szc_stats::quantile::type_7;
 
 use super::element::{Figure, Span, count, number, sentence, sentences, table, text};
-use super::figures;
+use super::{figures, simulated};
 use crate::report::bias::{
     SIGNIFICANT, factor_name, held, quantity, sd_interval, setup_name, verdict_word,
 };
@@ -65,6 +65,7 @@ pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
         (drawn_table(&base, experiment, found))
         (split_table(&base, found))
         @if let Some(causal) = &found.causal { (causes_table(&base, causal)) }
+        (simulated::tables(&base, experiment))
         h3 { "Figures" }
         div.figures {
             (violins(place, experiment, found))

@@ -13,6 +13,7 @@ mod experiment;
 mod facts;
 mod figures;
 pub mod luck;
+mod simulated;
 mod style;
 mod suite;
 mod verdicts;

@@ -8,6 +8,7 @@ use super::*;
 use crate::examples::{
     analysed, comparison, experiment, file_of, layouts_of, rows_file, sample_of, suite_of,
 };
+use crate::samples::bias::{EventRecord, Factor, PlaceRecord, SimulatedRecord};
 use crate::samples::setups::{Contrast, Setups};
 use crate::samples::{Command, EndedRecord, RowTolerance};
 
@@ -290,7 +291,22 @@ fn setups_have_violins_a_plot_of_positions_and_numbers_of_the_data() {
         }
         assert!(!page.contains("NaN") && !page.contains("no drift"));
     }
-    let page = page(&[bias_of(false)]).unwrap();
+    let mut simulated = bias_of(false);
+    let bias = simulated.file.bias.as_mut().unwrap();
+    let setup = bias.factors[0].setups[0];
+    bias.simulated = vec![SimulatedRecord {
+        program: 1,
+        factor: Factor::Env,
+        setups: vec![setup; 2],
+        stack: [Some(0x120), Some(0xb40)],
+        is_aligned: true,
+        events: vec![EventRecord { name: "Bcm".to_owned(), counts: [1000.0, 3000.0] }],
+        functions: vec![PlaceRecord { name: "<b>".to_owned(), share: 0.5, places: [16, 32] }],
+        near_stack: [vec!["counter".to_owned()], Vec::new()],
+    }];
+    let page = page(&[simulated]).unwrap();
+    assert!(page.contains("mispredicted 3.000 times") && page.contains("counter"), "{page}");
+    assert!(page.contains(">3000</data>") && page.contains("0x010") && !page.contains("<b>"));
     assert!(page.contains("which is faster depends on the setup"));
     assert!(page.contains("start of the stack") && page.contains(">confirmed<"));
 }
