@@ -222,7 +222,7 @@ fn symbols(program: &Program) -> Vec<Symbol> {
     let image = image.unwrap_or_default();
     let Ok(file) = object::File::parse(&*image) else { return Vec::new() };
     file.symbols()
-        .filter(|symbol| symbol.is_definition())
+        .filter(ObjectSymbol::is_definition)
         .filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data))
         .filter_map(|symbol| {
             Some(Symbol {

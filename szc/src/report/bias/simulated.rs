@@ -5,7 +5,7 @@
 use super::super::number::percent;
 use super::{factor_name, setup_name};
 use crate::samples::bias::{EventRecord, SimulatedRecord};
-use crate::samples::{SamplesFile, printable};
+use crate::samples::{ProgramRecord, SamplesFile, printable};
 
 /// Events that differ by less are left out of sentences.
 const NOTABLE: f64 = 0.01;
@@ -65,7 +65,7 @@ pub fn places(found: &SimulatedRecord) -> Vec<Vec<String>> {
 /// What follows, a sentence each.
 #[must_use]
 pub fn sentences(file: &SamplesFile, found: &SimulatedRecord) -> Vec<String> {
-    let name = file.programs.get(found.program).map_or_else(String::new, |one| one.title());
+    let name = file.programs.get(found.program).map_or_else(String::new, ProgramRecord::title);
     let change = |event: &EventRecord| (event.counts[1] / event.counts[0]).ln().abs();
     let mut notable: Vec<&EventRecord> = found
         .events
