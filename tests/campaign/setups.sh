@@ -100,7 +100,9 @@ tree() {
         (cd "$folder/objects$level" && compiled "$1" "$level")
     done
     case $1 in
-    bzip2) awk -v bytes=500000 -f "$SCRIPTS/open-suite/programs/shared/corpus.awk" >"$folder/input" ;;
+    bzip2)
+        awk -v bytes=500000 -f "$SCRIPTS/open-suite/programs/shared/corpus.awk" >"$folder/input"
+        ;;
     lua) cp "$SCRIPTS/open-suite/programs/lua/bench.lua" "$folder/input" ;;
     sqlite3)
         {

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use self::fix::{in_one_setup, one_layout};
 pub(crate) use self::options::Options;
 use super::exit::EXIT_VERDICT;
 use super::experiment::{Experiment, Stopping};
@@ -22,13 +23,13 @@ use super::values::Budget;
 use crate::lab::failure::Failure;
 use crate::lab::report::put;
 use crate::measure::places::Places;
-use crate::measure::program::{ONE_LAYOUT, Program};
+use crate::measure::program::Program;
 use crate::report::html::luck::page;
 use crate::report::luck::report;
 use crate::results::luck::fix::{fix as fix_of, target};
 use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck};
 use crate::results::tolerance::USUAL_TOLERANCE;
-use crate::samples::design::{Bases, Design, EnvironmentSize};
+use crate::samples::design::Design;
 use crate::samples::luck::{Confirmation, FixRecord, InterventionRecord, LuckRecord, NamedRecord};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
 
@@ -201,15 +202,6 @@ fn held(
         json: None,
         ..drawn
     })
-}
-
-fn one_layout() -> (String, String) {
-    (ONE_LAYOUT.0.to_owned(), ONE_LAYOUT.1.to_owned())
-}
-
-/// Only layouts differ.
-fn in_one_setup(design: Design) -> Design {
-    Design { environment: EnvironmentSize::Fixed, bases: Bases::Stack, ..design }
 }
 
 fn save(path: &Path, found: &LuckRecord) -> Result<()> {

@@ -1,19 +1,20 @@
 //! What setups do to the answer, in words and tables.
 #![forbid(unsafe_code)]
 
+pub mod names;
 pub mod simulated;
 pub mod suite;
 
 use szc_stats::fixed::Interval;
 
+use self::names::{factor_name, setup_name};
 use super::number::{decimals_for, percent, quantities, range, short_p};
 use super::text::{align, schedule_lines};
 use crate::samples::bias::{
-    BiasRecord, CausalRecord, CauseRecord, CauseVerdict, DrawnRecord, Factor, FactorRecord,
-    PartRecord, SetupRecord,
+    BiasRecord, CausalRecord, CauseRecord, CauseVerdict, DrawnRecord, FactorRecord, PartRecord,
 };
 use crate::samples::setups::Condition;
-use crate::samples::{EndedRecord, SamplesFile, printable};
+use crate::samples::{EndedRecord, SamplesFile};
 
 /// p below which setups differ by more than noise.
 pub const SIGNIFICANT: f64 = 0.05;
@@ -138,18 +139,6 @@ pub fn sd_interval(part: &PartRecord) -> String {
     )
 }
 
-/// A factor in words.
-#[must_use]
-pub const fn factor_name(factor: Factor) -> &'static str {
-    match factor {
-        Factor::Env => "size of the environment",
-        Factor::Link => "order of objects",
-        Factor::Code => "places of functions",
-        Factor::Stack => "pads of frames",
-        Factor::Heap => "places of blocks",
-    }
-}
-
 /// What is said of a cause; "~" of one that is not decided.
 #[must_use]
 pub const fn verdict_word(verdict: CauseVerdict) -> &'static str {
@@ -187,22 +176,6 @@ fn values<const N: usize>(file: &SamplesFile, values: [f64; N]) -> [String; N] {
         values.map(|value| format!("{value:.3}"))
     } else {
         quantities(&file.design.metric, values)
-    }
-}
-
-/// A setup in words.
-#[must_use]
-pub fn setup_name(file: &SamplesFile, setup: &SetupRecord) -> String {
-    if let Some(layout) = setup.layout {
-        return format!("layout {}", layout + 1);
-    }
-    let Some(order) = setup.order else { return format!("+{} bytes", setup.size_bytes) };
-    let of_program = file.programs.first().map(|program| &program.orders[..]);
-    let found = of_program.zip(usize::try_from(order).ok());
-    match found.and_then(|(orders, order)| orders.get(order)).map(|order| printable(&order.name)) {
-        Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("seed {name}"),
-        Some(name) => name,
-        None => format!("order {order}"),
     }
 }
 

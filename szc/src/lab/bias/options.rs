@@ -193,8 +193,8 @@ pub(crate) struct Options {
             "commands", "positions", "paper_sizes", "repeats", "precision", "intervene", "names",
             "runs_per_block", "seed", "json", "metric", "warmup", "shuffle", "no_shuffle",
             "prepare", "cleanup", "cpu", "timeout", "turns", "env_size", "bases", "check_output",
-            "no_check_output", "factors", "orders", "layouts", "cc", "cxx", "build", "flags", "parameters",
-            "revisions", "tree", "cache", "rebuild", "allow_dirty",
+            "no_check_output", "factors", "orders", "layouts", "cc", "cxx", "build", "flags",
+            "parameters", "revisions", "tree", "cache", "rebuild", "allow_dirty",
         ]
     )]
     pub(super) resume: Option<PathBuf>,

@@ -4,11 +4,11 @@
 
 use anyhow::Result;
 
-use super::{Options, in_one_setup, one_layout};
+use super::options::Options;
 use crate::lab::experiment::{Experiment, Stopping};
-use crate::measure::program::Program;
+use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::results::luck::held_in;
-use crate::samples::design::Design;
+use crate::samples::design::{Bases, Design, EnvironmentSize};
 use crate::samples::luck::NamedRecord;
 use crate::samples::{Command, RuleRecord};
 
@@ -44,4 +44,14 @@ pub(super) fn experiment(
     let design = Design { seed: seed ^ 2, ..in_one_setup(drawn.design) };
     let stopping = Stopping { rule: RuleRecord::Fixed, ..Stopping::default() };
     Ok(Experiment { stopping, design, quiet: true, json: None, ..drawn })
+}
+
+/// The variable under which a run has one layout.
+pub(super) fn one_layout() -> (String, String) {
+    (ONE_LAYOUT.0.to_owned(), ONE_LAYOUT.1.to_owned())
+}
+
+/// Only layouts differ.
+pub(super) fn in_one_setup(design: Design) -> Design {
+    Design { environment: EnvironmentSize::Fixed, bases: Bases::Stack, ..design }
 }

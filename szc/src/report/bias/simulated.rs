@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::number::percent;
-use super::{factor_name, setup_name};
+use super::names::{factor_name, setup_name};
 use crate::samples::bias::{EventRecord, SimulatedRecord};
 use crate::samples::{ProgramRecord, SamplesFile, printable};
 

@@ -3,7 +3,8 @@
 
 use super::super::number::percent;
 use super::super::text::align;
-use super::{SIGNIFICANT, factor_name, sentences};
+use super::names::factor_name;
+use super::{SIGNIFICANT, sentences};
 use crate::samples::bias::{BiasSuiteRecord, FactorRecord, SuiteFactorRecord};
 use crate::samples::{SamplesFile, printable};
 
@@ -63,8 +64,8 @@ fn row(name: &str, factor: &FactorRecord) -> Vec<String> {
 
 fn sentence(found: &SuiteFactorRecord) -> String {
     format!(
-        "Over {} programs the {}: {} of their violins straddle 1, the median height is {}; the mean \
-         ratio of all programs is between {:.3} and {:.3} in {} setups, by {}.",
+        "Over {} programs the {}: {} of their violins straddle 1, the median height is {}; the \
+         mean ratio of all programs is between {:.3} and {:.3} in {} setups, by {}.",
         found.programs,
         factor_name(found.factor),
         found.straddling,

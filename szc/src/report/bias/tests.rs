@@ -3,6 +3,7 @@
 use super::*;
 use crate::examples::file_of;
 use crate::samples::Command;
+use crate::samples::bias::{Factor, SetupRecord};
 
 fn file(programs: &[u64], bias: BiasRecord) -> SamplesFile {
     let mut file = file_of(programs, 2);
@@ -33,8 +34,8 @@ fn of_factor(p: Option<f64>) -> String {
 #[test]
 fn a_factor_that_matters_is_told_from_one_that_does_not() {
     let text = of_factor(Some(1e-9));
-    let said = "What changes the answer is the size of the environment: B / A is between 0.910 (+16 \
-                bytes) and 1.020 (+0 bytes) in 3 setups, and which is faster depends on it.";
+    let said = "What changes the answer is the size of the environment: B / A is between 0.910 \
+                (+16 bytes) and 1.020 (+0 bytes) in 3 setups, and which is faster depends on it.";
     assert!(text.contains(said), "{text}");
     assert!(text.contains("12.09 %"), "{text}");
     assert!(of_factor(Some(0.3)).contains("not more than blocks of one setup"));

@@ -7,9 +7,8 @@ use szc_stats::quantile::type_7;
 
 use super::element::{Figure, Span, count, number, sentence, sentences, table, text};
 use super::{figures, simulated};
-use crate::report::bias::{
-    SIGNIFICANT, factor_name, held, quantity, sd_interval, setup_name, verdict_word,
-};
+use crate::report::bias::names::{factor_name, setup_name};
+use crate::report::bias::{SIGNIFICANT, held, quantity, sd_interval, verdict_word};
 use crate::report::number::{percent, quantities, short_p};
 use crate::report::plot::{offsets, violin};
 use crate::report::view::{Experiment, Tone, plots};

@@ -29,7 +29,7 @@ fn shown(experiment: &Experiment) -> Vec<(usize, &ResultRecord)> {
     all
 }
 
-/// All figures on the deciding metric, unless they are those of setups; folded, where they are of the rows of a harness.
+/// All figures on the deciding metric; folded, where they are of the rows of a harness.
 pub(super) fn section(place: usize, experiment: &Experiment) -> Markup {
     let by_rows = rows::decide(&experiment.file);
     let count = experiment.deciding().count();

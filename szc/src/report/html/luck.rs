@@ -134,6 +134,7 @@ fn fix_table(found: &LuckRecord) -> Markup {
     let Some(fix) = &found.fix else { return html! {} };
     let at = |field: &str| format!("/fix/{field}");
     let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.4}"));
+    let bound = |which: usize| fixed(&format!("interval/{which}"), fix.interval[which]);
     let sd =
         |which: usize| number(&at(&format!("sd/{which}")), fix.sd[which], &percent(fix.sd[which]));
     let row = vec![
@@ -142,7 +143,7 @@ fn fix_table(found: &LuckRecord) -> Markup {
         sd(1),
         number(&at("p"), fix.p, &short_p(fix.p)),
         fixed("ratio", fix.ratio),
-        html! { (fixed("interval/0", fix.interval[0])) " to " (fixed("interval/1", fix.interval[1])) },
+        html! { (bound(0)) " to " (bound(1)) },
         count(&at("runs"), fix.runs),
     ];
     let head = ["held at", "sd anywhere", "sd held", "p", "held / anywhere", "interval", "runs"];

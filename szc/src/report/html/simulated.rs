@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::element::{number, table, text};
-use crate::report::bias::setup_name;
+use crate::report::bias::names::setup_name;
 use crate::report::bias::simulated::{count, event_name};
 use crate::report::number::percent;
 use crate::report::view::Experiment;

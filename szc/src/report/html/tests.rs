@@ -300,13 +300,13 @@ fn setups_have_violins_a_plot_of_positions_and_numbers_of_the_data() {
         setups: vec![setup; 2],
         stack: [Some(0x120), Some(0xb40)],
         is_aligned: true,
-        events: vec![EventRecord { name: "Bcm".to_owned(), counts: [1000.0, 3000.0] }],
+        events: vec![EventRecord { name: "Bcm".to_owned(), counts: [2000.0, 6000.0] }],
         functions: vec![PlaceRecord { name: "<b>".to_owned(), share: 0.5, places: [16, 32] }],
         near_stack: [vec!["counter".to_owned()], Vec::new()],
     }];
     let page = page(&[simulated]).unwrap();
     assert!(page.contains("mispredicted 3.000 times") && page.contains("counter"), "{page}");
-    assert!(page.contains(">3000</data>") && page.contains("0x010") && !page.contains("<b>"));
+    assert!(page.contains(">6000</data>") && page.contains("0x010") && !page.contains("<b>"));
     assert!(page.contains("which is faster depends on the setup"));
     assert!(page.contains("start of the stack") && page.contains(">confirmed<"));
 }

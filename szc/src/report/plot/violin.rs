@@ -1,7 +1,7 @@
 //! Violins with dots: how the runs of each program spread over its layouts, or answers over setups.
 //!
-//! A row is the estimated density, mirrored; the values as points inside it; and a bar from quartile
-//! to quartile with the median (Hintze and Nelson 1998, "Violin plots").
+//! A row is the estimated density, mirrored; the values as points inside it; and a bar from
+//! quartile to quartile with the median (Hintze and Nelson 1998, "Violin plots").
 #![forbid(unsafe_code)]
 
 use super::frame::{Frame, Margins, TEXT_SIZE};
