@@ -8,7 +8,7 @@
 
 use crate::reclaim::{safepoint, stack_bounds};
 use crate::state::CODE;
-use crate::{fork, os, report};
+use crate::{fork, maintenance, os, report};
 use szc_code::resolver::Caller;
 use szc_layout::arch::patch;
 use szc_stack::pad_range;
@@ -25,6 +25,7 @@ use szc_stack::pad_range;
 pub unsafe fn resolve(address: usize, goes_on_at: *mut usize) -> usize {
     let before = os::signal_mask(2, Some(u64::MAX));
     fork::take_over_unannounced_child();
+    maintenance::look_whether_due();
     safepoint::pass();
     let target = CODE.with(|images| {
         stack_bounds::check();

@@ -164,6 +164,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
     FACTS.set(facts);
     if logs {
         facts::expect_log();
+        szc_heap::want_counts();
         handlers::install_fatal();
         // SAFETY: the function lives as long as the program.
         unsafe {

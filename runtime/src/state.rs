@@ -6,7 +6,8 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use szc_sys::os::Lock;
 
-/// Code randomization and its lock.
+/// Code randomization and its lock. In one page: a forked child writes there.
+#[repr(align(512))]
 pub struct Guarded {
     lock: Lock,
     images: UnsafeCell<Images>,
@@ -32,6 +33,8 @@ impl Guarded {
         &self.lock
     }
 }
+
+const _: () = assert!(size_of::<Guarded>() <= align_of::<Guarded>());
 
 /// Code randomization.
 pub static CODE: Guarded = Guarded::new();

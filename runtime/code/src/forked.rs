@@ -15,7 +15,6 @@ impl Code {
     /// of, and counts anew. A copy that it had begun is none, and will be written again.
     pub fn become_child(&mut self) {
         self.epochs.become_child();
-        self.space.wanted.become_child();
         if self.shares() {
             let Counts { live_bytes, retained_bytes, .. } = self.counts;
             self.counts = Counts { live_bytes, retained_bytes, ..Counts::default() };

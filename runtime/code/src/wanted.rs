@@ -5,7 +5,8 @@
 //! the parent copies those functions before its next fork, and ahead for each epoch. These are
 //! hints: whatever is noted, a program behaves the same.
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::sharing;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use szc_sys::os;
 
 /// Hints are given up after so many epochs: what no child calls any more is found out.
@@ -18,15 +19,12 @@ pub(crate) const MAX_AT_A_FORK: usize = 256;
 pub struct Wanted {
     words: AtomicPtr<AtomicU64>,
     count: u32,
-    /// This process is a child, and notes what it copies.
-    notes: AtomicBool,
 }
 
 impl Wanted {
     /// None, of so many functions.
     pub fn of(functions: u32) -> Self {
-        let count = 2 * functions;
-        Self { words: AtomicPtr::new(os::null()), count, notes: AtomicBool::new(false) }
+        Self { words: AtomicPtr::new(os::null()), count: 2 * functions }
     }
 
     fn bytes(&self) -> usize {
@@ -51,15 +49,10 @@ impl Wanted {
         had
     }
 
-    /// In a forked child.
-    pub(crate) fn become_child(&self) {
-        self.notes.store(true, Ordering::Relaxed);
-    }
-
-    /// A function has been copied at its first call, or its clone.
+    /// A function has been copied at its first call, or its clone: a child notes it.
     pub(crate) fn note(&self, function: u32, is_clone: bool) {
         let function = 2 * function + u32::from(is_clone);
-        if self.notes.load(Ordering::Relaxed)
+        if sharing::is_child()
             && let Some(word) = self.words().get(function as usize / 64)
         {
             word.fetch_or(1 << (function % 64), Ordering::Relaxed);
@@ -109,7 +102,7 @@ mod tests {
         assert!(!wanted.expect_child());
         wanted.note(3, false);
         assert_eq!(wanted.functions().count(), 0, "this is no child");
-        wanted.become_child();
+        sharing::become_child();
         for (function, is_clone) in [(64, true), (3, false), (32, false)] {
             wanted.note(function, is_clone);
         }

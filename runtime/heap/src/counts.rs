@@ -3,7 +3,7 @@
 use super::config::{Config, HeapBase};
 use super::memory;
 use super::thread::heaps::HEAPS;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What the log says about the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,19 @@ pub fn of(config: Config) -> HeapCounts {
     }
 }
 
+/// Somebody will ask for counts.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Somebody will ask for counts, in this process or in one that it makes.
+pub fn want() {
+    WANTED.store(true, Ordering::Relaxed);
+}
+
 /// Begins anew, in a forked child.
 pub fn begin_anew() {
+    if !WANTED.load(Ordering::Relaxed) {
+        return;
+    }
     let sums = HEAPS.sums();
     INHERITED.allocations.store(sums.allocations, Ordering::Relaxed);
     INHERITED.frees.store(sums.frees, Ordering::Relaxed);

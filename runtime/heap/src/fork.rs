@@ -23,7 +23,7 @@ pub extern "C" fn in_child() {
     release_after_fork();
     // libc does so, too, but not where it finds that the parent had a single thread.
     arch::call_for_streams(StreamsCall::Reset);
-    os::remember_limited_process();
+    os::remember_process();
     counts::begin_anew();
 }
 

@@ -43,7 +43,7 @@ mod size_class;
 mod thread;
 
 pub use config::{Config, HeapBase};
-pub use counts::HeapCounts;
+pub use counts::{HeapCounts, want as want_counts};
 pub use server::{Linkage, Server, counts, leave, start};
 
 #[cfg(test)]

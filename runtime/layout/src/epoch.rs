@@ -289,13 +289,15 @@ impl<P: DerefMut<Target = [Use]>> Epochs<P> {
         for place in 0..self.opened {
             let in_use = self.is_in_use(place);
             let state = &mut self.places[place as usize];
-            match *state {
-                Use::Current => {}
-                _ if in_use => {
-                    *state = Use::Kept;
-                    self.kept += 1;
-                }
-                _ => *state = Use::Bare,
+            let of_child = match *state {
+                Use::Current => continue,
+                _ if in_use => Use::Kept,
+                _ => Use::Bare,
+            };
+            self.kept += u32::from(in_use);
+            // What is as it was stays the parent's memory.
+            if *state != of_child {
+                *state = of_child;
             }
         }
         self.busy = self.kept + 1;

@@ -20,7 +20,11 @@ unsafe extern "C" fn szc_rt_shared_frames__Fork() -> c_int {
     let Some(next) = next::FORK.get() else { return fail(ENOSYS) };
     // SAFETY: as in C.
     let make = || unsafe { next() };
-    if announced::are_wanted() { announced::announced(|| make() as isize) as c_int } else { make() }
+    if announced::are_wanted() {
+        announced::announced(false, || make() as isize) as c_int
+    } else {
+        make()
+    }
 }
 
 /// Before clone(2): a child that shares the memory may run on a stack inside this thread's own, of

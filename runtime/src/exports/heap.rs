@@ -5,7 +5,7 @@
 //! `delete` come here by way of the C++ library.
 
 use crate::arch::{self, WeakSymbol};
-use crate::next;
+use crate::{maintenance, next};
 use core::arch::global_asm;
 use core::ffi::c_int;
 use szc_heap::{Linkage, api};
@@ -105,6 +105,7 @@ unsafe extern "C" fn szc_rt_heap_free_sized(pointer: *mut u8, _bytes: usize) {
 /// calloc(3).
 #[unsafe(no_mangle)]
 extern "C" fn szc_rt_heap_calloc(count: usize, bytes: usize) -> *mut u8 {
+    maintenance::look_whether_due();
     api::calloc(count, bytes)
 }
 
@@ -114,6 +115,7 @@ extern "C" fn szc_rt_heap_calloc(count: usize, bytes: usize) -> *mut u8 {
 /// As realloc(3).
 #[unsafe(no_mangle)]
 unsafe extern "C" fn szc_rt_heap_realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    maintenance::look_whether_due();
     // SAFETY: the caller's promise.
     unsafe { api::realloc(pointer, bytes) }
 }

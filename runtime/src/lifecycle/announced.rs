@@ -20,6 +20,7 @@ const CLONE: usize = 56;
 const FORK: usize = 57;
 const CLONE3: usize = 435;
 const CLONE_VM: usize = 0x100;
+const CLONE_PARENT: usize = 0x8000;
 
 /// Words of the first version of `struct clone_args`, and where its flags and its stack are.
 const CLONE_ARGS_WORDS: usize = 8;
@@ -59,13 +60,20 @@ pub extern "C" fn announced_syscall(
     fifth: usize,
 ) -> isize {
     let next = next::SYSCALL.get().unwrap_or(own::own_syscall());
+    let is_sibling = match number {
+        CLONE => first & CLONE_PARENT != 0,
+        // Its flags are read by the kernel.
+        CLONE3 => true,
+        _ => false,
+    };
     // SAFETY: the program's call; those that make children take at most five arguments.
-    announced(|| unsafe { next(number, first, second, third, fourth, fifth) })
+    announced(is_sibling, || unsafe { next(number, first, second, third, fourth, fifth) })
 }
 
 /// Makes a child that goes on here as well, by something that returns what fork(2) does.
-pub fn announced(make: impl FnOnce() -> isize) -> isize {
-    let before = announce();
+/// `is_sibling`: it may not be this process's child, but its parent's.
+pub fn announced(is_sibling: bool, make: impl FnOnce() -> isize) -> isize {
+    let before = announce(is_sibling);
     let result = make();
     if result == 0 {
         go_on_in_child(before);
@@ -114,7 +122,7 @@ pub unsafe extern "C" fn announced_clone(
     // What is no memory faults here, where the program's handler learns of it.
     // SAFETY: the caller's promise: the end of a stack that nobody uses yet.
     unsafe { record.write(Record { start, argument, mask: 0, stack_end }) };
-    let mask = announce();
+    let mask = announce(flags as usize & CLONE_PARENT != 0);
     // SAFETY: as above.
     let result = unsafe {
         (*record).mask = mask;

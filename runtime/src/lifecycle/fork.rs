@@ -38,7 +38,7 @@
 //! - *`filters::freeze`* marks its end behind all else; before that it is copying like any other.
 //! - *Locks* are made free, whoever held them.
 
-use super::{children, maintenance};
+use super::{children, maintenance, suspension};
 use crate::arch;
 use crate::errno;
 use crate::facts;
@@ -94,7 +94,7 @@ pub fn take_over_unannounced_child() {
 
 extern "C" fn prepare() {
     // Several threads may fork at a time.
-    arch::set_mask_before_fork(announce() as usize);
+    arch::set_mask_before_fork(announce(false) as usize);
     arch::set_errno_before_fork(errno::get() as usize);
     errno::set(0);
 }
@@ -116,14 +116,23 @@ extern "C" fn child() {
 
 /// Blocks all signals, and lets no epoch begin before the child has its own copies. Returns the
 /// signals that were blocked.
-pub(super) fn announce() -> u64 {
+///
+/// `is_sibling`: the child will not be this process's, but its parent's (`CLONE_PARENT`).
+pub(super) fn announce(is_sibling: bool) -> u64 {
     let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
+    // Who shares the memory with its parent (vfork), or was not announced, does not know what of it
+    // others have.
+    let is_own = suspension::is_own_process();
+    maintenance::look_whether_due();
     // Under the lock: whoever is beginning an epoch has done so, and others look whether they may.
     CODE.with(|images| {
+        if is_own {
+            children::look();
+        }
         if !images.are_frozen() {
             images.all_mut().for_each(Code::expect_child);
         }
-        children::expect_fork();
+        children::expect_fork(is_own && !is_sibling);
     });
     before
 }
@@ -140,7 +149,9 @@ pub(super) fn go_on_in_child(before: u64) {
     if become_separate() {
         children::child_is_separate();
         // Not in the resolver, whose stack is small.
-        CODE.with(|images| images.layouts().for_each(symbols::register_for_profilers));
+        if symbols::are_for_profilers() {
+            CODE.with(|images| images.layouts().for_each(symbols::register_for_profilers));
+        }
         maintenance::restart();
     }
     // Otherwise the two go on sharing. Neither begins another epoch: the parent expects word from

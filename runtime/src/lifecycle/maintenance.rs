@@ -9,7 +9,7 @@ use super::requests::{self, Request};
 use super::round::{LOOK_NS, Round};
 use super::suspension::Sleep;
 pub use super::suspension::leave_for_good;
-use super::{children, suspension};
+use super::{children, late, suspension};
 use crate::arch;
 use crate::facts::FACTS;
 use crate::os;
@@ -51,14 +51,13 @@ const STEP_NS: u64 = 200_000;
 pub fn start() -> Result<(), os::Errno> {
     state::has_layout();
     suspension::note_process();
-    children::start()?;
     if ticks() && suspension::want() { spawn() } else { Ok(()) }
 }
 
 /// Starts the task if there was nothing to do for it up to now.
 pub fn wake() {
     // Without it the library keeps its first layout.
-    let _ = if !children::are_counted() {
+    let _ = if !suspension::is_noted() {
         start()
     } else if ticks() && suspension::want() {
         spawn()
@@ -71,7 +70,7 @@ pub fn wake() {
 pub fn wake_for_request() {
     let before = os::signal_mask(2, Some(u64::MAX));
     ASKING.with(|| {
-        if children::are_counted() && suspension::is_own_process() && suspension::want() {
+        if suspension::is_own_process() && suspension::want() {
             // Without it the program keeps its layout.
             let _ = spawn();
         }
@@ -79,6 +78,36 @@ pub fn wake_for_request() {
     if let Ok(before) = before {
         let _ = os::signal_mask(2, Some(before));
     }
+}
+
+/// Makes the task of a child that was to get it late, if it is due.
+#[inline]
+pub fn look_whether_due() {
+    if late::is_postponed() {
+        make_if_due();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn make_if_due() {
+    // In a child that shares the memory nobody else runs.
+    if !suspension::is_own_process() {
+        return;
+    }
+    let before = os::signal_mask(2, Some(u64::MAX));
+    if late::take_due() && !state::is_frozen() {
+        children::note_grown();
+        // Without it the child keeps its layout.
+        let _ = start();
+    }
+    if let Ok(before) = before {
+        let _ = os::signal_mask(2, Some(before));
+    }
+}
+
+fn interval_ns() -> u64 {
+    FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000)
 }
 
 /// Whether layouts follow by time.
@@ -141,8 +170,14 @@ fn make(memory: *mut u8) -> Result<u32, os::Errno> {
 pub fn restart() {
     suspension::become_child();
     ASKING.reset();
-    children::forget_parent();
-    if state::layout() != 0 && !state::is_frozen() {
+    children::become_child();
+    late::become_child();
+    if state::layout() == 0 || state::is_frozen() {
+        return;
+    }
+    if ticks() && children::end_soon() {
+        late::postpone(interval_ns());
+    } else {
         // Without it the child keeps its layout.
         let _ = start();
     }
@@ -163,9 +198,8 @@ extern "C" fn run() -> ! {
     let mut may_reclaim = OWN_FILES.load(Ordering::Relaxed);
     let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
-    let interval_ns = FACTS.get().map_or(0, |facts| u64::from(facts.interval_ms) * 1_000_000);
     let clock = FACTS.get().map_or(Clock::Wall, |facts| facts.clock);
-    let mut pace = Pace::new(interval_ns, clock);
+    let mut pace = Pace::new(interval_ns(), clock);
     let mut next_look = os::monotonic_ns() + LOOK_NS;
     let mut epochs = Round::new();
     let ticks = ticks();
@@ -186,6 +220,9 @@ extern "C" fn run() -> ! {
             os::exit_task(0);
         }
         let is_over = sleep == Sleep::Over;
+        if is_over && ticks {
+            children::note_grown();
+        }
         if is_over && next > next_look {
             next_look = next + LOOK_NS;
             if let Some(code) = code_of_ended_program() {

@@ -21,7 +21,7 @@ const USED_NS: u64 = 10_000;
 /// While the program does not run, intervals grow up to so many times.
 const MAX_IDLE_TIMES: u64 = 16;
 
-/// What a round costs behind a fork is made up for by so many times as long without one.
+/// What a round costs while children may have the copies is made up for by so many times as long without one.
 const SHARED_TIMES: u64 = 20;
 
 /// Where layouts cannot be freed, so much of the time since then passes for each round that there
@@ -39,8 +39,8 @@ pub struct Pace {
     /// The program's processor time when the last round began, and at the last look.
     used_ns: u64,
     seen_ns: u64,
-    /// Forks up to the last round.
-    generation: u32,
+    /// Since when memory was this process's alone at the last round.
+    own_since: u32,
     began_ns: u64,
     /// Since when layouts cannot be freed, if that is so, and it is not known when they can.
     scarce_since_ns: Option<u64>,
@@ -56,7 +56,7 @@ impl Pace {
             idle_ns: interval_ns,
             used_ns: 0,
             seen_ns: 0,
-            generation: sharing::generation(),
+            own_since: sharing::own_since(),
             began_ns: 0,
             scarce_since_ns: None,
         }
@@ -98,12 +98,12 @@ impl Pace {
     /// A round is over. `may_rest`: a later one will do. There is a `scarcity` where layouts cannot
     /// be freed, or only now and then.
     pub fn round_over(&mut self, may_rest: bool, scarcity: Option<Scarcity>) {
-        let generation = sharing::generation();
-        if may_rest && generation != self.generation {
+        let own_since = sharing::own_since();
+        if may_rest && own_since != self.own_since {
             let took_ns = os::monotonic_ns().saturating_sub(self.began_ns);
             self.rest(SHARED_TIMES * took_ns);
         }
-        self.generation = generation;
+        self.own_since = own_since;
         if let Some(Scarcity { until, left }) = scarcity {
             self.economize(until, left);
         }
@@ -153,10 +153,10 @@ mod tests {
         pace.round_over(true, None);
         assert_eq!(pace.deadline_ns, before, "no fork");
         pace.began_ns = os::monotonic_ns() - INTERVAL_NS;
-        pace.generation = pace.generation.wrapping_sub(1);
+        pace.own_since = pace.own_since.wrapping_sub(1);
         pace.round_over(false, None);
         assert_eq!(pace.deadline_ns, before, "none is due");
-        pace.generation = pace.generation.wrapping_sub(1);
+        pace.own_since = pace.own_since.wrapping_sub(1);
         pace.round_over(true, None);
         assert!(pace.next() >= pace.began_ns + SHARED_TIMES * INTERVAL_NS);
     }
@@ -165,7 +165,7 @@ mod tests {
     fn where_layouts_cannot_be_freed_there_are_fewer_and_fewer_rounds() {
         const INTERVAL_NS: u64 = 1_000_000;
         let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
-        pace.generation = sharing::generation();
+        pace.own_since = sharing::own_since();
         let scarce = |left| Some(Scarcity { until: None, left: Some(left) });
         pace.round_over(true, scarce(100));
         assert!(pace.deadline_ns <= os::monotonic_ns(), "there is room for many");

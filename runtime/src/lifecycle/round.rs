@@ -57,6 +57,7 @@ impl Round {
 
     /// Begins the epochs that have not begun. Whether all have.
     pub fn begin(&mut self) -> bool {
+        CODE.with(|_| children::look());
         while self.slot < CODE.with(|images| images.slots()) {
             // An image does not go away meanwhile.
             let begun = if children::all_are_separate() {

@@ -114,6 +114,11 @@ pub fn note_process() {
     PROCESS.store(os::process_id(), Ordering::Relaxed);
 }
 
+/// Whether there is something that moves, in this process or one that it was made by.
+pub fn is_noted() -> bool {
+    PROCESS.load(Ordering::Relaxed) != 0
+}
+
 /// Whether this is the process that may have a task, and no child of vfork(2).
 pub fn is_own_process() -> bool {
     PROCESS.load(Ordering::Relaxed) == os::process_id()

@@ -65,6 +65,6 @@ pub fn counts() -> (u64, u64) {
 /// In a forked child: nobody waits, and what was counted was the parent's.
 pub fn become_child() {
     safepoint::reset();
-    PAUSES.store(0, Ordering::Relaxed);
-    PAUSE_NS.store(0, Ordering::Relaxed);
+    os::reset_number(&PAUSES);
+    os::reset_number(&PAUSE_NS);
 }

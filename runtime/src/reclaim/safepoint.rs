@@ -74,7 +74,9 @@ pub fn await_arrival(arrivals: u32, timeout_ns: u64) {
 
 /// Opens the safepoint in a forked child, where nobody waits.
 pub fn reset() {
-    STATE.store(OPEN, Ordering::Relaxed);
+    if STATE.load(Ordering::Relaxed) != OPEN {
+        STATE.store(OPEN, Ordering::Relaxed);
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::blocked::{Blocked, block};
 use super::stacks::end_of_thread;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use szc_sys::arch::pads::{stack_pointer, thread_pointer};
 use szc_sys::os::tasks;
 
@@ -33,6 +33,9 @@ static KNOWN: [SignalStack; MAX_KNOWN] = [const {
     }
 }; MAX_KNOWN];
 
+/// Whether one was ever known: most programs have none.
+static ANY: AtomicBool = AtomicBool::new(false);
+
 /// Remembers that the calling thread has set or, with an empty range, given up its signal stack.
 ///
 /// A thread's entry is written by the thread alone, as long as it lives. A stack for which there is
@@ -50,6 +53,7 @@ pub fn set(start: usize, end: usize) {
         }
         return;
     }
+    ANY.store(true, Ordering::Relaxed);
     let own = own.or_else(|| free(task)).or_else(|| {
         forget_ended(&[]);
         free(task)
@@ -89,6 +93,9 @@ pub fn forget_ended(living: &[u32]) {
 
 /// In a forked child: its one thread has another number, and the others are not there.
 pub fn become_child() {
+    if !ANY.load(Ordering::Relaxed) {
+        return;
+    }
     let (task, thread) = (tasks::thread_id(), thread_pointer());
     for known in &KNOWN {
         let of = known.task.load(Ordering::Relaxed);

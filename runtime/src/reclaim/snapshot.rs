@@ -206,5 +206,5 @@ pub fn whole() -> u64 {
 
 /// In a forked child: what was counted was the parent's.
 pub fn become_child() {
-    WHOLE.store(0, Ordering::Relaxed);
+    os::reset_number(&WHOLE);
 }

@@ -130,6 +130,11 @@ pub fn register_layout(layout: LayoutRef<'_>) {
     register_for_profilers(layout);
 }
 
+/// Whether profilers are told of layouts.
+pub fn are_for_profilers() -> bool {
+    for_files() || for_perf()
+}
+
 /// As [`register_layout`], but not for debuggers: in a forked child, whose debugger knows its
 /// layouts.
 pub fn register_for_profilers(layout: LayoutRef<'_>) {

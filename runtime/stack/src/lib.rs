@@ -119,9 +119,8 @@ pub fn counts(copies: (u64, u64)) -> StackCounts {
 
 /// In a forked child: what was counted was the parent's.
 pub fn become_child() {
-    REFILLS.store(0, Ordering::Relaxed);
-    os::remember_limited_process();
-    pad_reserve::remember_process();
+    os::reset_number(&REFILLS);
+    os::remember_process();
 }
 
 /// Functions of the program whose frames get pads, by themselves or by their copies.

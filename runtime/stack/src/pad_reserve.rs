@@ -27,7 +27,7 @@
 use super::growth::growth;
 use super::pad_range::{self, PadRange};
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use szc_abi::stack::{Growth, PadState, UNCHECKED_BYTES};
 use szc_sys::arch::{
     self,
@@ -75,10 +75,6 @@ static LOWEST: AtomicUsize = AtomicUsize::new(0);
 /// Somebody changes the stack limit.
 static EXTENDING: AtomicBool = AtomicBool::new(false);
 
-/// The process whose stack this is. A child that shares memory with it (vfork) has limits of its
-/// own, which say nothing about this stack.
-static PROCESS: AtomicU32 = AtomicU32::new(0);
-
 /// The main thread's state, null until it has a pad reserve.
 static MAIN_STATE: AtomicPtr<PadState> = AtomicPtr::new(null());
 
@@ -124,12 +120,7 @@ pub fn make(checked_bytes: usize, above: AboveFrames) -> Option<PadRange> {
 /// Notes whose pads end if there is no longer a reserve for them.
 pub fn remember_main_state() {
     MAIN_STATE.store(pad_state(), Ordering::Relaxed);
-    remember_process();
-}
-
-/// Notes in which process the calling thread is: at start, and in a forked child.
-pub fn remember_process() {
-    PROCESS.store(os::process_id(), Ordering::Relaxed);
+    os::remember_process();
 }
 
 /// Whether the calling thread is the main one and has a pad reserve.
@@ -290,7 +281,8 @@ fn mapping_end(file: usize) -> Option<usize> {
 /// After the growth reserve has become larger: the program has set its stack limit, or frames may
 /// grow by more. If it cannot be had the main thread's further frames get no pads.
 pub fn growth_reserve_was_raised() {
-    if PROCESS.load(Ordering::Relaxed) != os::process_id() {
+    // A child that shares the stack (vfork) has limits of its own, which say nothing about it.
+    if !os::is_remembered_process() {
         return;
     }
     let main = MAIN_STATE.load(Ordering::Relaxed);

@@ -22,7 +22,7 @@ pub use errno::{EFBIG, EINTR, EINVAL, ENOSPC, Errno};
 pub use file::*;
 pub use limits::{
     LIMIT_ADDRESS_BYTES, LIMIT_FILE_BYTES, limit, look_at_memory_limits, memory_is_limited,
-    memory_limits_were_set, memory_ran_out, remember_limited_process,
+    memory_limits_were_set, memory_ran_out,
 };
 pub use lock::*;
 pub use mapped_file::map_file;

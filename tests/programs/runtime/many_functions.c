@@ -1,5 +1,9 @@
 /* Calls 2,048 functions for as many milliseconds as it is told, and then says what is asked for:
  * "fork": page faults of a child that calls one of them and ends.
+ * "pieces": pieces of memory that hold code which no file has, after forks during which the parent
+ * calls functions for the first time;
+ * "tasks": threads of a child of a process whose children have ended soon; and when its first
+ * round is due and it asks for memory, that number and ten times the one before;
  * "sleep": processor time of a second of sleep, in microseconds. */
 #include "../rounds.h"
 #include <string.h>
@@ -40,9 +44,62 @@ static uint64_t call_all(void)
     return sum;
 }
 
+static long lines_with(const char *file, const char *text, const char *other)
+{
+    char line[512];
+    long found = 0;
+    FILE *lines = fopen(file, "r");
+    CHECK(lines != NULL);
+    while (fgets(line, sizeof line, lines))
+        if (strstr(line, text) && strstr(line, other)) found++;
+    fclose(lines);
+    return found;
+}
+
+static long threads(void)
+{
+    char text[32];
+    for (long n = 1;; n++) {
+        snprintf(text, sizeof text, "Threads:\t%ld\n", n);
+        if (lines_with("/proc/self/status", text, "")) return n;
+    }
+}
+
+static void forks(unsigned count, int calls)
+{
+    for (unsigned i = 0; i < count; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) _exit(0);
+        if (calls) CHECK(functions[i * 7](i) + 1 > 0);
+        CHECK(waitpid(child, NULL, 0) == child);
+    }
+}
+
 int main(int count, char **arguments)
 {
     int ms = count > 2 ? atoi(arguments[1]) : 30;
+    if (count > 2 && strcmp(arguments[2], "pieces") == 0) {
+        forks(200, 1);
+        printf("%ld\n", lines_with("/proc/self/maps", "r-xs", ""));
+        return 0;
+    }
+    if (count > 2 && strcmp(arguments[2], "tasks") == 0) {
+        forks(20, 0);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            long at_first = threads();
+            struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+            CHECK(nanosleep(&time, NULL) == 0);
+            void *volatile memory = calloc(1, 16);
+            CHECK(memory != NULL);
+            printf("%ld\n", 10 * at_first + threads());
+            exit(0);
+        }
+        CHECK(waitpid(child, NULL, 0) == child);
+        return 0;
+    }
     FOR_MS(ms) SAME_EVERY_ROUND(call_all());
     if (count > 2 && strcmp(arguments[2], "fork") == 0) {
         fflush(stdout);

@@ -18,9 +18,12 @@ use core::sync::atomic::Ordering;
 use szc_sys::arch;
 use szc_sys::os::{self, Errno, PAGE_BYTES};
 
-/// One page in so many of a place is taken by itself, and no more than so many.
+/// One page in so many of a place is taken by itself, and no more than so many: in a child, which
+/// mostly ends soon, and in a process with children, each of which costs more the more pieces there
+/// are.
 const SINGLE_ONE_IN: usize = 16;
-const MAX_SINGLE: usize = 32;
+const MAX_SINGLE_OF_CHILD: usize = 32;
+const MAX_SINGLE: usize = 8;
 
 impl Arena {
     /// Whether forked children share its memory until they change it.
@@ -55,7 +58,8 @@ impl Arena {
         let is_new = stamp.load(Ordering::Relaxed) == 0 && own.is_own_place(place);
         if !is_new && own.prepared.load(Ordering::Relaxed) != place {
             let pages = self.pages_of(place);
-            let max = (pages.len() / SINGLE_ONE_IN).min(MAX_SINGLE);
+            let max = if sharing::is_child() { MAX_SINGLE_OF_CHILD } else { MAX_SINGLE };
+            let max = (pages.len() / SINGLE_ONE_IN).min(max);
             let single = own.counts_single(place, max);
             let taken = if single { self.take(page..page + 1) } else { self.take_place(place) };
             if taken.is_err() {
@@ -100,7 +104,7 @@ impl Arena {
         let stamp = own.own();
         self.take(self.pages_of(place))?;
         own.stamp_written(self.pages_of(place));
-        own.places[place as usize].store(stamp - 1, Ordering::Relaxed);
+        own.note_whole(place, stamp);
         Ok(())
     }
 
@@ -121,7 +125,7 @@ impl Arena {
         for page in &own.pages[self.pages_of(place)] {
             page.store(0, Ordering::Relaxed);
         }
-        own.places[place as usize].store(stamp - 1, Ordering::Relaxed);
+        own.note_whole(place, stamp);
         Ok(true)
     }
 

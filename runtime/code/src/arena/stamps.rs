@@ -9,7 +9,8 @@ use szc_sys::os::{Array, Errno, PAGE_BYTES};
 /// No place.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Stamps of memory: 0 is none, and the current one says that the memory is this process's alone.
+/// Stamps of memory: 0 is none, and one from [`sharing::own_since`] on says that the memory is this
+/// process's alone.
 pub(super) struct OwnPages {
     /// The generation before the arena was made.
     born: u32,
@@ -46,31 +47,52 @@ impl OwnPages {
         }
     }
 
-    /// The stamp of memory that is this process's alone.
+    /// The stamp of memory that is taken now.
     #[inline]
     pub fn own(&self) -> u32 {
-        sharing::generation().wrapping_sub(self.born) + 1
+        self.stamp_of(sharing::generation())
     }
 
-    /// Whether a page is known to be.
+    #[inline]
+    fn stamp_of(&self, generation: u32) -> u32 {
+        generation.wrapping_sub(self.born).wrapping_add(1)
+    }
+
+    /// Whether a stamp says so.
+    #[inline]
+    fn says_own(&self, stamp: u32) -> bool {
+        let since = self.stamp_of(sharing::own_since());
+        stamp.wrapping_sub(since).cast_signed() >= 0
+    }
+
+    /// Whether a page is known to be this process's alone.
     #[inline]
     pub fn is_own(&self, page: usize) -> bool {
-        self.pages.get(page).is_none_or(|stamp| stamp.load(Ordering::Relaxed) == self.own())
+        let stamp = self.pages.get(page).map(|stamp| stamp.load(Ordering::Relaxed));
+        stamp.is_none_or(|stamp| stamp != 0 && self.says_own(stamp))
     }
 
     pub fn is_own_place(&self, place: u32) -> bool {
-        let stamp = self.places.get(place as usize);
-        stamp.is_none_or(|stamp| stamp.load(Ordering::Relaxed) + 1 == self.own())
+        let stamp = self.places.get(place as usize).map(|stamp| stamp.load(Ordering::Relaxed));
+        stamp.is_none_or(|stamp| self.says_own(stamp.wrapping_add(1)))
     }
 
-    /// Notes that a page of a place is to be taken by itself; false if there were enough of them.
+    /// Notes that a page of a place is to be taken by itself; false if there were enough of them
+    /// since the place was whole, or since this process began.
     pub fn counts_single(&self, place: u32, max: usize) -> bool {
         let (stamps, counts) = self.single.split_at(self.places.len());
         let (stamp, count) = (&stamps[place as usize], &counts[place as usize]);
-        if stamp.swap(self.own(), Ordering::Relaxed) != self.own() {
+        let last = stamp.swap(self.own(), Ordering::Relaxed);
+        if last.wrapping_sub(self.stamp_of(sharing::base())).cast_signed() < 0 {
             count.store(0, Ordering::Relaxed);
         }
         (count.fetch_add(1, Ordering::Relaxed) as usize) < max
+    }
+
+    /// All of a place is one piece of memory, this process's alone since that stamp.
+    pub fn note_whole(&self, place: u32, stamp: u32) {
+        self.places[place as usize].store(stamp.wrapping_sub(1), Ordering::Relaxed);
+        self.single[self.places.len() + place as usize].store(0, Ordering::Relaxed);
     }
 
     /// All pages of these that were written are this process's alone.

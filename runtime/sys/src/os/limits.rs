@@ -4,9 +4,9 @@
 
 use super::errno::{Errno, check};
 use super::memory::PAGE_BYTES;
-use super::process::process_id;
+use super::process::{is_remembered_process, remember_process};
 use crate::arch::{nr, syscall};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Largest file the process may write, in bytes.
 pub const LIMIT_FILE_BYTES: usize = 1;
@@ -51,12 +51,8 @@ pub fn limit(resource: usize) -> usize {
 
 /// Whether what the process may map is limited, touched or not: as of the last look, because under
 /// a system call filter another might be the last thing that the program does. A fact by itself: no
-/// order needed.
+/// order needed. (A child that shares the memory, as that of vfork(2) does, has limits of its own.)
 static MEMORY_IS_LIMITED: AtomicBool = AtomicBool::new(false);
-
-/// Process of that fact. A child that shares the memory, as that of vfork(2) does, has another, and
-/// limits of its own.
-static LIMITED_PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether what the process may map is limited, as far as is known.
 pub fn memory_is_limited() -> bool {
@@ -65,23 +61,18 @@ pub fn memory_is_limited() -> bool {
 
 /// Looks at what the process may map: at start.
 pub fn look_at_memory_limits() {
-    remember_limited_process();
+    remember_process();
     memory_limits_were_set();
 }
 
 /// The process has set a limit on what it may map.
 pub fn memory_limits_were_set() {
-    if LIMITED_PROCESS.load(Ordering::Relaxed) == process_id() {
+    if is_remembered_process() {
         let limited = [LIMIT_ADDRESS_BYTES, LIMIT_DATA_BYTES]
             .into_iter()
             .any(|each| limit(each) != usize::MAX);
         MEMORY_IS_LIMITED.store(limited, Ordering::Relaxed);
     }
-}
-
-/// Notes in which process the calling thread is: at start, and in a forked child.
-pub fn remember_limited_process() {
-    LIMITED_PROCESS.store(process_id(), Ordering::Relaxed);
 }
 
 /// The kernel had no more to map, for whatever reason.

@@ -97,6 +97,8 @@ impl Lock {
 
     /// Frees the lock in a forked child, where its holder does not exist.
     pub fn reset(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        if self.0.load(Ordering::Relaxed) != 0 {
+            self.0.store(0, Ordering::Relaxed);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::errno::{EINVAL, Errno, check};
 use crate::arch::{nr, syscall};
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The pages may not be touched.
 pub const PROT_NONE: usize = 0;
@@ -225,6 +226,14 @@ pub fn map_shared(bytes: usize) -> Result<*mut u8, Errno> {
 pub fn heap_end() -> usize {
     // SAFETY: 0 changes nothing.
     unsafe { syscall(nr::BRK, [0; 6]).cast_unsigned() }
+}
+
+/// Makes a number 0. In a forked child most pages are its parent's until it writes there, and a page
+/// of its own takes longer than all else: so only what is another number is written.
+pub fn reset_number(number: &AtomicU64) {
+    if number.load(Ordering::Relaxed) != 0 {
+        number.store(0, Ordering::Relaxed);
+    }
 }
 
 /// A null pointer of any type.

@@ -3,6 +3,7 @@
 use super::errno::{Errno, check};
 use crate::arch::{nr, syscall};
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Ends the process at once.
 pub fn exit_group(code: i32) -> ! {
@@ -24,6 +25,19 @@ pub fn exit_task(code: i32) -> ! {
 pub fn process_id() -> u32 {
     // SAFETY: no memory is involved.
     unsafe { syscall(nr::GETPID, [0; 6]) as u32 }
+}
+
+/// The process whose memory this is: a child that shares it (vfork) has another number.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// Notes that the memory is the calling process's: at start, and in a forked child.
+pub fn remember_process() {
+    OWNER.store(process_id(), Ordering::Relaxed);
+}
+
+/// Whether the memory is the calling process's, and not that of its parent (vfork).
+pub fn is_remembered_process() -> bool {
+    OWNER.load(Ordering::Relaxed) == process_id()
 }
 
 /// Sends a signal to the calling thread.
