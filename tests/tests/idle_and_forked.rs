@@ -1,4 +1,4 @@
-//! What a program costs that does not run, and one that forks: nothing of the copies of its code.
+//! What a program costs that does not run, and one that forks: little of the copies of its code.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -42,8 +42,10 @@ fn a_forked_child_copies_and_makes_nothing_that_it_does_not_need() {
 }
 
 #[test]
-fn a_program_that_sleeps_takes_no_time_for_layouts_that_nobody_uses() {
+fn a_program_that_sleeps_takes_little_for_layouts_that_nobody_uses() {
     let (cpu_us, epochs) = ask("sleep");
     // At every interval it would be 1,000 layouts, each of which takes 100 microseconds and more.
     assert!(cpu_us < 50_000, "{cpu_us} us in a second of sleep, {epochs} epochs");
+    let (kib, _) = ask_with("500", "0", "written");
+    assert!(kib < 50, "{kib} KiB count twice");
 }

@@ -19,6 +19,7 @@ use core::ops::Range;
 use szc_layout::epoch::Exhausted;
 use szc_layout::rng::Seeds;
 use szc_layout::slot::Frames;
+use szc_sys::arch;
 use szc_sys::os::{self, Errno, Shared};
 
 /// The state of code randomization of one image.
@@ -200,6 +201,14 @@ impl Code {
             }
         }
         self.stopped = true;
+    }
+
+    /// Lets pages go, until they are needed again, that only who copies functions looks at.
+    pub fn let_go(&self) {
+        if !arch::is_simulated() {
+            self.space.image.let_go();
+            self.space.arena.let_written_go(self.epochs.opened());
+        }
     }
 
     /// Records that no further epoch can begin.

@@ -335,6 +335,12 @@ impl Image {
         Source::beginning_with(self.first_bytes(index), text)
     }
 
+    /// Lets pages go that are read when functions are copied.
+    pub(crate) fn let_go(&self) {
+        self.table.let_go();
+        self.original_text.let_go();
+    }
+
     /// Makes a function's original entry lead to `address`.
     #[inline]
     pub(crate) fn retarget(&self, index: u32, address: usize) {

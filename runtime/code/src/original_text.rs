@@ -38,6 +38,12 @@ impl OriginalText {
         Some(Self { start: text.start, mapping, in_front, length: text.bytes })
     }
 
+    /// Lets the pages go until they are read again.
+    pub fn let_go(&self) {
+        // SAFETY: a mapping of a file that is only read.
+        unsafe { os::let_pages_go(self.mapping.start(), self.mapping.bytes()) };
+    }
+
     /// The bytes that belong at `start`, if all `length` of them are known.
     #[inline]
     pub fn at(&self, start: usize, length: usize) -> Option<&[u8]> {

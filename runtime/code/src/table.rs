@@ -24,7 +24,7 @@ pub enum Missing {
 pub struct MappedTable {
     /// Refers to the mapping, and so is given out for no longer than this.
     table: Table<'static>,
-    _mapping: Mapping,
+    mapping: Mapping,
 }
 
 impl MappedTable {
@@ -32,6 +32,12 @@ impl MappedTable {
     #[inline]
     pub fn table(&self) -> &Table<'_> {
         &self.table
+    }
+
+    /// Lets its pages go until they are read again.
+    pub fn let_go(&self) {
+        // SAFETY: a mapping of a file that is only read.
+        unsafe { os::let_pages_go(self.mapping.start(), self.mapping.bytes()) };
     }
 }
 
@@ -65,7 +71,7 @@ fn map(path: &CStr, digest: Option<u64>) -> Result<MappedTable, Missing> {
     // SAFETY: mapped readable for as many bytes, for as long as the owner of the table has it.
     let section =
         unsafe { core::slice::from_raw_parts(mapping.start().add(in_front), range.len()) };
-    Ok(MappedTable { table: check(section, digest)?, _mapping: mapping })
+    Ok(MappedTable { table: check(section, digest)?, mapping })
 }
 
 fn check(section: &'static [u8], digest: Option<u64>) -> Result<Table<'static>, Missing> {

@@ -55,6 +55,11 @@ pub fn expect_fork(is_own: bool) {
     }
     // To its parent this process's child is one.
     note_strangers(&PARENT);
+    expect_any();
+}
+
+/// The same, where nothing can change any more.
+pub fn expect_any() {
     sharing::announce_fork();
     expect_child();
 }

@@ -120,6 +120,11 @@ extern "C" fn child() {
 /// `is_sibling`: the child will not be this process's, but its parent's (`CLONE_PARENT`).
 pub(super) fn announce(is_sibling: bool) -> u64 {
     let before = os::signal_mask(2, Some(u64::MAX)).unwrap_or(0);
+    if state::is_frozen() {
+        // Nothing is written any more, and a system call filter may kill for what is asked.
+        CODE.with(|_| children::expect_any());
+        return before;
+    }
     // Who shares the memory with its parent (vfork), or was not announced, does not know what of it
     // others have.
     let is_own = suspension::is_own_process();

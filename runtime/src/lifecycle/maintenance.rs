@@ -4,6 +4,7 @@
 //! libc does not know of it, so that `__libc_single_threaded` stays true and no system call of the
 //! program is ever interrupted. Rules of this file: no libc, no thread-local storage.
 
+use super::footprint::Footprint;
 use super::pace::Pace;
 use super::requests::{self, Request};
 use super::round::{LOOK_NS, Round};
@@ -200,6 +201,8 @@ extern "C" fn run() -> ! {
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let clock = FACTS.get().map_or(Clock::Wall, |facts| facts.clock);
     let mut pace = Pace::new(interval_ns(), clock);
+    let footprint = Footprint::new(interval_ns());
+    footprint.watch_start();
     let mut next_look = os::monotonic_ns() + LOOK_NS;
     let mut epochs = Round::new();
     let ticks = ticks();
@@ -235,8 +238,11 @@ extern "C" fn run() -> ! {
         }
         let goes_by_time = ticks && is_over && !requests::are_paused();
         let begins = retry.is_some() || asked.is_some() || (goes_by_time && pace.begins());
-        if !begins && !goes_by_time {
-            continue;
+        if !begins {
+            footprint.look();
+            if !goes_by_time {
+                continue;
+            }
         }
         if asked.is_some() && retry.is_none() {
             may_reclaim = find_places(&mut reclaimer, may_reclaim);
@@ -253,6 +259,7 @@ extern "C" fn run() -> ! {
         // Not before it is needed: many children end soon, and who waits for one waits for the
         // files that are open in /proc.
         may_reclaim = step(&mut reclaimer, may_reclaim);
+        footprint.look();
         if pads && begins {
             stack::refill(refill_libraries);
         }

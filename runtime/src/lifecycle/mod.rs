@@ -7,6 +7,7 @@
 //! requests      what programs ask of the task
 //! suspension    the task goes for calls during which the process must have no other
 //! late          when a child gets its task that will probably end soon
+//! footprint     pages are let go that only who copies functions looks at
 //! maintenance   the task; round: one epoch of each image; pace: when it begins
 //! asked         a program asks for a layout, or for a time without new ones
 //! fork          what a child becomes; announced: children that libc's `fork` does not make
@@ -17,6 +18,7 @@ pub mod announced;
 pub mod asked;
 mod children;
 pub mod filters;
+mod footprint;
 pub mod fork;
 mod late;
 pub mod maintenance;

@@ -1,5 +1,7 @@
 /* Calls 2,048 functions for as many milliseconds as it is told, and then says what is asked for:
  * "fork": page faults of a child that calls one of them and ends.
+ * "written": KiB of the alias by which copies are written that count as the program's, when they
+ * have become few, or 10 seconds later;
  * "pieces": pieces of memory that hold code which no file has, after forks during which the parent
  * calls functions for the first time;
  * "tasks": threads of a child of a process whose children have ended soon; and when its first
@@ -56,6 +58,24 @@ static long lines_with(const char *file, const char *text, const char *other)
     return found;
 }
 
+static long written_kib(void)
+{
+    char line[512];
+    long kib = 0, found;
+    int is_alias = 0;
+    FILE *lines = fopen("/proc/self/smaps", "r");
+    CHECK(lines != NULL);
+    while (fgets(line, sizeof line, lines)) {
+        if (strstr(line, " rw-s ")) is_alias = strstr(line, "szc code") != NULL;
+        if (is_alias && sscanf(line, "Rss: %ld", &found) == 1) {
+            kib += found;
+            is_alias = 0;
+        }
+    }
+    fclose(lines);
+    return kib;
+}
+
 static long threads(void)
 {
     char text[32];
@@ -79,6 +99,19 @@ static void forks(unsigned count, int calls)
 int main(int count, char **arguments)
 {
     int ms = count > 2 ? atoi(arguments[1]) : 30;
+    if (count > 2 && strcmp(arguments[2], "written") == 0) {
+        call_all();
+        long kib = written_kib(), at_first = kib;
+        FOR_MS(10000)
+        {
+            struct timespec time = {0, 20000000};
+            CHECK(nanosleep(&time, NULL) == 0);
+            kib = written_kib();
+            if (kib < at_first / 8) break;
+        }
+        printf("%ld\n", at_first > 100 ? kib : -1);
+        return 0;
+    }
     if (count > 2 && strcmp(arguments[2], "pieces") == 0) {
         forks(200, 1);
         printf("%ld\n", lines_with("/proc/self/maps", "r-xs", ""));

@@ -1,4 +1,4 @@
-//! All memory of an arena: where it is, and its copy in a forked child that cannot go on with its
+//! All memory of an arena: where it is, what of it counts, and its copy in a forked child that cannot go on with its
 //! parent's.
 
 use super::Arena;
@@ -14,6 +14,14 @@ impl Arena {
         let rw = self.rw.load(Ordering::Relaxed) as usize - self.around.front_bytes;
         let reserved = self.reserved.start() as usize;
         [reserved..reserved + self.reserved.bytes(), rw..rw + self.bytes + self.around.bytes()]
+    }
+
+    /// Lets the pages of the RW alias go until they are written again: each is in memory once, but
+    /// counts twice.
+    pub(crate) fn let_written_go(&self, places: u32) {
+        let rw = self.rw.load(Ordering::Relaxed);
+        // SAFETY: mapped shared.
+        unsafe { os::let_pages_go(rw, places as usize * self.place_bytes) };
     }
 
     /// In a forked child: replaces the memory shared with the parent by a copy of its own, of which

@@ -155,6 +155,16 @@ pub unsafe fn release_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_need, 0, 0, 0]) };
 }
 
+/// Takes the pages of a range out of this process's tables (`MADV_DONTNEED`), so that they no longer
+/// count as its memory: they come back, as they were, when they are touched.
+///
+/// # Safety
+/// The range must be mapped shared, or from a file and never written.
+pub unsafe fn let_pages_go(address: *mut u8, bytes: usize) {
+    // SAFETY: what was written is in the shared object or the file.
+    unsafe { release_pages(address, bytes) };
+}
+
 /// Gives the memory of a range of a shared object back, which reads as zeros afterwards in all
 /// mappings of it (`MADV_REMOVE`).
 ///
