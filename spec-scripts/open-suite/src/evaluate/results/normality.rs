@@ -19,7 +19,8 @@ use crate::evaluate::record::Measured;
 
 /// What the picture shows.
 pub const CAPTION: &str = "Normal QQ plots of CPU times over that of a plain run, in percent of \
-    their mean, over normal quantiles. Points of normal times lie along a line; a steeper line is a greater spread.";
+    their mean, over normal quantiles. Points of normal times lie along a line; a steeper line is \
+    a greater spread.";
 
 /// Many layouts for a run against one, of the same build.
 struct Pair {
