@@ -82,7 +82,9 @@ fi
 
 if [[ -z $from ]]; then
     "$SCRIPTS/setup.sh"
-    (cd "$PROJECT" && cargo build --release)
+    # Not the tests' programs and the suite's tool, which take as long again.
+    (cd "$PROJECT" && cargo build --release -p szc -p szc-pass -p szc-runtime -p szc-library \
+        -p szc-preload)
     from=$TARGET/release
 fi
 for part in szc "${PARTS[@]}"; do
@@ -126,12 +128,17 @@ done
 "$from/szc" completions bash >"$work/bash"
 "$from/szc" completions zsh >"$work/zsh"
 "$from/szc" completions fish >"$work/fish"
+"$from/szc" completions zsh cargo >"$work/zsh-cargo"
+"$from/szc" completions fish cargo >"$work/fish-cargo"
 put "$work/bash" share/bash-completion/completions/szc
 for name in szc++ szc-fortran; do
     point share/bash-completion/completions/$name szc
 done
 put "$work/zsh" share/zsh/site-functions/_szc
+put "$work/zsh-cargo" share/zsh/site-functions/_cargo-szc
 put "$work/fish" share/fish/vendor_completions.d/szc.fish
+# fish reads completions by the name of a command, and of cargo it has some.
+put "$work/fish-cargo" share/fish/vendor_conf.d/cargo-szc.fish
 
 for page in "$PROJECT"/szc/docs/src/*.md; do
     put "$page" share/doc/szc/book/"$(basename "$page")"

@@ -32,6 +32,7 @@ NEEDED_BY_TESTS=(
     "ccache=ccache"
     "chromium=chromium"
     "cmake=cmake"
+    "fish=fish"
     "flang-$LLVM=flang-$LLVM"
     "gdb=gdb"
     "gfortran=gfortran"
@@ -48,6 +49,7 @@ NEEDED_BY_TESTS=(
     "shellcheck=shellcheck"
     "time=/usr/bin/time"
     "valgrind=valgrind"
+    "zsh=zsh"
 )
 
 # is_there NAME: a program on the PATH, or a file.

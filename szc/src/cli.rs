@@ -171,7 +171,7 @@ static SUBCOMMANDS: &[CliCommand] = &[
         completions,
         completions::completions,
         SetUp,
-        ("SHELL", "a script that completes all this"),
+        ("SHELL [cargo]", "a script that completes all this"),
     ),
     CliCommand::new(
         "manual",

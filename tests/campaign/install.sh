@@ -10,6 +10,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=bare.sh
+source "$(dirname "${BASH_SOURCE[0]}")/bare.sh"
 
 from=$(dirname "$SZC")
 if [[ ${1:-} == --from && -n ${2:-} ]]; then
@@ -17,32 +19,12 @@ if [[ ${1:-} == --from && -n ${2:-} ]]; then
     shift 2
 fi
 [[ $# -eq 0 ]] || die "unknown argument '$1'; usage: install.sh [--from DIR]"
-[[ $(id -u) -eq 0 ]] || die "a bare system can be set up by root only"
-command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 
-SUITE=bookworm
 work=$(mktemp -d)
-trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$work"' EXIT
-root=$work/root
-
-# in_root COMMAND: in the bare system, by its shell.
-in_root() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -euc "$1"; }
-
+make_bare_system "$work"
 "$SCRIPTS/package.sh" deb --from "$from" --output "$work"
 "$SCRIPTS/package.sh" tar --from "$from" --output "$work"
 
-say "a bare $SUITE"
-debootstrap --variant=minbase "$SUITE" "$root" >"$work/log" 2>&1 || die "$(tail "$work/log")"
-for suite in "$SUITE-updates" "$SUITE-security"; do
-    archive=debian
-    [[ $suite != *-security ]] || archive=debian-security
-    echo "deb http://deb.debian.org/$archive $suite main" >>"$root/etc/apt/sources.list"
-done
-cp /etc/resolv.conf "$root/etc/"
-for setting in /etc/apt/apt.conf.d/*proxy*; do
-    [[ ! -f $setting ]] || cp "$setting" "$root/etc/apt/apt.conf.d/"
-done
-mount --bind /proc "$root/proc"
 cp "$work"/szc_*.deb "$work"/szc-*.tar.xz "$PROJECT/szc/docs/examples/words.c" "$root/tmp/"
 
 # try_out FOLDER: builds and runs the first example with the szc of a folder; and it has the parts

@@ -25,7 +25,7 @@ RUNTIME_CRATES=(
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
-    cargo heap-torture soak soak-stress foreign-suites cluster installation
+    cargo harnesses heap-torture soak soak-stress foreign-suites cluster installation from-source
     many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
     variance verdicts power luck bias perturb causal
 )
@@ -55,12 +55,14 @@ step_open_suite() { suite check --cc "$SZC" --size test --seeds 3 --interval 1; 
 step_options() { "$CAMPAIGN/options.sh"; }
 step_languages() { "$CAMPAIGN/languages.sh"; }
 step_cargo() { "$CAMPAIGN/cargo.sh"; }
+step_harnesses() { "$CAMPAIGN/harnesses.sh"; }
 step_heap_torture() { "$CAMPAIGN/heap.sh" torture; }
 step_soak() { "$CAMPAIGN/soak.sh" --minutes 10; }
 step_soak_stress() { "$CAMPAIGN/soak.sh" --minutes 10 --reclaim stress --seed 2; }
 step_foreign_suites() { "$CAMPAIGN/suites.sh"; }
 step_cluster() { "$CAMPAIGN/slurm.sh"; }
 step_installation() { "$CAMPAIGN/install.sh"; }
+step_from_source() { "$CAMPAIGN/from-source.sh"; }
 step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::bench::{BUILD, FOLDER};
+use super::page::NOT_FOR_BENCHES;
 use super::workspace::{Bench, Workspace};
 use crate::error::{Class, report};
 use crate::lab::build::quoted;
@@ -65,6 +66,10 @@ struct Asked {
     behind: Vec<String>,
 }
 
+fn is_not_for_benches(option: &str) -> bool {
+    option.strip_prefix("--").is_some_and(|name| NOT_FOR_BENCHES.contains(&name))
+}
+
 impl Asked {
     fn read(args: &[String]) -> Result<Self> {
         let mut asked = Self::default();
@@ -86,7 +91,7 @@ impl Asked {
                 "--bench" => asked.bench = Some(value()?),
                 "-p" | "--package" => asked.package = Some(value()?),
                 "--rev" => asked.revisions.push(value()?),
-                "--build" | "--tree" | "--flags" | "--param" | "--resume" => bail!(
+                _ if is_not_for_benches(option) => bail!(
                     "{option} is szc's own: cargo szc finds the build and the folder by itself; \
                      use szc compare or szc gate, with --build 'cargo szc {BUILD} --bench NAME'"
                 ),
@@ -136,6 +141,7 @@ impl Asked {
 
 #[cfg(test)]
 mod tests {
+    use super::super::page::BENCH_CHOICES;
     use super::*;
 
     fn arguments(line: &str) -> Result<String, String> {
@@ -160,6 +166,23 @@ mod tests {
             Ok("--build|cargo szc --pads build-bench --bench parser --features native --locked|\
                 --tree|/w/one|--rev|a|--rev|b|--harness=divan|--|{out}/target/szc-bench/parser")
         );
+    }
+
+    #[test]
+    fn completions_offer_what_is_read() {
+        let offered = |with_value: bool| {
+            let of_kind =
+                BENCH_CHOICES.iter().filter(move |(_, value, _)| value.is_some() == with_value);
+            of_kind.map(|(name, ..)| format!("--{name}")).collect::<Vec<_>>()
+        };
+        let mut read: Vec<_> = WITH_VALUE.iter().filter(|name| name.starts_with("--")).collect();
+        read.extend([&"--bench", &"--package"]);
+        for (offered, read) in
+            [(offered(true), read), (offered(false), WITHOUT_VALUE.iter().collect())]
+        {
+            assert_eq!(offered.len(), read.len(), "{offered:?}");
+            assert!(read.into_iter().all(|name| offered.iter().any(|o| o == name)), "{offered:?}");
+        }
     }
 
     #[test]

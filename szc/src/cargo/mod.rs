@@ -22,7 +22,7 @@ use crate::error::{Class, report};
 use crate::lab::output::say;
 use page::{PROGRAM, page};
 
-pub use page::{ABOUT, COMMANDS, OPTIONS, SECTIONS};
+pub use page::{ABOUT, BENCH_CHOICES, COMMANDS, MEASURING, NOT_FOR_BENCHES, OPTIONS, SECTIONS};
 
 /// Whether a program of this name is for cargo.
 #[must_use]
@@ -54,7 +54,7 @@ fn subcommand(args: &[OsString]) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => report(Class::Failed, error),
         },
-        Some(name @ ("compare" | "gate")) => compare::run(name, pads, rest),
+        Some(name) if MEASURING.contains(&name) => compare::run(name, pads, rest),
         Some(bench::BUILD) => bench::build(pads, rest),
         Some(text) if text.starts_with('-') => report(
             Class::Usage,

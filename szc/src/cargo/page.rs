@@ -27,6 +27,27 @@ pub const BENCH_OPTIONS: [(&str, &str); 5] = [
     ("--features, --profile, …", "what decides about a build, as cargo bench's"),
 ];
 
+/// Commands that measure benches, which are szc's own.
+pub const MEASURING: [&str; 2] = ["compare", "gate"];
+
+/// Options of those that stand for something else here, or that are found out.
+pub const NOT_FOR_BENCHES: [&str; 5] = ["build", "tree", "flags", "param", "resume"];
+
+/// Options that only benches have, in full: name, value, meaning.
+pub const BENCH_CHOICES: [(&str, Option<&str>, &str); 11] = [
+    ("bench", Some("NAME"), "the bench, where the package has several"),
+    ("package", Some("NAME"), "the package, where several have one"),
+    ("features", Some("FEATURES"), "features to build with"),
+    ("all-features", None, "build with all features"),
+    ("no-default-features", None, "build without the default ones"),
+    ("profile", Some("NAME"), "profile to build by"),
+    ("target", Some("TRIPLE"), "what to build for"),
+    ("config", Some("KEY=VALUE"), "a setting of cargo"),
+    ("locked", None, "keep Cargo.lock as it is"),
+    ("offline", None, "build without a network"),
+    ("frozen", None, "both of these"),
+];
+
 /// The lists of the page, with their titles.
 pub const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
     ("Commands", &COMMANDS),

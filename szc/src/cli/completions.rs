@@ -9,16 +9,20 @@ use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
 use super::answer::printed;
-use super::shells::with_compilers;
+use super::shells::{self, with_compilers};
 use crate::error::{Class, report};
 
 const USAGE: &str = "\
 szc completions SHELL: prints a script that completes szc's commands and options, and clang's
+szc completions SHELL cargo: one for what stands behind cargo szc
 
 Examples:
   szc completions bash > ~/.local/share/bash-completion/completions/szc
   szc completions zsh > ~/.zfunc/_szc        (a folder of $fpath)
   szc completions fish > ~/.config/fish/completions/szc.fish
+  source <(szc completions bash cargo)       (in ~/.bashrc)
+  szc completions zsh cargo > ~/.zfunc/_cargo-szc
+  szc completions fish cargo > ~/.config/fish/conf.d/cargo-szc.fish
 ";
 
 /// Runs `szc completions` with the arguments behind it.
@@ -26,20 +30,25 @@ pub(super) fn command(
     args: &[OsString],
     subcommands: impl Iterator<Item = (&'static str, fn() -> Command)>,
 ) -> ExitCode {
-    let shell = match args {
-        [word] if word == "--help" || word == "-h" => {
-            return printed(USAGE);
-        }
-        [word] => word.to_str().and_then(|word| Shell::from_str(word, true).ok()),
+    let named = |word: &OsString| Shell::from_str(word.to_str()?, true).ok();
+    let script = match args {
+        [word] if word == "--help" || word == "-h" => Some(USAGE.to_owned()),
+        [word] => named(word).map(|shell| script(shell, subcommands)),
+        [word, what] if what == "cargo" => named(word).and_then(|shell| {
+            let described: Vec<Command> =
+                subcommands.map(|(name, describe)| describe().name(name)).collect();
+            shells::cargo::script(shell, &described)
+        }),
         _ => None,
     };
-    let Some(shell) = shell else {
-        return report(
+    match script {
+        Some(script) => printed(&script),
+        None => report(
             Class::Usage,
-            "one shell is needed: szc completions bash, zsh, fish, elvish or powershell",
-        );
-    };
-    printed(&script(shell, subcommands))
+            "one shell is needed: szc completions bash, zsh, fish, elvish or powershell; \
+             for cargo szc: szc completions bash cargo, zsh cargo or fish cargo",
+        ),
+    }
 }
 
 /// The script for a shell.
@@ -78,7 +87,8 @@ pub(super) fn link_order() -> Command {
 /// What they know of themselves.
 pub(super) fn completions() -> Command {
     let shell = clap::Arg::new("SHELL").value_parser(clap::value_parser!(Shell));
-    Command::new("completions").about("Prints a completion script").arg(shell)
+    let what = clap::Arg::new("WHAT").value_parser(["cargo"]);
+    Command::new("completions").about("Prints a completion script").args([shell, what])
 }
 
 /// What they know of `szc manual`.
@@ -103,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_unknown_shell_is_a_usage_error() {
-        for args in [&["tcsh"][..], &[], &["bash", "zsh"]] {
+        for args in [&["tcsh"][..], &[], &["bash", "zsh"], &["elvish", "cargo"]] {
             let args: Vec<OsString> = args.iter().map(OsString::from).collect();
             assert_eq!(command(&args, std::iter::empty()), ExitCode::from(2), "{args:?}");
         }

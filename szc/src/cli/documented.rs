@@ -7,6 +7,7 @@ use clap::CommandFactory as _;
 use super::*;
 
 const REFERENCE: &str = include_str!("../../docs/src/reference.md");
+const OPTIONS: &str = include_str!("../../docs/src/options.md");
 const PATHS: &str = include_str!("../../docs/src/paths.md");
 const CARGO: &str = include_str!("../../docs/src/cargo.md");
 
@@ -73,7 +74,8 @@ fn options_in_rows(page: &str) -> BTreeSet<String> {
 }
 
 fn options_of(command: &Command) -> BTreeSet<String> {
-    command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
+    let names = command.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases);
+    names.flatten().map(str::to_owned).collect()
 }
 
 #[test]
@@ -90,6 +92,79 @@ fn the_reference_has_the_options_of_causal_profiles() {
     assert_eq!(options_in_rows(section), of_actions.chain(options_of(&command)).collect());
 }
 
+/// Sections of the page of options: the heading, and what is below it.
+fn sections() -> Vec<(&'static str, &'static str)> {
+    let parts = OPTIONS.split("\n## ").skip(1);
+    parts.filter_map(|part| part.split_once('\n')).collect()
+}
+
+/// The commands that a section says it is of: in its heading, or in its first line.
+fn commands_of(heading: &'static str, text: &'static str) -> Vec<&'static str> {
+    if let Some(name) = heading.strip_prefix("szc ") {
+        return vec![name];
+    }
+    let line = text.lines().find(|line| line.starts_with("Of `")).expect(heading);
+    line.split('`').skip(1).step_by(2).collect()
+}
+
+/// Commands whose options are elsewhere, or that have none.
+const ELSEWHERE: [&str; 9] = [
+    "causal",
+    "profile",
+    "paths",
+    "inspect",
+    "link-order",
+    "completions",
+    "manual",
+    "version",
+    "help",
+];
+
+#[test]
+fn the_page_of_options_has_those_of_every_command_and_no_others() {
+    let documented = |name: &str| -> BTreeSet<String> {
+        let of_it =
+            sections().into_iter().filter(|(at, text)| commands_of(at, text).contains(&name));
+        of_it.flat_map(|(_, text)| options_in_rows(text)).collect()
+    };
+    let mut compared = 0;
+    for entry in SUBCOMMANDS.iter().filter(|entry| !ELSEWHERE.contains(&entry.name)) {
+        let command = (entry.describe)();
+        let mut options = options_of(&command);
+        let mut rows = documented(entry.name);
+        if entry.name == "baseline" {
+            options.extend(command.get_subcommands().flat_map(options_of));
+            rows.extend(documented("baseline save").into_iter().chain(documented("run")));
+        }
+        assert_eq!(rows, options, "szc {}", entry.name);
+        compared += 1;
+    }
+    assert!(compared > 12, "{compared}");
+}
+
+/// What a table says of a default is what clap fills in.
+#[test]
+fn the_page_of_options_has_the_defaults_that_are_filled_in() {
+    let mut seen = 0;
+    for (at, text) in sections() {
+        for name in commands_of(at, text) {
+            let Some(entry) = SUBCOMMANDS.iter().find(|entry| entry.name == name) else { continue };
+            for arg in (entry.describe)().get_arguments() {
+                let [default] = arg.get_default_values() else { continue };
+                let long = arg.get_long().unwrap_or_default();
+                let starts = |row: &&str| row.starts_with(&format!("| `--{long}"));
+                let Some(row) = text.lines().find(starts) else { continue };
+                let default = default.to_string_lossy();
+                assert!(arg.get_action().takes_values() || default == "false", "{row}");
+                let is_said = row.contains(&*default) && row.contains("default");
+                assert!(default == "false" || is_said, "szc {name}: {default}: {row}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "{seen}");
+}
+
 /// Every option of a table is one of some command, so that none stays that is gone.
 #[test]
 fn options_in_the_reference_are_options_of_commands() {
@@ -99,9 +174,7 @@ fn options_in_the_reference_are_options_of_commands() {
         known.extend(options_of(&command));
         known.extend(command.get_subcommands().flat_map(options_of));
     }
-    let found = options_in_rows(REFERENCE);
-    assert!(found.len() > 40, "{found:?}");
-    let gone: Vec<_> = found.difference(&known).collect();
+    let gone: Vec<_> = options_in_rows(REFERENCE).difference(&known).cloned().collect();
     assert!(gone.is_empty(), "{gone:?}");
 }
 

@@ -2,12 +2,13 @@
 //! clang's, for all names of the compiler.
 #![forbid(unsafe_code)]
 
+pub(super) mod cargo;
+
 use std::fmt::Write as _;
 
 use clap_complete::Shell;
 
 use super::page::OPTIONS;
-use crate::cargo;
 
 /// Makes the script that knows the commands know the compilers, where the shell is one for which
 /// this is written; others keep what they have.
@@ -87,11 +88,6 @@ fn fish() -> String {
             let option = name.trim_start_matches('-');
             let _ = writeln!(script, "complete -c {program} -o '{option}' -d '{what}'");
         }
-    }
-    // The completions of cargo that bash has know nothing of other subcommands.
-    for (name, what) in cargo::COMMANDS {
-        let behind = "__fish_seen_subcommand_from szc";
-        let _ = writeln!(script, "complete -c cargo -n '{behind}' -a '{name}' -d '{what}'");
     }
     script
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::lab::subcommand::exit_code;
-use clap::CommandFactory;
 use std::process::ExitCode;
 
 fn error(arguments: &[&str]) -> String {
@@ -96,15 +95,4 @@ fn a_tool_that_does_nothing_is_measured_and_kept() {
     assert_eq!(record.runs_of(1, record::Arm::AsBuilt).count(), 4);
     let wrote: Vec<f64> = record.runs.iter().map(|run| run.signals[1].iter().sum()).collect();
     assert!(wrote.iter().all(|bytes| *bytes > 50_000.0), "{wrote:?}");
-}
-
-#[test]
-fn the_reference_has_every_option() {
-    let reference = include_str!("../../docs/src/reference.md");
-    let (_, section) = reference.split_once("## Options of szc perturb").unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    for option in Options::command().get_arguments().filter(|option| !option.is_positional()) {
-        let long = option.get_long().unwrap();
-        assert!(section.contains(&format!("`--{long}")), "--{long}");
-    }
 }

@@ -1,11 +1,7 @@
 //! Tests of the options of `szc bias`, and of both parts of an experiment.
 
 use super::*;
-use crate::lab::build::BuildOptions;
-use crate::lab::options::CommonOptions;
 use crate::lab::subcommand::exit_code;
-use clap::{Args, CommandFactory};
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 fn options(arguments: &[&str]) -> Options {
@@ -135,24 +131,4 @@ fn each_order_is_built_and_one_that_is_not_followed_is_refused() {
     let setups: Vec<_> =
         file.bias.unwrap().factors.iter().map(|factor| factor.setups.len()).collect();
     assert_eq!(setups, [2, 3]);
-}
-
-/// The names of the options that an option table has, by its rows in the reference.
-fn documented() -> BTreeSet<String> {
-    let reference = include_str!("../../../docs/src/reference.md");
-    let (_, section) = reference.split_once("## Options of szc bias").unwrap();
-    let rows = section.lines().skip(1).take_while(|line| !line.starts_with("## "));
-    rows.filter_map(|row| row.strip_prefix("| `--")?.split('`').next().map(str::to_owned)).collect()
-}
-
-#[test]
-fn the_reference_has_every_option_that_is_not_common_to_all() {
-    let names = |command: clap::Command| -> BTreeSet<String> {
-        command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
-    };
-    let common = names(CommonOptions::augment_args(clap::Command::new("common")));
-    let building = names(BuildOptions::augment_args(clap::Command::new("building")));
-    let shared = common.union(&building).cloned().collect();
-    let own: BTreeSet<String> = names(Options::command()).difference(&shared).cloned().collect();
-    assert_eq!(own, documented());
 }

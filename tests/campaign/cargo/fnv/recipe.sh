@@ -4,7 +4,7 @@ crate=fnv
 crate_version=1.0.7
 bench="hash"
 bench_args=(--sample-count 20 --min-time 0.05)
-slow_rows='^fnv$' same_rows='^siphash$'
+slow_rows='^fnv$'
 
 prepare() {
     printf '[dev-dependencies]\ndivan = "0.1.21"\n\n[[bench]]\nname = "hash"\nharness = false\n' \
