@@ -235,14 +235,13 @@ fn nothing_to_do() -> ExitCode {
 
 /// szc's own page. For a script that looks for an option of clang's in it, clang's follows.
 fn own_help(language: Language) -> ExitCode {
-    if let Err(error) = say(&own_page()) {
-        return report(Class::Failed, error);
+    let is_read_by_scripts = !std::io::stdout().is_terminal();
+    let space = if is_read_by_scripts { "\n" } else { "" };
+    match say(&(own_page() + space)) {
+        Err(error) => report(Class::Failed, error),
+        Ok(()) if is_read_by_scripts => compile(language, vec!["--help".into()]),
+        Ok(()) => ExitCode::SUCCESS,
     }
-    if std::io::stdout().is_terminal() {
-        return ExitCode::SUCCESS;
-    }
-    println!();
-    compile(language, vec!["--help".into()])
 }
 
 fn own_page() -> String {

@@ -4,13 +4,18 @@
 
 SUITE=bookworm
 
+leave_bare_system() {
+    umount "$root/dev" "$root/proc" 2>/dev/null || true
+    rm -rf --one-file-system "$bare"
+}
+
 # make_bare_system FOLDER: sets `root` to it; it goes when the script ends, with the folder.
 make_bare_system() {
     local suite archive setting
     [[ $(id -u) -eq 0 ]] || die "a bare system can be set up by root only"
     command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
     bare=$1 root=$1/root
-    trap 'umount "$root/dev" "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$bare"' EXIT
+    trap leave_bare_system EXIT
     say "a bare $SUITE"
     debootstrap --variant=minbase "$SUITE" "$root" >"$bare/log" 2>&1 || die "$(tail "$bare/log")"
     for suite in "$SUITE-updates" "$SUITE-security"; do

@@ -11,7 +11,9 @@ rows() {
 }
 
 # named YES-OR-NO PATTERN: those of the rows on standard input whose name matches, or the others.
-named() { WANTED=$1 PATTERN=$2 awk -F'\t' '($2 ~ ENVIRON["PATTERN"]) == (ENVIRON["WANTED"] == "yes")'; }
+named() {
+    WANTED=$1 PATTERN=$2 awk -F'\t' '($2 ~ ENVIRON["PATTERN"]) == (ENVIRON["WANTED"] == "yes")'
+}
 
 # check_rows NAME PATTERN LOG: that those rows, and those alone, are called slower. A chance of 5 in
 # 100 that one row in a table is called different is what `szc compare` has by design.
