@@ -22,7 +22,7 @@ struct Choice {
 }
 
 /// The script for a shell, if there is one; `subcommands` has the commands that measure benches.
-pub(in crate::cli) fn script(shell: Shell, subcommands: &[Command]) -> Option<String> {
+pub(crate) fn script(shell: Shell, subcommands: &[Command]) -> Option<String> {
     let measuring: Vec<(&str, Vec<Choice>)> = MEASURING
         .into_iter()
         .filter_map(|name| Some((name, subcommands.iter().find(|sub| sub.get_name() == name)?)))
@@ -200,9 +200,9 @@ fn fish(measuring: &[(&str, Vec<Choice>)]) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
     let behind = "__fish_seen_subcommand_from szc";
     let none = "not __fish_seen_subcommand_from";
-    let mut script = format!(
+    let mut script =
         "complete -c cargo -n __fish_use_subcommand -f -a szc -d 'cargo, building by szc'\n"
-    );
+            .to_owned();
     let first = format!("{behind}; and {none} {}", words(&COMMANDS));
     for (name, what) in COMMANDS {
         let _ = writeln!(script, "complete -c cargo -n '{first}' -f -a {name} -d '{what}'");
