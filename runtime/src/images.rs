@@ -2,6 +2,7 @@
 
 use crate::library::record::Library;
 use crate::pc_map::{DIRECTORY, PC_MAP};
+use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering, fence};
 use szc_code::MAX_IMAGES;
@@ -121,6 +122,14 @@ impl Images {
     /// Whether the program has the function that is to be held at an offset.
     pub fn holds_function(&self) -> bool {
         self.program.as_ref().is_some_and(|code| code.image().held().is_some())
+    }
+
+    /// The addresses of a computation in front of a function of the program.
+    pub fn injected(&self) -> Option<Range<usize>> {
+        let image = self.program.as_ref()?.image();
+        let (function, injected) = image.injected()?;
+        let start = image.original(image.function(function));
+        Some(start..start + injected.bytes())
     }
 
     /// Whether no image can have another epoch.

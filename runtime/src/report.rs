@@ -51,6 +51,8 @@ struct Snapshot {
     stack: Option<stack::StackCounts>,
     heap: Option<heap::HeapCounts>,
     libraries: library::LibraryCounts,
+    /// Processor time of the process.
+    cpu_ns: u64,
 }
 
 impl Snapshot {
@@ -72,6 +74,7 @@ impl Snapshot {
             stack: facts.stack.then(|| stack::counts(pads)),
             heap: facts.heap.then(heap::counts).flatten(),
             libraries,
+            cpu_ns: os::cpu_ns_of_process(),
         }
     }
 }
@@ -87,6 +90,7 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     if facts.clock == Clock::Cpu {
         line.text(",\"clock\":\"cpu\"");
     }
+    line.text(",\"cpu_ns\":").decimal(counts.cpu_ns);
     line.text(",\"randomize\":{\"code\":")
         .truth(facts.code || (facts.libraries_move && counts.libraries.moving > 0));
     line.text(",\"stack\":").truth(facts.stack);
@@ -261,12 +265,12 @@ mod tests {
             blocked: Some("why"),
             ..reclaim::Counts::default()
         };
-        let counts = Snapshot { code, reclaim, ..Snapshot::default() };
+        let counts = Snapshot { code, reclaim, cpu_ns: 8, ..Snapshot::default() };
         assert_eq!(
             line(&facts(), &counts),
-            "{\"abi\":7,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"randomize\":{\"code\":true,\
-             \"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\"movable\":3,\
-             \"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
+            "{\"abi\":7,\"pid\":9,\"seed\":5,\"interval_ms\":500,\"cpu_ns\":8,\"randomize\":{\
+             \"code\":true,\"stack\":false,\"heap\":false},\"functions\":{\"total\":5,\
+             \"movable\":3,\"pinned\":2},\"epochs\":7,\"relocations\":0,\"code_bytes_live\":0,\
              \"code_bytes_retained\":0,\"exhausted\":false,\"code_reclaim\":{\"freed\":0,\
              \"kept\":0,\"skipped\":0,\"pauses\":0,\"pause_us\":0,\
              \"snapshots\":4,\"other_stacks\":\"where\",\"blocked\":\"why\"}}\n"

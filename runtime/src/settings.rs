@@ -4,8 +4,13 @@
 //! measurement with a setting that was silently ignored would be worse than none.
 #![forbid(unsafe_code)]
 
+mod functions;
+mod number;
+
+pub use self::functions::Inject;
+use self::functions::{INJECT, PLACE, inject, place};
+use self::number::number;
 use core::ffi::CStr;
-use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_heap::HeapBase;
 use szc_layout::slot::Held;
 use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
@@ -90,6 +95,8 @@ pub struct Settings<'a> {
     pub code: bool,
     /// `SZC_PLACE`: a function by name, and where it lies in lines or pages.
     pub place: Option<(&'a [u8], Held)>,
+    /// `SZC_INJECT`: a function by name, and what each call of it computes besides.
+    pub inject: Option<Inject<'a>>,
     /// `SZC_STACK`: randomize the stack.
     pub stack: bool,
     /// `SZC_STACK_ROOM_KIB`: the part of each stack in which frames get pads; 0: none. `None`: as
@@ -128,6 +135,7 @@ impl Default for Settings<'_> {
             clock: Clock::Wall,
             code: true,
             place: None,
+            inject: None,
             stack: true,
             stack_room_kib: None,
             heap: true,
@@ -207,9 +215,9 @@ pub fn read<'a>(
             }
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
             b"PLACE" => {
-                let needed = "FUNCTION:OFFSET, a multiple of 16 below 64; or FUNCTION:OFFSET/4096";
-                settings.place = Some(place(value).ok_or(bad(needed))?);
+                settings.place = Some(place(value).ok_or(bad(PLACE))?);
             }
+            b"INJECT" => settings.inject = Some(inject(value).ok_or(bad(INJECT))?),
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK_ROOM_KIB" => {
                 let needed = "kibibytes from 0 (no pads) to 65536";
@@ -257,30 +265,6 @@ pub fn read<'a>(
         }
     }
     Ok(settings)
-}
-
-fn number(digits: &[u8], max: u64) -> Option<u64> {
-    if digits.is_empty() {
-        return None;
-    }
-    let mut value = 0u64;
-    for &digit in digits {
-        let digit = digit.checked_sub(b'0').filter(|&digit| digit < 10)?;
-        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
-    }
-    (value <= max).then_some(value)
-}
-
-/// A name, and an offset in a line of 64 bytes or, with `/4096`, in a page.
-fn place(value: &[u8]) -> Option<(&[u8], Held)> {
-    let colon = value.iter().rposition(|&byte| byte == b':').filter(|&colon| colon > 0)?;
-    let (digits, modulus) = match value[colon + 1..].strip_suffix(b"/4096") {
-        Some(digits) => (digits, 4096),
-        None => (&value[colon + 1..], 64),
-    };
-    let offset = number(digits, u64::from(modulus) - 1)? as u32;
-    let is_placed = offset.is_multiple_of(PLACEMENT_GRAIN_BYTES);
-    is_placed.then_some((&value[..colon], Held { offset, modulus }))
 }
 
 fn switch(value: &[u8]) -> Option<bool> {
@@ -378,6 +362,7 @@ mod tests {
             c"SZC_PLACE=f:64",
             c"SZC_PLACE=f:8",
             c"SZC_PLACE=f:4096/4096",
+            c"SZC_INJECT=f:array",
             c"SZC_CODE_RECLAIM=2",
             c"SZC_LOG=",
             c"SZC_STACK=2",

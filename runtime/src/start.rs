@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::reclaim::stacks;
 use crate::registration;
 use crate::report::{self, stop};
-use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Settings};
+use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Inject, Settings};
 use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
 use crate::{arch, fork, handlers, heap, maintenance, next, os, paths, stack, symbols, unwind};
@@ -18,8 +18,9 @@ use szc_code::budget::{Budget, Reclaim};
 use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
+use szc_layout::arch::injected::{ARRAY_INTEGERS, Computation, Injected};
 use szc_layout::rng::Seeds;
-use szc_layout::slot::{CopyShape, Frames, HeldFunction, Order, Patching};
+use szc_layout::slot::{CopyShape, Frames, HeldFunction, InjectedFunction, Order, Patching};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
 /// path it was started by.
@@ -107,6 +108,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
         patching: Patching::Bodies,
         held: settings.place.map(|(name, at)| HeldFunction { name: digest(name), at }),
+        injected: settings.inject.map(injected),
     };
     // A child has profiles of its own, too.
     if copies || facts.stack || facts.paths.is_some() {
@@ -153,6 +155,16 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         let needed = b"; needed is a function that moves, as szc inspect --functions lists them";
         stop(EXIT_CONFIG, &[b"found no function of SZC_PLACE, ", name, needed]);
     }
+    if let Some(inject) = settings.inject {
+        let found = if has_copies { CODE.with(|images| images.injected()) } else { None };
+        let Some(addresses) = found else {
+            let needed: &[u8] =
+                b"; needed is one that moves and has 71 bytes (fibonacci: 48), as szc \
+                inspect --functions lists them";
+            stop(EXIT_CONFIG, &[b"found no function of SZC_INJECT, ", inject.function, needed])
+        };
+        unwind::injected::set(addresses);
+    }
     if !has_copies {
         facts.stack &= stack::has_tables();
     }
@@ -176,7 +188,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         let libraries = library::start(Wanted {
             seeds,
             code: copies,
-            shape: CopyShape { held: None, ..shape },
+            shape: CopyShape { held: None, injected: None, ..shape },
             stack,
             budget,
         });
@@ -185,6 +197,17 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             let _ = maintenance::start();
         }
     }
+}
+
+/// What is computed at each call of a function, with memory for the array.
+fn injected(inject: Inject<'_>) -> InjectedFunction {
+    let Inject { function, computation, rounds } = inject;
+    let array = match computation {
+        Computation::Fibonacci => 0,
+        Computation::Array => os::map_anonymous(ARRAY_INTEGERS * size_of::<u32>())
+            .map_or_else(|_| stop(EXIT_CONFIG, &[b"no memory for SZC_INJECT"]), |at| at as usize),
+    };
+    InjectedFunction { name: digest(function), code: Injected { computation, rounds, array } }
 }
 
 fn budget(settings: &Settings<'_>) -> Budget {

@@ -35,8 +35,13 @@ unsafe fn write_all(image: &Image, page: &mut PageWriter<'_>) -> Result<(), os::
     for index in (0..image.count()).filter(|&index| image.pinned(index).is_none()) {
         let at = image.original(image.function(index));
         let jump = entry_jump(at, image.pointer(index)).ok_or(os::EINVAL)?;
-        for (distance, &byte) in jump.iter().enumerate() {
-            // SAFETY: the caller's promise.
+        let computation = image.injected().filter(|&(injected, _)| injected == index);
+        let code = computation.and_then(|(_, injected)| {
+            Some((injected.code(at, image.pointer(index))?, injected.bytes()))
+        });
+        let bytes = code.as_ref().map_or(&jump[..], |(code, bytes)| &code[..*bytes]);
+        for (distance, &byte) in bytes.iter().enumerate() {
+            // SAFETY: the caller's promise; the function has room for it.
             unsafe { page.set(at + distance, byte)? };
         }
     }

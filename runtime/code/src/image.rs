@@ -13,6 +13,7 @@ use crate::unpadded_clones::UnpaddedClones;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use szc_abi::{Movable, Table, digest};
+use szc_layout::arch::injected::Injected;
 use szc_layout::arch::patch::Word;
 use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
@@ -47,6 +48,8 @@ pub struct Image {
     shape: CopyShape,
     /// The function that is held at an offset.
     held: Option<(u32, Held)>,
+    /// The function in front of which something is computed.
+    injected: Option<(u32, Injected)>,
     clones: UnpaddedClones,
     side_memory: SideMemory,
     /// Distance of a thread's pad state from its thread pointer.
@@ -110,9 +113,14 @@ impl Image {
         let slot = |index: usize| FunctionSlot::of(&functions[index], shape.frames, shape.patching);
         let clones = UnpaddedClones::lay_out(parts.room.bytes(), count, slot)?;
         let name = |index: usize| table.table().name(functions[index].name_at);
-        let held = shape.held.and_then(|held| {
-            let found = (0..count).find(|&index| digest(name(index)) == held.name)?;
-            Some((found as u32, held.at))
+        let named = |wanted| (0..count).find(|&index| digest(name(index)) == wanted);
+        let held = shape.held.and_then(|held| Some((named(held.name)? as u32, held.at)));
+        let injected = shape.injected.and_then(|wanted| {
+            let index = named(wanted.name)?;
+            let (start, size) = (functions[index].start as usize, functions[index].size as usize);
+            // Copies are made of the bytes that are in the file.
+            parts.original_text.at(loaded.range().start + start, size)?;
+            (size >= wanted.code.bytes()).then_some((index as u32, wanted.code))
         });
         for (index, turn) in (0..).zip(turns.iter_mut()) {
             *turn = Turn::of(index, &functions[index as usize], shape);
@@ -135,6 +143,7 @@ impl Image {
             original_text: parts.original_text,
             shape,
             held,
+            injected,
             clones,
             side_memory: parts.side_memory,
             pad_state: arch::pads::state_offset(),
@@ -284,6 +293,13 @@ impl Image {
     /// The function that is held at an offset in all its layouts.
     pub fn held(&self) -> Option<(u32, Held)> {
         self.held
+    }
+
+    /// The function in front of which something is computed: calls of it, from copies too, lead to
+    /// where its original was.
+    #[inline]
+    pub fn injected(&self) -> Option<(u32, Injected)> {
+        self.injected.filter(|&(index, _)| self.pinned(index).is_none())
     }
 
     /// In which order functions lie.

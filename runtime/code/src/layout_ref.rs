@@ -164,7 +164,12 @@ impl Targets for LayoutRef<'_> {
         if let Some(original) = self.image.pinned(function) {
             original + offset as usize
         } else if offset == 0 {
-            self.entry(function)
+            match self.image.injected() {
+                Some((injected, _)) if injected == function => {
+                    self.image.original(self.image.function(function))
+                }
+                _ => self.entry(function),
+            }
         } else {
             self.origin(function) + offset as usize
         }
@@ -173,7 +178,8 @@ impl Targets for LayoutRef<'_> {
     #[inline(never)]
     fn inner(&self, function: u32) -> usize {
         let slot = self.image.slot(function);
-        if slot.inner && self.image.pinned(function).is_none() {
+        let is_injected = self.image.injected().is_some_and(|(injected, _)| injected == function);
+        if slot.inner && self.image.pinned(function).is_none() && !is_injected {
             self.entered_at(function, slot, EntryKind::Body)
         } else {
             self.function(function, 0)

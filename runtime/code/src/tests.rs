@@ -168,6 +168,7 @@ impl TestImage {
                 frames: Frames::AsBuilt,
                 patching,
                 held: None,
+                injected: None,
             },
             audience,
             side_memory: SideMemory::Alike { count: 2, bytes: 24 },

@@ -29,6 +29,7 @@
 //! another ([`szc_abi::FieldKind::Inner`]). What then runs of a body that is unresolved, its
 //! pushes, moves the stack as in the original, whose FDE holds there.
 
+use crate::arch::injected::Injected;
 use crate::arch::patch::WORD_BYTES;
 use crate::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
 use crate::rng::{Purpose, Stream};
@@ -74,6 +75,17 @@ pub struct CopyShape {
     pub patching: Patching,
     /// A function that lies at one offset in all random layouts.
     pub held: Option<HeldFunction>,
+    /// A function in front of which something is computed.
+    pub injected: Option<InjectedFunction>,
+}
+
+/// A function whose calls take longer, by a computation where its original was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InjectedFunction {
+    /// Digest of its name.
+    pub name: u64,
+    /// What is computed at each call.
+    pub code: Injected,
 }
 
 /// A function whose place in a line or page does not change.

@@ -7,6 +7,7 @@
 
 use super::answer::{Fde, answer};
 use super::find_object;
+use super::injected;
 use super::names::file_name;
 use super::of_unwinder::OfUnwinder;
 use crate::pc_map::PC_MAP;
@@ -46,7 +47,7 @@ pub unsafe fn find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
     let Some(find) = real() else { return core::ptr::null() };
     let Some(answer) = answer(pc as usize) else {
         // SAFETY: the caller's arguments, passed on.
-        return unsafe { find(pc, bases) };
+        return unsafe { find_original(find, pc, bases) };
     };
     let original = answer.located.translate(pc as usize);
     // SAFETY: an FDE of an image that is loaded, as a copy of its code runs.
@@ -78,6 +79,27 @@ pub unsafe fn find_fde(pc: *mut c_void, bases: *mut Bases) -> *const c_void {
         Fde::Copied(own) => own as *const c_void,
         // In front of its body a copy is as its original at the address that stands for it.
         Fde::Original | Fde::Front(_) => fde,
+    }
+}
+
+/// The unwinder's own search, for an address that is in no copy.
+///
+/// # Safety
+/// As [`find_fde`].
+unsafe fn find_original(find: FindFde, pc: *mut c_void, bases: *mut Bases) -> *const c_void {
+    let Some(entry) = injected::entry(pc as usize) else {
+        // SAFETY: the caller's promise.
+        return unsafe { find(pc, bases) };
+    };
+    // SAFETY: the caller's promise; the entry is an address of the same image.
+    unsafe {
+        let fde = find(entry as *mut c_void, bases);
+        if !fde.is_null() {
+            // All of the computation is as the entry.
+            let inside = entry - (*bases).function as usize;
+            (*bases).function = (pc as usize - inside) as *mut c_void;
+        }
+        fde
     }
 }
 

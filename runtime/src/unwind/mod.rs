@@ -7,6 +7,7 @@ mod fde;
 pub mod find_fde;
 pub mod find_object;
 mod header;
+pub mod injected;
 pub mod names;
 mod of_unwinder;
 

@@ -62,7 +62,7 @@ pub(super) const BUILD_VARIABLES: [Entry; 5] = [
 ];
 
 /// Variables that programs read which szc built.
-pub(super) const RUN_VARIABLES: [Entry; 17] = [
+pub(super) const RUN_VARIABLES: [Entry; 18] = [
     ("SZC_SEED", "seed of all layouts, which follow from it"),
     ("SZC_CODE_SEED", "seed of code, instead of SZC_SEED"),
     ("SZC_STACK_SEED", "seed of pads, likewise"),
@@ -71,6 +71,7 @@ pub(super) const RUN_VARIABLES: [Entry; 17] = [
     ("SZC_CLOCK", "what that time is: wall (default) or cpu"),
     ("SZC_CODE", "0: no moving functions, although built for it"),
     ("SZC_PLACE", "FUNCTION:OFFSET, where it lies in cache lines"),
+    ("SZC_INJECT", "FUNCTION:fibonacci:N, computed at each call"),
     ("SZC_STACK", "0: no pads"),
     ("SZC_HEAP", "0: no shuffled heap"),
     ("SZC_LOG", "file for a line of JSON: what was randomized"),

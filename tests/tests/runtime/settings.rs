@@ -23,6 +23,7 @@ fn a_malformed_setting_stops_the_program_before_it_runs() {
         ("SZC_STACK_ROOM_KIB", "64k"),
         ("SZC_STACK_ROOM_KIB", "65537"),
         ("SZC_MAP", ""),
+        ("SZC_INJECT", "main:sleep:1"),
     ] {
         let outcome = run(worker(), &[(name, value)], &[]);
         assert_eq!(outcome.ending, Ending::Code(78), "{name}={value}");
@@ -97,4 +98,39 @@ fn a_spent_budget_ends_re_randomization_and_not_the_program() {
     assert!(log.exhausted && log.randomize.code && log.epochs > 0, "{log:?}");
     assert!(log.code_bytes_live + log.code_bytes_retained <= 1 << 20, "{log:?}");
     assert_eq!(outcome.stdout, worker_output());
+}
+
+#[test]
+fn each_call_of_a_function_computes_what_is_injected_and_unwinds_as_at_its_entry() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let image = moving(&source("injected.c"), &["-O2"], place.path());
+    let steps = |inject: &str, interval: &str| -> u64 {
+        let settings = [("SZC_INTERVAL_MS", interval), ("SZC_INJECT", inject)];
+        let settings = if inject.is_empty() { &settings[..1] } else { &settings };
+        let outcome = run(&image, settings, &[]);
+        let _ = outcome.log_of_success();
+        let text = outcome.text();
+        let last = text.lines().last().expect("two lines");
+        last.split(' ').next().and_then(|number| number.parse().ok()).expect(&text)
+    };
+    let plain = steps("", "0");
+    for (computation, steps_of_a_round, others) in [("fibonacci", 3, 7), ("array", 5, 10)] {
+        let injected = |rounds: u64, interval: &str| {
+            steps(&format!("computed:{computation}:{rounds}"), interval)
+        };
+        // The jump at the end is one of the others; calls come to the original's place by it.
+        assert_eq!(injected(1, "0"), plain + steps_of_a_round + others + 1, "{computation}");
+        assert_eq!(injected(31, "0"), plain + 31 * steps_of_a_round + others + 1);
+        assert!(injected(31, "1") >= plain + 31 * steps_of_a_round + others);
+    }
+}
+
+#[test]
+fn a_function_that_has_no_room_for_a_computation_stops_the_program() {
+    for function in ["nothing", "_start"] {
+        let outcome = run(worker(), &[("SZC_INJECT", &format!("{function}:array:1"))], &[]);
+        assert_eq!(outcome.ending, Ending::Code(78));
+        let found = format!("no function of SZC_INJECT, {function}; needed is");
+        assert!(outcome.stderr.contains(&found), "{}", outcome.stderr);
+    }
 }

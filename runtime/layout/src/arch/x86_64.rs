@@ -3,6 +3,7 @@
 //! Source: Intel SDM volume 2.
 
 pub mod fde;
+pub mod injected;
 pub mod patch;
 pub mod stack_check;
 

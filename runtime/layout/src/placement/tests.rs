@@ -13,6 +13,7 @@ const SHAPE: CopyShape = CopyShape {
     frames: Frames::Padded,
     patching: Patching::Bodies,
     held: None,
+    injected: None,
 };
 
 fn function(name: u64, size: u32) -> Movable {

@@ -14,12 +14,17 @@ pub fn monotonic_ns() -> u64 {
 /// Processor time that the threads of this process have taken, without the calling one, in
 /// nanoseconds. (What that takes between the two looks is missing.)
 pub fn cpu_ns_of_others() -> u64 {
-    cpu_ns(2).saturating_sub(cpu_ns_of_this())
+    cpu_ns_of_process().saturating_sub(cpu_ns_of_this())
 }
 
 /// Processor time that the calling thread has taken, in nanoseconds.
 pub fn cpu_ns_of_this() -> u64 {
     cpu_ns(3)
+}
+
+/// Processor time that this process has taken, in nanoseconds.
+pub fn cpu_ns_of_process() -> u64 {
+    cpu_ns(2)
 }
 
 /// What a clock of processor time shows.
