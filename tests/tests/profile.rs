@@ -62,3 +62,109 @@ fn a_profile_without_samples_says_why() {
     assert_eq!(code(&run(&place, &["profile", "report", "--flame", "f.svg"])), 2);
     assert_eq!(code(&run(&place, &["profile", "report", "nothing.jsonl"])), 2);
 }
+
+/// Two functions with room for a computation; so much work in each run.
+const FIXED_WORK: &str = "\
+volatile unsigned long sink;
+__attribute__((noinline)) void hottest(void) {
+    __asm__ volatile(\".skip 80, 0x90\");
+    for (int i = 0; i < 60000; i++) sink += i; }
+__attribute__((noinline)) void second(void) {
+    __asm__ volatile(\".skip 80, 0x90\");
+    for (int i = 0; i < 9000; i++) sink += i; }
+int main(void) {
+    for (int i = 0; i < 300; i++) { hottest(); second(); }
+    return 0;
+}
+";
+
+#[test]
+fn a_profiler_is_checked_by_functions_whose_calls_are_made_longer() {
+    let place = Place::with("p.c", FIXED_WORK);
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    place.run("cc", &["-O2", "p.c", "-o", "other"]);
+    let check = |args: &[&str]| {
+        run(
+            &place,
+            &[&["profile", "check", "--quiet", "--sizes", "2", "--seed", "1"], args].concat(),
+        )
+    };
+    let both = ["--runs", "2", "--computations", "fibonacci,array", "--json", "found.json"];
+    let output = check(&[&both[..], &["--function", "hottest", "--", "./p"]].concat());
+    if errors(&output).contains("perf_event_paranoid of 2 or less") {
+        return;
+    }
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let table = text(&output);
+    assert!(table.contains("hottest, array: ") && table.contains("Mean slope"), "{table}");
+    let record: serde_json::Value = serde_json::from_slice(&place.read("found.json")).unwrap();
+    let subjects = record["subjects"].as_array().unwrap();
+    assert_eq!(subjects.len(), 2);
+    for subject in subjects {
+        let runs = subject["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 4);
+        // The hottest function is seen in every run, and less than all of the time.
+        for run in runs {
+            let of = |name: &str| run[name].as_f64().unwrap();
+            assert!(of("function_s") > 0.0 && of("program_s") > 0.0, "{run}");
+        }
+    }
+    let refused = |args: &[&str]| {
+        let output = check(args);
+        assert_eq!(code(&output), 2, "{}", errors(&output));
+        errors(&output)
+    };
+    assert!(refused(&["--profiler", "vtune", "--", "./p"]).contains("known are"));
+    assert!(refused(&["--", "./other"]).contains("build it with szc"));
+    assert!(refused(&["--function", "_start", "--", "./p"]).contains("does not move"));
+    assert!(refused(&["--profiler", "gprof", "--", "./p"]).contains("-pg"));
+}
+
+#[test]
+fn profilers_that_are_asked_about_one_program_are_compared() {
+    let place = Place::with("p.c", FIXED_WORK);
+    place.run("cc", &["-O2", "p.c", "-o", "p"]);
+    let profilers =
+        ["--profiler", "szc profile record", "--profiler", "szc profile record -F 2000"];
+    let args = ["--quiet", "--runs", "1", "--top", "2", "--json", "found.json", "--", "./p"];
+    let output = run(&place, &[&["profile", "disagree"][..], &profilers, &args].concat());
+    if errors(&output).contains("perf_event_paranoid of 2 or less") {
+        return;
+    }
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let table = text(&output);
+    assert!(table.contains("A and B agree: hottest"), "{table}");
+    assert!(table.contains("Observer effect: hottest has"), "{table}");
+    assert_eq!(code(&run(&place, &["profile", "disagree", "--profiler", "gprof", "--", "p"])), 2);
+}
+
+#[test]
+fn where_a_program_waits_is_told_apart_from_where_it_computes() {
+    let place = Place::with(
+        "p.c",
+        "#include <time.h>
+        volatile unsigned long sink;
+        __attribute__((noinline)) static void waits(void) {
+            struct timespec time = {0, 2000000};
+            nanosleep(&time, 0); sink++; }
+        int main(void) { for (int i = 0; i < 20; i++) waits(); return 0; }",
+    );
+    place.run(szc(), &["-O2", "-fno-omit-frame-pointer", "p.c", "-o", "p"]);
+    for clocks in [&["-g"][..], &["-g", "--per-thread"]] {
+        let args = [clocks, &["--off-cpu", "--", "./p"]].concat();
+        let output = run(&place, &[&["profile", "record"], &args[..]].concat());
+        if errors(&output).contains("perf_event_paranoid of 1 or less") {
+            return;
+        }
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        let report = |args: &[&str]| {
+            let output = run(&place, &[&["profile", "report", "--off-cpu"], args].concat());
+            assert_eq!(code(&output), 0, "{}", errors(&output));
+            text(&output)
+        };
+        let table = report(&[]);
+        let waits: u32 = table.split(' ').next().unwrap().parse().unwrap();
+        assert!(waits >= 20 && table.contains("sleep"), "{table}");
+        assert!(report(&["--folded", "-"]).contains("sleep"));
+    }
+}

@@ -29,7 +29,7 @@ const THREAD_RING_BYTES: usize = 16 << 10;
 const SAMPLE_BYTES: usize = 64;
 
 /// Registers that samples have: the instruction pointer (`PERF_REG_X86_IP`).
-const REGISTERS: u64 = 1 << 8;
+pub(crate) const REGISTERS: u64 = 1 << 8;
 
 /// Which clocks take the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,6 +28,21 @@ pub struct Sample {
 pub enum Event {
     /// A clock's interval ended.
     Sample(Sample),
+    /// A thread leaves its processor, and this is where it is.
+    Left(Sample),
+    /// It has left, or has come back.
+    Switch {
+        /// Process.
+        pid: u32,
+        /// Thread.
+        tid: u32,
+        /// When.
+        time: u64,
+        /// It has left.
+        is_out: bool,
+        /// It could have gone on.
+        is_preempted: bool,
+    },
     /// Executable memory was mapped.
     Map(Map),
     /// A thread got a name.
@@ -90,6 +105,8 @@ impl Event {
     pub fn time(&self) -> u64 {
         match self {
             Self::Sample(Sample { time, .. })
+            | Self::Left(Sample { time, .. })
+            | Self::Switch { time, .. }
             | Self::Map(Map { time, .. })
             | Self::Name { time, .. }
             | Self::Fork { time, .. }
@@ -122,6 +139,16 @@ impl Event {
                 time: fields.u64(16)?,
             }),
             SAMPLE => read_sample(&fields, misc).map(Self::Sample),
+            SWITCH | SWITCH_OF_PROCESSOR => {
+                let at = bytes.len().checked_sub(TRAILER_BYTES)?;
+                Some(Self::Switch {
+                    pid: fields.u32(at)?,
+                    tid: fields.u32(at + 4)?,
+                    time: fields.trailing_time()?,
+                    is_out: misc & SWITCHED_OUT != 0,
+                    is_preempted: misc & PREEMPTED != 0,
+                })
+            }
             MMAP2 => Some(Self::Map(Map {
                 pid: fields.u32(0)?,
                 time: fields.trailing_time()?,
@@ -142,7 +169,13 @@ const EXIT: u32 = 4;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
+const SWITCH: u32 = 14;
+const SWITCH_OF_PROCESSOR: u32 = 15;
 const COMM_EXEC: u16 = 1 << 13;
+const SWITCHED_OUT: u16 = 1 << 13;
+const PREEMPTED: u16 = 1 << 14;
+/// Process and thread, time, and processor.
+const TRAILER_BYTES: usize = 24;
 const CPU_MODE: u16 = 7;
 const IN_USER_MODE: u16 = 2;
 
@@ -164,7 +197,9 @@ fn read_sample(fields: &Fields<'_>, misc: u16) -> Option<Sample> {
         (true, true) => fields.u64(chain_end + 8)?,
         (true, false) => 0,
     };
-    let addresses = chain.into_iter().filter(|&word| word < CONTEXTS && word & KERNEL == 0);
+    // A frame pointer that is none may end the chain with 0.
+    let is_address = |word: &u64| *word != 0 && *word < CONTEXTS && word & KERNEL == 0;
+    let addresses = chain.into_iter().filter(is_address);
     // The first one is where the thread is.
     let callers = addresses.skip(1).collect();
     Some(Sample {
@@ -238,7 +273,7 @@ mod tests {
     #[test]
     fn a_call_chain_gives_the_callers_without_the_marks_of_modes() {
         let user_mark = -512_i64 as u64;
-        let chain = [3, user_mark, 0x40_1000, 0x40_2000];
+        let chain = [4, user_mark, 0x40_1000, 0x40_2000, 0];
         let bytes = words(&[&[0x40_1000, pair(1, 1), 9, 0][..], &chain, &[2, 0x40_1000]].concat());
         let Some(Event::Sample(sample)) = Event::read(SAMPLE, 2, &bytes) else { panic!() };
         assert_eq!((sample.ip, sample.callers), (0x40_1000, vec![0x40_2000]));
@@ -249,6 +284,20 @@ mod tests {
         let bytes = words(&[0x40_1000, pair(1, 1), 9, 0, 1 << 40]);
         assert_eq!(Event::read(SAMPLE, 2, &bytes), None);
         assert_eq!(Event::read(COMM, 0, &[0; 7]), None);
+    }
+
+    #[test]
+    fn switches_say_who_left_or_came_back_and_whether_it_could_have_gone_on() {
+        let trailer = [pair(3, 4), 77, 0];
+        let switch = |kind, misc, words_in_front: &[u64]| {
+            Event::read(kind, misc, &words(&[words_in_front, &trailer].concat()))
+        };
+        let expected = |is_out, is_preempted| {
+            Some(Event::Switch { pid: 3, tid: 4, time: 77, is_out, is_preempted })
+        };
+        assert_eq!(switch(SWITCH, 0, &[]), expected(false, false));
+        let out = SWITCHED_OUT | PREEMPTED;
+        assert_eq!(switch(SWITCH_OF_PROCESSOR, out, &[pair(8, 9)]), expected(true, true));
     }
 
     #[test]

@@ -74,7 +74,10 @@ impl Followed {
             Event::Fork { pid, time, .. } | Event::Exit { pid, time, .. } => {
                 self.of(*pid, *time).is_some()
             }
-            Event::Sample(sample) => self.of(sample.pid, sample.time).is_some(),
+            Event::Switch { pid, time, .. } => self.of(*pid, *time).is_some(),
+            Event::Sample(sample) | Event::Left(sample) => {
+                self.of(sample.pid, sample.time).is_some()
+            }
             Event::Lost(_) => true,
         }
     }

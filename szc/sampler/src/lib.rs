@@ -19,3 +19,4 @@ mod memory;
 pub mod periods;
 pub mod recorder;
 pub mod spawn;
+pub mod switches;

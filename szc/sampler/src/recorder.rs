@@ -13,6 +13,7 @@ use crate::descriptor::wait;
 use crate::event::{Event, Sample};
 use crate::followed::Followed;
 use crate::periods::Schedule;
+use crate::switches::{Away, Switches, Wait};
 
 /// How to sample.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub struct Options {
     pub with_callers: bool,
     /// Whether to leave the clocks of processors alone.
     pub by_thread: bool,
+    /// Whether to report where threads wait.
+    pub off_cpu: bool,
 }
 
 /// What is reported.
@@ -31,6 +34,8 @@ pub enum Report {
     /// A sample of a process that is followed, and where its address comes from if that is in a
     /// copy. Its callers are in originals.
     Sample(Sample, Option<Original>),
+    /// A thread was on no processor, and where it was then, as of samples.
+    Waited(Wait, Option<Original>),
     /// A sample of a processor that was doing something else, and when.
     Elsewhere(u32, u64),
     /// Anything else that happened in a process that is followed.
@@ -60,6 +65,8 @@ pub struct Recorder {
     options: Options,
     coverage: Coverage,
     clocks: BTreeMap<Of, Clock>,
+    switches: BTreeMap<Of, Switches>,
+    away: Away,
     followed: Followed,
     /// Reported by a clock, but perhaps before what others will report.
     waiting: Vec<Event>,
@@ -78,6 +85,8 @@ impl Recorder {
             options,
             coverage: Coverage::Processors,
             clocks: BTreeMap::new(),
+            switches: BTreeMap::new(),
+            away: Away::default(),
             followed: Followed::default(),
             waiting: Vec::new(),
             missed: Missed::default(),
@@ -87,11 +96,15 @@ impl Recorder {
             return Ok(recorder);
         }
         recorder.clocks.clear();
+        recorder.switches.clear();
         let own = nix::unistd::gettid().as_raw().cast_unsigned();
         let periods = options.schedule.periods(0);
         let start =
             |with_kernel| Clock::start(Of::Thread(own), with_kernel, false, periods.clone());
         let with_kernel = start(true).is_ok();
+        if options.off_cpu {
+            Switches::start(Of::Thread(own), false).map_err(|error| Unavailable { error })?;
+        }
         if !with_kernel {
             start(false).map_err(|error| Unavailable { error })?;
         }
@@ -112,6 +125,9 @@ impl Recorder {
         let with_kernel = self.coverage != Coverage::Threads { with_kernel: false };
         let clock = Clock::start(of, with_kernel, self.options.with_callers, periods)?;
         self.clocks.insert(of, clock);
+        if self.options.off_cpu {
+            self.switches.insert(of, Switches::start(of, self.options.with_callers)?);
+        }
         Ok(())
     }
 
@@ -188,6 +204,9 @@ impl Recorder {
                 self.waiting.push(event);
             })?;
         }
+        for switches in self.switches.values_mut() {
+            switches.read(|event| self.waiting.push(event));
+        }
         if self.coverage == Coverage::Processors {
             return Ok(());
         }
@@ -203,30 +222,42 @@ impl Recorder {
         }
         for tid in ended {
             self.clocks.remove(&Of::Thread(tid));
+            self.switches.remove(&Of::Thread(tid));
         }
         Ok(())
     }
 
     fn hand_on(&mut self, event: Event, report: &mut impl FnMut(Report)) {
         let is_followed = self.followed.note(&event);
+        if is_followed && let Some(mut wait) = self.away.note(&event) {
+            let original = self.in_originals(&mut wait.sample);
+            report(Report::Waited(wait, original));
+        }
         match event {
             Event::Lost(count) => self.missed.lost += count,
             Event::Sample(sample) if !is_followed => {
                 report(Report::Elsewhere(sample.cpu, sample.time));
             }
             Event::Sample(mut sample) => {
-                let pid = sample.pid;
-                let original = self.followed.original(pid, sample.ip);
-                for caller in &mut sample.callers {
-                    // A return address may be the first one behind its function.
-                    if let Some(original) = self.followed.original(pid, *caller - 1) {
-                        *caller = original.address + 1;
-                    }
-                }
+                let original = self.in_originals(&mut sample);
                 report(Report::Sample(sample, original));
             }
+            Event::Left(_) | Event::Switch { .. } => {}
             event if is_followed => report(Report::Other(event)),
             _ => {}
         }
+    }
+
+    /// Where a sample in a copy comes from; its callers are changed to originals.
+    fn in_originals(&mut self, sample: &mut Sample) -> Option<Original> {
+        let pid = sample.pid;
+        let original = self.followed.original(pid, sample.ip);
+        for caller in &mut sample.callers {
+            // A return address may be the first one behind its function.
+            if let Some(original) = self.followed.original(pid, *caller - 1) {
+                *caller = original.address + 1;
+            }
+        }
+        original
     }
 }

@@ -57,6 +57,8 @@ pub enum Clocks {
 pub enum Line {
     /// Where a thread was.
     Sample(Sample),
+    /// A thread was on no processor.
+    Waited(Waited),
     /// A processor was doing something else.
     Elsewhere {
         /// Which one.
@@ -142,6 +144,19 @@ pub struct Sample {
     /// Return addresses, innermost first, in original functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<u64>,
+}
+
+/// A time in which a thread was on no processor.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Waited {
+    /// Where it was, and when that began.
+    #[serde(flatten)]
+    pub at: Sample,
+    /// How long that lasted.
+    pub ns: u64,
+    /// Whether it could have gone on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub preempted: bool,
 }
 
 /// How a recording ended.
@@ -263,6 +278,7 @@ pub mod tests {
             Line::Name { pid: 7, tid: 7, time: 6, name: "a".into(), exec: true },
             Line::Elsewhere { cpu: 1, time: 8 },
             Line::Sample(Sample { time: 9, pid: 7, tid: 7, ip: 64, ..Sample::default() }),
+            Line::Waited(Waited { ns: 3, preempted: true, ..Waited::default() }),
             Line::End(End { time: 10, ..End::default() }),
         ]
     }

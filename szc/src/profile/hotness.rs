@@ -88,7 +88,8 @@ pub fn rows(profile: &Profile, by: By) -> (Vec<Row>, Blocks) {
 }
 
 /// What a sample counts for, innermost first.
-fn keys(profile: &Profile, sample: &Sample, by: By) -> Vec<(String, String)> {
+#[must_use]
+pub fn keys(profile: &Profile, sample: &Sample, by: By) -> Vec<(String, String)> {
     if by == By::Thread {
         let name = profile.threads.get(&sample.thread).cloned().unwrap_or_default();
         return vec![(name, String::new())];

@@ -6,12 +6,16 @@
 //! the programs are.
 #![forbid(unsafe_code)]
 
+mod check;
 mod diagnostics;
+mod disagree;
 mod export;
 mod file;
 mod hotness;
 mod intervals;
 mod model;
+mod off_cpu;
+mod profilers;
 mod record;
 mod replay;
 mod report;
@@ -32,6 +36,7 @@ Examples:
   szc profile record -g -p 1234               a process that runs, with its callers
   szc profile report --flame flame.svg        a flame graph
   szc profile report --pprof - | pprof -top -
+  szc profile check --profiler 'perf record' -- ./program input
 
 Exit status: 0 done; 1 szc could not do its work; 2 usage error, or a file that is no
 profile; 4 the program failed. 128 and the number of a signal that asked to stop.";
@@ -56,6 +61,10 @@ enum Action {
     Record(record::Options),
     /// Show what a recorded profile says
     Report(report::Options),
+    /// Say whether a profiler is actionable, by functions whose calls are made longer
+    Check(check::Options),
+    /// Show what several profilers say of one program
+    Disagree(disagree::Options),
 }
 
 impl Subcommand for Options {
@@ -65,6 +74,8 @@ impl Subcommand for Options {
         match self.action {
             Action::Record(options) => record::record(options),
             Action::Report(options) => report::report(&options),
+            Action::Check(options) => check::check(&options),
+            Action::Disagree(options) => disagree::disagree(&options),
         }
     }
 }

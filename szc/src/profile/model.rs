@@ -23,6 +23,8 @@ pub struct Profile {
     pub frames: Vec<Frame>,
     /// The samples, in order of time.
     pub samples: Vec<Sample>,
+    /// Times on no processor, in order of time.
+    pub waits: Vec<Wait>,
     /// Names of threads.
     pub threads: BTreeMap<Thread, String>,
     /// Times of the samples of each clock, also of those elsewhere.
@@ -53,6 +55,17 @@ pub struct Sample {
     pub stack: Vec<FrameIndex>,
 }
 
+/// A time on no processor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// Where the thread was, without the kernel.
+    pub sample: Sample,
+    /// How long that lasted.
+    pub ns: u64,
+    /// Whether it could have gone on.
+    pub is_preempted: bool,
+}
+
 /// What the time in the kernel is shown as.
 pub const KERNEL: &str = "[kernel]";
 
@@ -69,6 +82,7 @@ impl Profile {
             end: reading.end,
             frames: reading.frames,
             samples: reading.samples,
+            waits: reading.waits,
             threads: reading.threads,
             clocks: reading.clocks,
             unreadable: reading.symbols.unreadable().map(str::to_owned).collect(),
@@ -115,6 +129,7 @@ struct Reading {
     /// Frames by file and offset, which most samples have in common.
     known: HashMap<(String, u64), Vec<FrameIndex>>,
     samples: Vec<Sample>,
+    waits: Vec<Wait>,
     threads: BTreeMap<Thread, String>,
     clocks: BTreeMap<u32, Vec<u64>>,
     end: Option<End>,
@@ -125,7 +140,15 @@ impl Reading {
     fn note(&mut self, line: Line) {
         self.replay.note(&line);
         match line {
-            Line::Sample(sample) => self.sample(&sample),
+            Line::Sample(sample) => {
+                self.clocks.entry(sample.cpu).or_default().push(sample.time);
+                let sample = self.sample(&sample);
+                self.samples.push(sample);
+            }
+            Line::Waited(file::Waited { at, ns, preempted }) => {
+                let sample = self.sample(&file::Sample { kernel: false, ..at });
+                self.waits.push(Wait { sample, ns, is_preempted: preempted });
+            }
             Line::Elsewhere { cpu, time } => self.clocks.entry(cpu).or_default().push(time),
             Line::Name { pid, tid, name, .. } => {
                 self.threads.insert((pid, tid), name);
@@ -135,9 +158,8 @@ impl Reading {
         }
     }
 
-    fn sample(&mut self, sample: &file::Sample) {
+    fn sample(&mut self, sample: &file::Sample) -> Sample {
         let thread = (sample.pid, sample.tid);
-        self.clocks.entry(sample.cpu).or_default().push(sample.time);
         self.threads.entry(thread).or_insert_with(|| self.replay.name(sample.tid).to_owned());
         let mut stack = Vec::new();
         if sample.kernel {
@@ -150,14 +172,14 @@ impl Reading {
             // The call in front of the return address.
             stack.extend(self.frames_at(sample.pid, caller - 1));
         }
-        self.samples.push(Sample {
+        Sample {
             time: sample.time,
             thread,
             cpu: sample.cpu,
             epoch: sample.epoch,
             ip: sample.ip,
             stack,
-        });
+        }
     }
 
     fn frames_at(&mut self, pid: u32, address: u64) -> Vec<FrameIndex> {
@@ -207,11 +229,27 @@ pub mod tests {
             end: Some(End::default()),
             frames: reading.frames,
             samples: reading.samples,
+            waits: reading.waits,
             threads: [((7, 7), "a".to_owned())].into(),
             clocks: reading.clocks,
             unreadable: Vec::new(),
             unmapped: 0,
         }
+    }
+
+    /// Waits given as a stack of names, their length, and whether the thread could have gone on.
+    pub fn with_waits(waits: &[(&[&str], u64, bool)]) -> Profile {
+        let mut found = profile(&[]);
+        for &(names, ns, is_preempted) in waits {
+            let mut stack = Vec::new();
+            for name in names {
+                found.frames.push(Frame::named(name, "a"));
+                stack.push(found.frames.len() - 1);
+            }
+            let sample = Sample { thread: (7, 7), stack, ..Sample::default() };
+            found.waits.push(Wait { sample, ns, is_preempted });
+        }
+        found
     }
 
     #[test]

@@ -45,10 +45,11 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
         schedule,
         with_callers: options.call_graph,
         by_thread: options.per_thread,
+        off_cpu: options.off_cpu,
     };
     let stop = stop_on_signals().context("cannot handle signals")?;
-    let mut recorder =
-        Recorder::start(how).map_err(|none| anyhow!(why_unavailable(&none.error)))?;
+    let mut recorder = Recorder::start(how)
+        .map_err(|none| anyhow!(why_unavailable(&none.error, options.off_cpu)))?;
     let held = start(&options.command).map_err(Failure::Usage)?;
     let pid = held.as_ref().map_or(options.pid.unwrap_or_default(), Held::pid);
     let header = Header {
@@ -101,13 +102,14 @@ fn clocks(coverage: Coverage) -> Clocks {
     }
 }
 
-fn why_unavailable(error: &io::Error) -> String {
+fn why_unavailable(error: &io::Error, off_cpu: bool) -> String {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     let level = level.map_or_else(|_| "unknown".into(), |level| level.trim().to_owned());
+    let most = if off_cpu { 1 } else { 2 };
     format!(
         "the kernel gives no clocks: {error}. They need perf_event_open(2), which containers often \
-         forbid (docker: --cap-add PERFMON), and kernel.perf_event_paranoid of 2 or less, which \
-         is {level}: sysctl kernel.perf_event_paranoid=2"
+         forbid (docker: --cap-add PERFMON), and kernel.perf_event_paranoid of {most} or less, \
+         which is {level}: sysctl kernel.perf_event_paranoid={most}"
     )
 }
 

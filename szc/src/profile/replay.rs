@@ -46,7 +46,11 @@ impl Replay {
                     self.names.insert(*tid, name);
                 }
             }
-            Line::Sample(_) | Line::Elsewhere { .. } | Line::Exit { .. } | Line::End(_) => {}
+            Line::Sample(_)
+            | Line::Waited(_)
+            | Line::Elsewhere { .. }
+            | Line::Exit { .. }
+            | Line::End(_) => {}
         }
     }
 

@@ -12,6 +12,7 @@ use super::diagnostics::{intervals, remarks};
 use super::export::{firefox, folded, pprof, script};
 use super::hotness::By;
 use super::model::Profile;
+use super::off_cpu;
 use super::text::table;
 use crate::lab::exit::EXIT_VERDICT;
 use crate::lab::failure::Failure;
@@ -35,6 +36,10 @@ pub(super) struct Options {
     /// Print the autocorrelation of the intervals between samples, lag by lag
     #[arg(long)]
     intervals: bool,
+
+    /// Show where threads waited, of a profile that was recorded with --off-cpu
+    #[arg(long, conflicts_with_all = ["intervals", "firefox", "pprof", "perf_script"])]
+    off_cpu: bool,
 
     /// Write a flame graph as SVG
     #[arg(long, value_name = "OUT")]
@@ -67,22 +72,29 @@ type Form = fn(&Profile) -> Result<Vec<u8>>;
 pub(super) fn report(options: &Options) -> Result<u8, Failure> {
     let profile = Profile::read(&options.file).map_err(Failure::Usage)?;
     let mut is_exported = false;
+    let (flame, folded): (Form, Form) = if options.off_cpu {
+        (folded::flame_of_waits, |profile| Ok(folded::folded_waits(profile).into_bytes()))
+    } else {
+        (folded::flame, |profile| Ok(folded::folded(profile).into_bytes()))
+    };
     let forms: [(&Option<PathBuf>, Form); 5] = [
-        (&options.flame, folded::flame),
-        (&options.folded, |profile| Ok(folded::folded(profile).into_bytes())),
+        (&options.flame, flame),
+        (&options.folded, folded),
         (&options.firefox, firefox::firefox),
         (&options.pprof, |profile| Ok(pprof::pprof(profile))),
         (&options.perf_script, |profile| Ok(script::script(profile).into_bytes())),
     ];
     for (path, form) in forms {
         let Some(path) = path else { continue };
-        if profile.samples.is_empty() {
+        if profile.samples.is_empty() && !options.off_cpu {
             return Err(Failure::Usage(anyhow!("{}", remarks(&profile).join(" "))));
         }
         put(path, &form(&profile)?)?;
         is_exported = true;
     }
-    if options.intervals {
+    if options.off_cpu && !is_exported {
+        put(Path::new("-"), off_cpu::table(&profile, options.by, options.top).as_bytes())?;
+    } else if options.intervals {
         put(Path::new("-"), by_lag(&profile).as_bytes())?;
     } else if !is_exported {
         put(Path::new("-"), table(&profile, options.by, options.top).as_bytes())?;

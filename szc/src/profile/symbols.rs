@@ -85,6 +85,20 @@ impl Symbols {
         Some(segment.offset + (address - segment.address))
     }
 
+    /// The functions of a file with the lines of the source that are in each, as `FILE:LINE`.
+    pub fn lines_of_functions(&mut self, path: &str) -> Vec<(String, Vec<String>)> {
+        let image = self.images.entry(path.to_owned()).or_insert_with(|| Image::load(path));
+        image.as_ref().map(Image::lines_of_functions).unwrap_or_default()
+    }
+
+    /// Names of the functions of a file.
+    pub fn functions(&mut self, path: &str) -> Vec<String> {
+        let image = self.images.entry(path.to_owned()).or_insert_with(|| Image::load(path));
+        let symbols = image.iter().flat_map(|image| &image.symbols);
+        let name = |symbol: &Symbol| readable(&symbol.name);
+        symbols.map(name).collect()
+    }
+
     /// Files that were asked about and cannot be read; not what never was a file.
     pub fn unreadable(&self) -> impl Iterator<Item = &str> {
         let unknown = self.images.iter().filter(|(_, image)| image.is_none());
@@ -128,7 +142,7 @@ impl Image {
         }
         if let Some(symbol) = symbol {
             // The symbol's name is that of the function as a whole, also of a part of it elsewhere.
-            let name = demangle_auto(Cow::from(&symbol.name), None).into_owned();
+            let name = readable(&symbol.name);
             let offset = address - symbol.address;
             match frames.last_mut() {
                 Some(frame) => {
@@ -162,6 +176,19 @@ impl Image {
         Some(frames)
     }
 
+    fn lines_of_functions(&self) -> Vec<(String, Vec<String>)> {
+        let Some(lines) = &self.lines else { return Vec::new() };
+        let of = |symbol: &Symbol| {
+            let found = lines.find_location_range(symbol.address, symbol.address + symbol.bytes);
+            let places = found.ok()?.filter_map(|(_, _, location)| {
+                Some(format!("{}:{}", location.file?, location.line?))
+            });
+            let name = readable(&symbol.name);
+            Some((name, places.collect()))
+        };
+        self.symbols.iter().filter_map(of).collect()
+    }
+
     fn symbol(&self, address: u64) -> Option<&Symbol> {
         let behind = self.symbols.partition_point(|symbol| symbol.address <= address);
         let candidates = self.symbols[..behind].iter().rev().take(MAX_ALIASES);
@@ -171,6 +198,16 @@ impl Image {
         let same = holding.filter(|symbol| symbol.address == first.address);
         same.chain([first]).min_by_key(|symbol| (symbol.name.len(), &symbol.name))
     }
+}
+
+/// A symbol's name as people read it. What is not mangled stays: as the code of a type `f` would be
+/// `float`.
+#[must_use]
+pub fn readable(name: &str) -> String {
+    if ["_Z", "_R", "__Z"].iter().any(|prefix| name.starts_with(prefix)) {
+        return demangle_auto(Cow::from(name), None).into_owned();
+    }
+    name.to_owned()
 }
 
 /// How many symbols in front of an address are looked at.
@@ -227,6 +264,11 @@ mod tests {
         ]);
         assert_eq!(name(&image, 0x1000), Some(("malloc".into(), 0)));
         assert_eq!(name(&image, 0x1010), Some(("foo::bar()".into(), 0)));
+    }
+
+    #[test]
+    fn a_name_that_is_the_code_of_a_type_is_no_type() {
+        assert_eq!(["f", "i", "_ZN3foo3barEv"].map(readable), ["f", "i", "foo::bar()"]);
     }
 
     #[test]

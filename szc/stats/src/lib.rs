@@ -18,6 +18,7 @@
 //! | a quantile; the median beside a mean | [`quantile`], [`median_check`] |
 //! | layouts or noise, programs or drift | [`variance_components`], [`factors`] |
 //! | does a ratio of sums follow a dose | [`dose`] |
+//! | does y follow x, which was changed by a known amount | [`instrumented`] |
 //! | which of many classifications explains them | [`attribution`] |
 //! | how do the values spread | [`density`], [`shape`] |
 //! | can the data be trusted | [`shape`], [`shapiro_wilk`], [`groups`], [`serial`], [`trend`] |
@@ -40,6 +41,7 @@ pub mod factors;
 pub mod family;
 pub mod fixed;
 pub mod groups;
+pub mod instrumented;
 pub mod median_check;
 pub mod multiplicity;
 pub mod perturbation;

@@ -20,6 +20,16 @@ pub fn folded(profile: &Profile) -> String {
     counts.into_iter().map(|(stack, count)| format!("{stack} {count}\n")).collect()
 }
 
+/// The stacks of waits, with microseconds. Threads that could have gone on did not wait.
+#[must_use]
+pub fn folded_waits(profile: &Profile) -> String {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for wait in profile.waits.iter().filter(|wait| !wait.is_preempted) {
+        *sums.entry(stack(profile, &wait.sample)).or_default() += wait.ns;
+    }
+    sums.into_iter().map(|(stack, ns)| format!("{stack} {}\n", ns / 1_000)).collect()
+}
+
 fn stack(profile: &Profile, sample: &Sample) -> String {
     let name = profile.threads.get(&sample.thread).map_or("", String::as_str);
     let mut text = clean(name);
@@ -45,14 +55,25 @@ fn clean(name: &str) -> String {
 /// # Errors
 /// There are no samples.
 pub fn flame(profile: &Profile) -> Result<Vec<u8>> {
-    let text = folded(profile);
+    graph(profile, &folded(profile), "samples")
+}
+
+/// The same of waits.
+///
+/// # Errors
+/// There are no waits.
+pub fn flame_of_waits(profile: &Profile) -> Result<Vec<u8>> {
+    graph(profile, &folded_waits(profile), "µs")
+}
+
+fn graph(profile: &Profile, text: &str, unit: &str) -> Result<Vec<u8>> {
     let mut options = Options::default();
     options.title = if profile.header.command.is_empty() {
         format!("process {}", profile.header.pid)
     } else {
         profile.header.command.join(" ")
     };
-    options.count_name = "samples".to_owned();
+    options.count_name = unit.to_owned();
     let mut svg = Vec::new();
     from_lines(&mut options, text.lines(), &mut svg).context("no flame graph")?;
     Ok(svg)
@@ -61,7 +82,17 @@ pub fn flame(profile: &Profile) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::model::tests::profile;
+    use crate::profile::model::tests::{profile, with_waits};
+
+    #[test]
+    fn stacks_of_waits_have_microseconds() {
+        let waits: [(&[&str], u64, bool); 3] =
+            [(&["b", "a"], 1_500_000, false), (&["b", "a"], 500_000, false), (&["a"], 9, true)];
+        let found = with_waits(&waits);
+        assert_eq!(folded_waits(&found), "a;a;b 2000\n");
+        let svg = String::from_utf8(flame_of_waits(&found).unwrap()).unwrap();
+        assert!(svg.contains("b (2,000 µs, 100.00%)"), "{svg}");
+    }
 
     #[test]
     fn equal_stacks_are_one_line_from_the_outermost_function_on() {

@@ -52,6 +52,10 @@ pub struct Options {
     #[arg(long)]
     pub per_thread: bool,
 
+    /// Record also where threads wait, and for how long
+    #[arg(long)]
+    pub off_cpu: bool,
+
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD", required_unless_present = "pid")]
     pub command: Vec<String>,

@@ -4,10 +4,12 @@
 use std::io;
 use std::path::Path;
 
-use szc_sampler::event::{Event, Map};
+use szc_sampler::copies::Original;
+use szc_sampler::event::{self, Event, Map};
 use szc_sampler::recorder::Report;
+use szc_sampler::switches::Wait;
 
-use crate::profile::file::{Header, Line, Sample, Writer};
+use crate::profile::file::{Header, Line, Sample, Waited, Writer};
 
 /// What is being written, until it cannot be.
 pub struct Recording {
@@ -39,17 +41,11 @@ impl Recording {
         let line = match report {
             Report::Sample(sample, original) => {
                 self.samples += 1;
-                Line::Sample(Sample {
-                    time: sample.time,
-                    pid: sample.pid,
-                    tid: sample.tid,
-                    cpu: sample.cpu,
-                    ip: original.map_or(sample.ip, |original| original.address),
-                    kernel: sample.in_kernel,
-                    copy: original.map(|_| sample.ip),
-                    epoch: original.map(|original| original.epoch),
-                    callers: sample.callers,
-                })
+                Line::Sample(place(sample, original))
+            }
+            Report::Waited(Wait { sample, ns, is_preempted }, original) => {
+                let at = place(sample, original);
+                Line::Waited(Waited { at, ns, preempted: is_preempted })
             }
             Report::Elsewhere(cpu, time) => Line::Elsewhere { cpu, time },
             Report::Other(event) => match line(event) {
@@ -81,6 +77,20 @@ impl Recording {
     }
 }
 
+fn place(sample: event::Sample, original: Option<Original>) -> Sample {
+    Sample {
+        time: sample.time,
+        pid: sample.pid,
+        tid: sample.tid,
+        cpu: sample.cpu,
+        ip: original.map_or(sample.ip, |original| original.address),
+        kernel: sample.in_kernel,
+        copy: original.map(|_| sample.ip),
+        epoch: original.map(|original| original.epoch),
+        callers: sample.callers,
+    }
+}
+
 fn line(event: Event) -> Option<Line> {
     Some(match event {
         Event::Map(Map { pid, time, start, bytes, offset, path }) => {
@@ -92,7 +102,7 @@ fn line(event: Event) -> Option<Line> {
         }
         Event::Fork { pid, tid, parent, time } => Line::Fork { pid, tid, parent, time },
         Event::Exit { pid, tid, time } => Line::Exit { pid, tid, time },
-        Event::Sample(_) | Event::Lost(_) => return None,
+        Event::Sample(_) | Event::Left(_) | Event::Switch { .. } | Event::Lost(_) => return None,
     })
 }
 
@@ -100,8 +110,6 @@ fn line(event: Event) -> Option<Line> {
 mod tests {
     use super::*;
     use crate::profile::file;
-    use szc_sampler::copies::Original;
-    use szc_sampler::event;
 
     fn header() -> Header {
         let text = r#"{"szc_profile":1,"command":[],"pid":1,"period_ns":1,"jitter":0.0,"seed":1,
