@@ -26,8 +26,9 @@ RUNTIME_CRATES=(
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     cargo harnesses heap-torture soak soak-stress foreign-suites cluster installation from-source
-    many-functions relocation-cost throw-cost profile paths heap-memory heap-speed overhead levels
-    variance verdicts power luck bias perturb causal
+    profile-consumers
+    many-functions relocation-cost throw-cost profile check paths heap-memory heap-speed overhead
+    levels variance verdicts power luck bias perturb causal
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -67,6 +68,8 @@ step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
+step_profile_consumers() { "$CAMPAIGN/profile-consumers.sh"; }
+step_check() { "$CAMPAIGN/check.sh" --profilers own; }
 step_causal() { "$CAMPAIGN/causal.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
 step_bias() { "$CAMPAIGN/bias.sh"; }

@@ -6,22 +6,22 @@
 #
 #   tests/campaign/profile.sh [--pairs N]
 #
-# Without options 15 pairs (6 or more). About three minutes.
+# Without options 40 blocks of two pairs (6 or more). About fifteen minutes.
 #
 # Exit code 1 if a share of short threads is off by more than 2 points at 1,000 samples a
 # second, one of the program in step by more than 3, if fewer than 36 of 40 lags are within
-# 2/√n, or if the median of the costs is above 1.01 at 100 or 1.03 at 1,000 samples a second.
+# 2/√n, or if the cost is above 1.01 at 100 or 1.03 at 1,000 samples a second.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-read_pairs 15 "$@"
+read_pairs 40 "$@"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/profile
 mkdir -p "$out"
 cd "$out"
-for program in short-threads lockstep fib; do
+for program in short-threads lockstep timed; do
     gcc -O2 -g -pthread "$PROJECT/tests/campaign/programs/$program.c" -o "$program"
 done
 failed=0
@@ -47,20 +47,19 @@ check() {
         "$points" || failed=1
 }
 
-# cost FREQUENCY LIMIT
+# cost FREQUENCY LIMIT: CPU time by the program's own clock, by turns with the same program without
+# samples. Each thread has a clock: that of the processor, which both share, would interrupt both.
 cost() {
-    local frequency=$1 limit=$2 pair plain sampled ratios='' median ends
-    for ((pair = 1; pair <= pairs; pair++)); do
-        plain=$({ TIMEFORMAT='%U %S' && time ./fib >/dev/null; } 2>&1 | awk '{ print $1 + $2 }')
-        "$SZC" profile record -F "$frequency" -o profile.jsonl -- ./fib >/dev/null 2>&1
-        sampled=$(tail -n 1 profile.jsonl | sed 's/.*"cpu_ns":\([0-9]*\).*/\1/')
-        ratios+=$(awk -v a="$sampled" -v b="$plain" 'BEGIN { print a / 1e9 / b }')$'\n'
-    done
-    median=$(printf %s "$ratios" | median)
-    read -ra ends < <(printf %s "$ratios" | median_interval)
-    printf 'cost at %d Hz: median %.4f, 95 %%: %.4f to %.4f, %d pairs; limit %.2f\n' \
-        "$frequency" "$median" "${ends[@]}" "$pairs" "$limit"
-    is_at_most "$median" "$limit" || failed=1
+    local frequency=$1 limit=$2
+    "$SZC" compare --quiet --turns 3ms --seed 1 --fixed "$pairs" --no-check-output \
+        --json "cost.$frequency.json" --metric 'user:([0-9.]+) s' './timed 1000' \
+        "$SZC profile record --per-thread -F $frequency -o profile.$frequency -- ./timed 1000" \
+        >/dev/null || die "szc compare failed; see above"
+    local -a found
+    read -ra found < <(jq -r '.results[0] | [.ratio] + .interval | @tsv' "cost.$frequency.json")
+    printf 'cost at %d Hz: %.4f (95 %%: %.4f to %.4f), %d pairs by turns; limit %.2f\n' \
+        "$frequency" "${found[@]}" "$pairs" "$limit"
+    is_at_most "${found[0]}" "$limit" || failed=1
 }
 
 check 'short threads' 1000 2 longer shorter ./short-threads 8000
