@@ -99,6 +99,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 list=$work/installed
 : >"$list"
+# All that szc itself writes, before anything is put anywhere.
+"$from/szc" manual "$work/man"
+"$from/szc" completions bash >"$work/bash"
+"$from/szc" completions zsh >"$work/zsh"
+"$from/szc" completions fish >"$work/fish"
+"$from/szc" completions zsh cargo >"$work/zsh-cargo"
+"$from/szc" completions fish cargo >"$work/fish-cargo"
 [[ ! -f $prefix/$LIST ]] || take_away
 
 put "$from/szc" bin/szc 755
@@ -121,15 +128,9 @@ printf '[package]\nname = "szc-rt"\nversion = "%s"\nedition = %s\nlicense = "%s"
 put "$work/Cargo.toml" share/szc/szc-rt/Cargo.toml
 put "$PROJECT/runtime/control/src/lib.rs" share/szc/szc-rt/src/lib.rs
 
-"$from/szc" manual "$work/man"
 for page in "$work"/man/*; do
     put "$page" share/man/man1/"$(basename "$page")"
 done
-"$from/szc" completions bash >"$work/bash"
-"$from/szc" completions zsh >"$work/zsh"
-"$from/szc" completions fish >"$work/fish"
-"$from/szc" completions zsh cargo >"$work/zsh-cargo"
-"$from/szc" completions fish cargo >"$work/fish-cargo"
 put "$work/bash" share/bash-completion/completions/szc
 for name in szc++ szc-fortran; do
     point share/bash-completion/completions/$name szc
