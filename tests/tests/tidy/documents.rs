@@ -32,6 +32,28 @@ pub const LINKS: Rule = Rule {
     ],
 };
 
+pub const CONTENTS: Rule = Rule {
+    name: "the contents of the book name each of its pages",
+    find: find_unlisted,
+    not_yet: &[],
+    breaches: &[Breach {
+        added: &[("szc/docs/src/lost.md", "# Lost\n")],
+        reported: "szc/docs/src/lost.md:1: not in SUMMARY.md",
+    }],
+};
+
+/// Where mdBook looks for pages and, in the contents, for which of them it builds.
+const BOOK: &str = "szc/docs/src/";
+
+fn find_unlisted(tree: &Tree) -> Vec<Violation> {
+    let contents = tree.text("szc/docs/src/SUMMARY.md").unwrap_or_default();
+    let listed: Vec<String> = links(contents).into_iter().map(|(_, link)| link).collect();
+    let pages = tree.ending(&[".md"]).filter_map(|(path, _)| path.strip_prefix(BOOK));
+    let lost =
+        pages.filter(|page| *page != "SUMMARY.md" && !listed.iter().any(|link| link == page));
+    lost.map(|page| Violation::new(&format!("{BOOK}{page}"), 1, "not in SUMMARY.md")).collect()
+}
+
 fn find_large(tree: &Tree) -> Vec<Violation> {
     let size = |path: &str| tree.text(path).map_or(0, str::len);
     let large = SIZES.iter().filter(|(path, most)| size(path) > *most);
