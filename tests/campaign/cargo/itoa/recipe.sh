@@ -3,8 +3,8 @@
 crate=itoa
 crate_version=1.0.18
 bench=bench
-bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresamples 1000 'u32')
-slow_rows='/itoa'
+bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresamples 1000)
+slow_rows='/itoa$'
 
 slow_down() {
     sed -i '/^    pub fn format</a\(0..40).for_each(|i| { hint::black_box(i); });' src/lib.rs
