@@ -7,5 +7,5 @@ bench_args=(--measurement-time 0.05 --warm-up-time 0.02 --sample-size 10 --nresa
 slow_rows='/itoa$'
 
 slow_down() {
-    sed -i '/^    pub fn format</a\(0..40).for_each(|i| { hint::black_box(i); });' src/lib.rs
+    sed -i '/^    pub fn format</a\(0..80).for_each(|i| { hint::black_box(i); });' src/lib.rs
 }
