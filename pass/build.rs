@@ -9,13 +9,13 @@ use std::process::Command;
 const PREFIX_VARIABLE: &str = "LLVM_SYS_221_PREFIX";
 
 fn main() -> Result<()> {
-    println!("cargo:rerun-if-changed=shim/register.cpp");
+    println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-env-changed={PREFIX_VARIABLE}");
     let prefix = env::var_os(PREFIX_VARIABLE).map_or("/usr/lib/llvm-22".into(), PathBuf::from);
     cc::Build::new()
         .cpp(true)
         .std("c++17")
-        .file("shim/register.cpp")
+        .files(["shim/register.cpp", "shim/clone.cpp"])
         .include(include_directory(&prefix)?)
         .flags(["-fno-rtti", "-fno-exceptions", "-fvisibility=hidden"])
         // LLVM's headers are not the project's to mend.

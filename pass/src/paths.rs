@@ -1,26 +1,45 @@
-//! Makes blocks tell the runtime that they are executed, for profiles of subpaths: each takes 1 off
-//! a countdown of its thread, and at 0 calls the runtime, which knows the block by the address that
-//! the call returns to, and sets the countdown.
+//! Makes programs tell the runtime of their blocks now and then, for profiles of subpaths.
+//!
+//! Blocks have a second copy in their function, which calls the runtime in each: it knows a block
+//! by the address that the call returns to. Which copy runs is decided at *checks*, at the entry of
+//! a function and of each loop, by a countdown of the thread, which goes below 0 at one check among
+//! many (Arnold and Ryder, "A Framework for Reducing the Cost of Instrumented Code", PLDI 2001,
+//! full duplication):
 //!
 //! ```text
-//! head:   countdown -= 1; if countdown == 0
-//! note:       szc_rt_path_block()            keeps the registers that are in use here
-//! tail:   …
+//! head:   countdown -= 1; if countdown < 0
+//! check:      szc_rt_path_check()            sets the countdown; back to rest if it is above
+//! rest:   …                                  or the clone of it:
+//!             szc_rt_path_block()
 //! ```
+//!
+//! Behind calls the clean copy looks at the countdown, without changing it, before it goes on to
+//! another block: the callee may have met a check. So do functions that can meet none themselves.
+//! Every cycle has a check, and both copies enter loops by the same block, so that LLVM sees the
+//! loops that there were.
+//!
+//! Functions whose blocks cannot stand twice look at the countdown in each block.
 //!
 //! The countdown lies at a fixed distance from the thread pointer in programs alone, so code that
 //! may become part of a shared library tells nothing.
 
-use crate::llvm::{BuilderExt, Result, block, module_flag, raw};
-use crate::plan::Plan;
-use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::module::Module;
-use inkwell::values::{FunctionValue, InstructionValue, PointerValue};
-use inkwell::{GlobalVisibility, IntPredicate, ThreadLocalMode};
-use szc_abi::{PATH_BLOCK_SYMBOL, PATH_COUNTDOWN_SYMBOL};
+mod checkless;
+mod checks;
+mod computed;
+mod emit;
+mod twofold;
 
-/// `preserve_most` (`llvm/IR/CallingConv.h`).
-const PRESERVE_MOST: u32 = 14;
+use crate::llvm::{Result, block, module_flag, raw, terminator};
+use crate::plan::{FunctionPlan, Plan};
+use checkless::Checkless;
+use checks::{Check, checks};
+use emit::Emitter;
+use inkwell::module::Module;
+use inkwell::values::InstructionValue;
+use std::collections::HashSet;
+
+/// Most blocks of a function that get a second copy.
+const MAX_CLONED_BLOCKS: usize = 20_000;
 
 /// Inserts that in the blocks of all functions of the plan.
 pub(crate) fn tell_of_blocks<'ctx>(module: &Module<'ctx>, plan: &Plan<'ctx>) -> Result<()> {
@@ -28,73 +47,49 @@ pub(crate) fn tell_of_blocks<'ctx>(module: &Module<'ctx>, plan: &Plan<'ctx>) -> 
     if is_set("PIC Level") && !is_set("PIE Level") {
         return Ok(());
     }
-    let sites: Vec<_> = plan.functions.iter().flat_map(|plan| plan.telling.clone()).collect();
-    if sites.is_empty() {
+    let telling = || plan.functions.iter().filter(|plan| !plan.telling.is_empty());
+    if telling().next().is_none() {
         return Ok(());
     }
-    let (countdown, note) = (countdown(module), note(module));
-    // A site behind another in one block cannot be: each is its block's first.
-    sites.into_iter().try_for_each(|site| tell(module, site, countdown, note))
-}
-
-fn tell<'ctx>(
-    module: &Module<'ctx>,
-    first: InstructionValue<'ctx>,
-    countdown: PointerValue<'ctx>,
-    note: FunctionValue<'ctx>,
-) -> Result<()> {
-    let context = module.get_context();
-    let (builder, word) = (context.create_builder(), context.i64_type());
-    // The line of the block: code generation gives the call's to its return address.
-    let location = block(first).get_instructions().find_map(InstructionValue::get_debug_location);
-    let head = block(first);
-    let tail = raw::split_before(first);
-    let telling = context.prepend_basic_block(tail, "szc.tell");
-
-    builder.position_at_end(head);
-    let left = builder.build_load(word, countdown, "")?.into_int_value();
-    let left = builder.build_int_sub(left, word.const_int(1, false), "")?;
-    builder.build_store(countdown, left)?;
-    let goes_on = builder.build_int_compare(IntPredicate::NE, left, word.const_zero(), "")?;
-    builder.branch_likely(goes_on, tail, telling)?;
-
-    builder.position_at_end(telling);
-    if let Some(location) = location {
-        builder.set_current_debug_location(location);
+    let (checkless, emitter) = (Checkless::of(module), Emitter::new(module));
+    for plan in telling() {
+        let (blocks, entry) = (plan.telling.len(), checkless.entry(plan.function));
+        let is_small = blocks == 1 && entry == Check::Seen;
+        if blocks <= MAX_CLONED_BLOCKS && !is_small && can_clone(plan) {
+            twofold::insert(&emitter, &checkless, plan, entry)?;
+        } else {
+            look_in_each(&emitter, plan, entry)?;
+        }
     }
-    let call = builder.build_call(note, &[], "")?;
-    call.set_call_convention(PRESERVE_MOST);
-    // Each has a return address of its own.
-    let kind = Attribute::get_named_enum_kind_id("nomerge");
-    call.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
-    builder.build_unconditional_branch(tail)?;
     Ok(())
 }
 
-fn countdown<'ctx>(module: &Module<'ctx>) -> PointerValue<'ctx> {
-    let present = module.get_global(PATH_COUNTDOWN_SYMBOL);
-    let global = present.unwrap_or_else(|| {
-        let global =
-            module.add_global(module.get_context().i64_type(), None, PATH_COUNTDOWN_SYMBOL);
-        global.set_thread_local_mode(Some(ThreadLocalMode::LocalExecTLSModel));
-        global.set_visibility(GlobalVisibility::Hidden);
-        global.set_alignment(8);
-        global
-    });
-    global.as_pointer_value()
+/// Whether a function's blocks can stand twice in it.
+fn can_clone(plan: &FunctionPlan<'_>) -> bool {
+    raw::can_clone(plan.function) && computed::can_be_led(plan)
 }
 
-fn note<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
-    module.get_function(PATH_BLOCK_SYMBOL).unwrap_or_else(|| {
-        let context = module.get_context();
-        let signature = context.void_type().fn_type(&[], false);
-        let note = module.add_function(PATH_BLOCK_SYMBOL, signature, None);
-        note.set_call_conventions(PRESERVE_MOST);
-        note.as_global_value().set_visibility(GlobalVisibility::Hidden);
-        for attribute in ["nounwind", "cold"] {
-            let kind = Attribute::get_named_enum_kind_id(attribute);
-            note.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+/// Each block looks at the countdown, and tells of itself.
+fn look_in_each<'ctx>(
+    emitter: &Emitter<'_, 'ctx>,
+    plan: &FunctionPlan<'ctx>,
+    entry: Check,
+) -> Result<()> {
+    let checks = checks(plan, entry, &HashSet::new());
+    for (&site, check) in plan.telling.iter().zip(checks) {
+        // The line of the block: code generation gives the call's to its return address.
+        let head = block(site);
+        let location = head.get_instructions().find_map(InstructionValue::get_debug_location);
+        let rest = raw::split_before(site);
+        let telling = rest.get_context().prepend_basic_block(rest, "szc.tell");
+        match check {
+            Some(Check::Counted) => emitter.count(head, rest, telling)?,
+            _ => emitter.look(head, rest, telling)?,
         }
-        note
-    })
+        let builder = telling.get_context().create_builder();
+        builder.position_at_end(telling);
+        builder.build_unconditional_branch(rest)?;
+        emitter.tell(terminator(telling), location)?;
+    }
+    Ok(())
 }

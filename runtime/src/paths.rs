@@ -7,18 +7,15 @@
 use crate::arch;
 use crate::os::{self, Errno, File};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
-use szc_paths::{FileHeader, MAX_PATH_BYTES, Shape, begin, block, first_skip};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use szc_paths::{FileHeader, MAX_PATH_BYTES, Shape, begin, block, check, has_begun};
 use szc_sys::once::Once;
 
 /// Threads that can have a profile.
 const MAX_THREADS: usize = 4096;
 
-/// Blocks after which a thread without a profile asks again: never.
+/// The countdown of a thread without a profile, which never asks again.
 const NEVER: usize = usize::MAX >> 1;
-
-/// Blocks after which a thread asks again that was writing to its profile.
-const LATER: usize = 10_000;
 
 /// What profiles are to be like; set at start, if there are to be any.
 static WANTED: Once<Wanted> = Once::new();
@@ -41,8 +38,8 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 /// What lies in front of a profile's words. All zero bits in a forked child, and at first.
 #[repr(C)]
 struct Profile {
-    /// The thread is writing: it holds the only reference to the words.
-    is_busy: AtomicU32,
+    /// Twice as many as there were notes; odd while the thread takes one.
+    writes: AtomicU32,
 }
 
 /// Where the words of a profile are, in bytes from its start.
@@ -55,7 +52,7 @@ pub fn start(shape: Shape, seed: u64) -> bool {
     let found = os::read_link(c"/proc/self/exe", &mut program).map(<[u8]>::len);
     WANTED.set(Wanted { shape, seed, program, program_bytes: found.unwrap_or_default() });
     // What ran before may have been told that there are none.
-    arch::set_path_countdown(1);
+    set_countdown(0);
     let profile = WANTED.get().and_then(attach);
     profile.is_some_and(|profile| {
         // SAFETY: the profile was made a moment ago.
@@ -65,36 +62,49 @@ pub fn start(shape: Shape, seed: u64) -> bool {
 
 /// A block is executed that is known by this address.
 pub fn note_block(address: usize) {
-    let next = WANTED.get().map_or(NEVER, |wanted| next_block(wanted, address));
-    arch::set_path_countdown(next);
+    note(|words| block(words, address.wrapping_sub(arch::image_base()) as u32));
 }
 
-/// How many blocks on the next one has to be noted.
-fn next_block(wanted: &Wanted, address: usize) -> usize {
-    let known = arch::paths_slot() as *mut Profile;
-    let profile = if known.is_null() { attach(wanted) } else { Some(known) };
-    let Some(profile) = profile else { return NEVER };
+/// A check is executed.
+pub fn note_check() {
+    note(check);
+}
+
+/// Code that tells is to run until a check if this is 0, and else clean code until the check of
+/// that number.
+fn set_countdown(checks: u32) {
+    arch::set_path_countdown((checks as usize).wrapping_sub(1));
+}
+
+/// Takes note of something in the thread's profile, which answers how long clean code is to run.
+fn note(take: impl FnOnce(&mut [u32]) -> u32) {
+    let profile = WANTED.get().and_then(|wanted| {
+        let known = arch::paths_slot() as *mut Profile;
+        let profile = if known.is_null() { attach(wanted) } else { Some(known) };
+        profile.map(|profile| (wanted, profile))
+    });
+    let Some((wanted, profile)) = profile else {
+        return arch::set_path_countdown(NEVER);
+    };
     // SAFETY: a profile stays mapped.
-    let is_busy = unsafe { &(*profile).is_busy };
-    if is_busy.load(Ordering::Relaxed) != 0 {
-        return LATER;
+    let writes = unsafe { &(*profile).writes };
+    let before = writes.load(Ordering::Relaxed);
+    if before % 2 != 0 {
+        // In a signal's handler. The countdown stays: what it interrupted will set it.
+        return;
     }
-    is_busy.store(1, Ordering::Relaxed);
-    // Only this thread and its signals' handlers read and write the words while it lives.
-    compiler_fence(Ordering::SeqCst);
+    writes.store(before.wrapping_add(1), Ordering::Relaxed);
+    // Only this thread and its signals' handlers write the words while it lives. Who reads them
+    // from outside looks for the same even number before and after.
+    fence(Ordering::Release);
     // SAFETY: the thread's own profile, which nobody else is writing to.
     let words = unsafe { words(profile, wanted.shape.words) };
-    let next = match first_skip(words) {
-        Some(_) => block(words, address.wrapping_sub(arch::image_base()) as u32),
-        None => {
-            let seed = wanted.seed ^ u64::from(os::process_id()) << 32 ^ profile as u64;
-            let _ = begin(words, wanted.shape, seed);
-            first_skip(words).unwrap_or(1)
-        }
-    };
-    compiler_fence(Ordering::SeqCst);
-    is_busy.store(0, Ordering::Relaxed);
-    next as usize
+    if !has_begun(words) {
+        let seed = wanted.seed ^ u64::from(os::process_id()) << 32 ^ profile as u64;
+        let _ = begin(words, wanted.shape, seed);
+    }
+    set_countdown(if has_begun(words) { take(words) } else { 0 });
+    writes.store(before.wrapping_add(2), Ordering::Release);
 }
 
 /// Gives the calling thread a profile, if there is memory for it.
@@ -137,7 +147,7 @@ pub fn write(path: &CStr, process: u32) -> Result<(), Errno> {
     };
     for profile in profiles() {
         // SAFETY: a profile stays mapped.
-        header.abandoned += unsafe { (*profile).is_busy.load(Ordering::Relaxed) };
+        header.abandoned += unsafe { (*profile).writes.load(Ordering::Relaxed) } % 2;
         header.profiles += 1;
     }
     header.unprofiled -= header.profiles;

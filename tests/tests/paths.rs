@@ -21,6 +21,63 @@ int main(int count, char **args) {
 }
 ";
 
+/// Leaves functions in all ways there are, while signals arrive and threads run.
+const LEAVING: &str = r#"
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <sys/time.h>
+#include <thread>
+static jmp_buf place;
+volatile long ticks;
+static void tick(int) { for (int i = 0; i < 50; i++) ticks += i; }
+__attribute__((noinline)) int deep(int n) {
+    if (n == 0) throw std::runtime_error("x");
+    std::string text(n, 'a');
+    return deep(n - 1) + (int)text.size();
+}
+__attribute__((noinline)) void jump(int n) { if (n == 0) longjmp(place, 1); jump(n - 1); }
+__attribute__((noinline)) long work(int seed) {
+    long sum = 0;
+    for (int i = 0; i < 3000; i++) {
+        try { sum += deep(i % 13); } catch (std::exception &error) { sum += error.what()[0] + i; }
+        for (int j = 0; j < i % 37; j++) { sum ^= j * seed; if (sum % 7 == 3) sum += 5; }
+    }
+    return sum;
+}
+__attribute__((noinline)) long jumps() {
+    volatile long n = 0;
+    for (int i = 0; i < 2000; i++) if (setjmp(place) == 0) jump(i % 9); else n += i;
+    return n;
+}
+int main() {
+    signal(SIGALRM, tick);
+    itimerval often{{0, 200}, {0, 200}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    long results[2];
+    std::thread first([&] { results[0] = work(1); }), second([&] { results[1] = work(2); });
+    first.join();
+    second.join();
+    printf("%ld %ld %ld\n", results[0], results[1], jumps());
+}
+"#;
+
+#[test]
+fn a_program_is_the_same_however_it_leaves_what_tells_of_its_blocks() {
+    let place = Place::with("p.cpp", LEAVING);
+    for level in ["-O0", "-O2"] {
+        place.run(szc(), &["--driver-mode=g++", level, "-Rpaths", "p.cpp", "-pthread", "-o", "p"]);
+        for options in [&["--spacing", "128"][..], &["--exact", "--max-length", "2"]] {
+            let output = run(&place, &[&["paths"], options, &["--", "./p"]].concat());
+            assert_eq!(code(&output), 0, "{}", errors(&output));
+            let said = text(&output);
+            assert!(said.starts_with("4884370 4896116 1999000\n"), "{level} {options:?}: {said}");
+        }
+    }
+}
+
 fn json(place: &Place) -> Value {
     let file = std::fs::read_to_string(place.path.join("p.json")).expect("written");
     serde_json::from_str(&file).expect("JSON")

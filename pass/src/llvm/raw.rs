@@ -1,7 +1,8 @@
-//! What inkwell lacks, by `llvm-sys` and `shim/register.cpp`.
+//! What inkwell lacks, by `llvm-sys` and the shim.
 //!
 //! - Registration of a pass: in C++ only, so the shim does it for `plugin`.
-//! - Splitting of blocks and edges, StackProtector's opinion, capture tracking: in C++ only too.
+//! - Splitting of blocks and edges, StackProtector's opinion, capture tracking, a second copy of
+//!   blocks in their function: in C++ only too.
 //! - Successors of a terminator.
 //! - Operands and users of every type: `get_operand` and `get_user` abort on tokens, metadata and
 //!   AMX tiles, all of which clang emits.
@@ -14,20 +15,21 @@
 //! - Metadata of functions (`!pcsections`), and in it nodes of one constant: `MetadataValue` is a
 //!   value, and as a value LLVM makes the constant itself of such a node.
 //!
-//! `build_gep` is there, but unsafe.
+//! `build_gep` and `get_address` are there, but unsafe.
 
 use super::{Call, Result, terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::core::{
-    LLVMConstInt, LLVMDisposeValueMetadataEntries, LLVMGetCalledValue, LLVMGetFirstUse, LLVMGetGC,
-    LLVMGetGlobalParent, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString,
-    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetModuleContext, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand,
-    LLVMGetSuccessor, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGlobalCopyAllMetadata,
-    LLVMGlobalSetMetadata, LLVMInt32TypeInContext, LLVMIsAInlineAsm, LLVMIsAStoreInst, LLVMIsAUser,
-    LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMTypeOf,
-    LLVMValueAsMetadata, LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+    LLVMAddIncoming, LLVMConstInt, LLVMDisposeValueMetadataEntries, LLVMGetCalledValue,
+    LLVMGetFirstUse, LLVMGetGC, LLVMGetGlobalParent, LLVMGetInlineAsmAsmString,
+    LLVMGetInlineAsmConstraintString, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands,
+    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetModuleContext, LLVMGetNextUse,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetSuccessor, LLVMGetTypeKind,
+    LLVMGetUser, LLVMGetValueKind, LLVMGlobalCopyAllMetadata, LLVMGlobalSetMetadata,
+    LLVMInt32TypeInContext, LLVMIsAInlineAsm, LLVMIsAStoreInst, LLVMIsAUser, LLVMMDNodeInContext2,
+    LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMTypeOf, LLVMValueAsMetadata,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMGetMetadataKind, LLVMMetadataKind};
 use inkwell::llvm_sys::prelude::{
@@ -51,6 +53,9 @@ unsafe extern "C" {
     fn szc_pass_split_edge(from: LLVMBasicBlockRef, to: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
     fn szc_pass_needs_stack_protector(function: LLVMValueRef) -> bool;
     fn szc_pass_escapes(variable: LLVMValueRef) -> bool;
+    fn szc_pass_can_clone(function: LLVMValueRef) -> bool;
+    fn szc_pass_clone(blocks: *mut LLVMBasicBlockRef, count: usize, clones: *mut LLVMBasicBlockRef);
+    fn szc_pass_unite(original: LLVMValueRef, clone: LLVMValueRef);
 }
 
 /// Moves `first`, which is behind the block's phis, and all behind it to a new block; its old one
@@ -78,6 +83,47 @@ pub(crate) fn needs_stack_protector(function: FunctionValue<'_>) -> bool {
 pub(crate) fn escapes(variable: InstructionValue<'_>) -> bool {
     // SAFETY: a live alloca, which is a pointer.
     unsafe { szc_pass_escapes(variable.as_value_ref()) }
+}
+
+/// Whether the blocks of a function may stand twice in it.
+pub(crate) fn can_clone(function: FunctionValue<'_>) -> bool {
+    // SAFETY: a live, defined function.
+    unsafe { szc_pass_can_clone(function.as_value_ref()) }
+}
+
+/// Clones of complete blocks of one function. What leads from one of them to another leads from
+/// clone to clone; values are not merged yet where both lead to one block.
+pub(crate) fn clones<'ctx>(blocks: &[BasicBlock<'ctx>]) -> Vec<BasicBlock<'ctx>> {
+    let mut originals: Vec<_> = blocks.iter().map(BasicBlock::as_mut_ptr).collect();
+    let mut clones = vec![std::ptr::null_mut(); originals.len()];
+    // SAFETY: the blocks are live, and as many clones are written as there are blocks.
+    unsafe {
+        szc_pass_clone(originals.as_mut_ptr(), originals.len(), clones.as_mut_ptr());
+        clones.into_iter().map(|clone| BasicBlock::new(clone).expect("a new block")).collect()
+    }
+}
+
+/// The address of a label, for a computed jump of its function.
+pub(crate) fn label<'ctx>(block: BasicBlock<'ctx>) -> PointerValue<'ctx> {
+    // SAFETY: a live block in a function, which is not its entry.
+    unsafe { block.get_address() }.expect("no jump leads to an entry")
+}
+
+/// Makes a phi have the value of an instruction where it comes from a block.
+pub(crate) fn add_incoming<'ctx>(
+    phi: InstructionValue<'ctx>,
+    value: InstructionValue<'ctx>,
+    from: BasicBlock<'ctx>,
+) {
+    let (mut value, mut from) = (value.as_value_ref(), from.as_mut_ptr());
+    // SAFETY: a live phi, an instruction of its type, and a block of its function.
+    unsafe { LLVMAddIncoming(phi.as_value_ref(), &raw mut value, &raw mut from, 1) }
+}
+
+/// Merges what an instruction and its clone compute, wherever both may be meant.
+pub(crate) fn unite(original: InstructionValue<'_>, clone: InstructionValue<'_>) {
+    // SAFETY: both are live instructions of one type, in different blocks of one function.
+    unsafe { szc_pass_unite(original.as_value_ref(), clone.as_value_ref()) }
 }
 
 /// Where a block can go on.
@@ -160,7 +206,7 @@ pub(super) fn call_site<'ctx>(call: Call<'ctx>) -> CallSiteValue<'ctx> {
 }
 
 /// The function that a call names.
-pub(super) fn called_function<'ctx>(call: Call<'ctx>) -> Option<FunctionValue<'ctx>> {
+pub(crate) fn called_function<'ctx>(call: Call<'ctx>) -> Option<FunctionValue<'ctx>> {
     // SAFETY: a live call; inkwell itself sees whether what it calls is a function.
     unsafe { FunctionValue::new(LLVMGetCalledValue(call.instruction().as_value_ref())) }
 }

@@ -17,11 +17,15 @@ pub const ORIGINAL_SYMBOL: &str = "szc_rt_original_address";
 pub const CONTROL_SYMBOLS: [&str; 4] =
     ["szc_rt_relayout", "szc_rt_layout", "szc_rt_pause", "szc_rt_resume"];
 
-/// What code that tells of its blocks calls when its thread's countdown has come to 0: a function
-/// of the runtime that keeps all registers but those of the vector unit, as `preserve_most` says.
+/// What code that tells of its blocks calls in each: a function of the runtime that keeps all
+/// registers but those of the vector unit, as `preserve_most` says.
 pub const PATH_BLOCK_SYMBOL: &str = "szc_rt_path_block";
 
-/// The countdown of a thread: a word of thread-local storage, from which each block takes 1.
+/// As [`PATH_BLOCK_SYMBOL`], at a check of a thread whose countdown is below 0.
+pub const PATH_CHECK_SYMBOL: &str = "szc_rt_path_check";
+
+/// The countdown of a thread: a word of thread-local storage, from which each check takes 1. While
+/// it is below 0 code tells of its blocks.
 pub const PATH_COUNTDOWN_SYMBOL: &str = "szc_path_countdown";
 
 /// Prefixes of the runtime's definitions of libc functions that belong in programs with this
@@ -62,6 +66,7 @@ pub const RUNTIME_ENTRY_SYMBOLS: &[&str] = &[
     "_dl_find_object",
     "szc_rt_symbol_of",
     PATH_BLOCK_SYMBOL,
+    PATH_CHECK_SYMBOL,
     ORIGINAL_SYMBOL,
     CONTROL_SYMBOLS[0],
     CONTROL_SYMBOLS[1],

@@ -25,8 +25,10 @@ mod shape;
 mod view;
 
 pub use file::{FileHeader, HEADER_WORDS, MAX_PATH_BYTES};
-pub use profile::{begin, block, first_skip};
-pub use shape::{MAX_LENGTH, MIN_SPACING, Mode, Shape, TooSmall, inverse_probability, words_of};
+pub use profile::{begin, block, check, has_begun};
+pub use shape::{
+    MAX_LENGTH, MIN_SPACING, Mode, STARTS, Shape, TooSmall, inverse_probability, words_of,
+};
 pub use view::{Subpath, View};
 
 #[cfg(test)]

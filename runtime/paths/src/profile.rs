@@ -1,15 +1,28 @@
-//! What happens at a block.
+//! What happens at a check and at a block.
 //!
-//! A subpath that begins at block i and has n blocks is known when block i + n comes, which says
-//! whether it is a loop; then a random number of blocks pass, and the next one begins. Which blocks
-//! these are does not depend on what the program does, so each block is the first of a subpath with
-//! the same probability, 1 / spacing, where the spacing is the mean distance of two beginnings: the
-//! mean of what passes, and of n + 1. (The thesis counts what passes alone.)
+//! Code comes in two forms: a clean one, which has *checks* alone, and one that also tells of each
+//! block. Which one runs is decided at checks, by a countdown of them. Every check opens a *window*
+//! with the same probability, whatever came before, so the number of checks to the next is
+//! geometric. A window lasts to the next check; in it each block begins a subpath with probability
+//! 1 / [`STARTS`]. The code that tells runs until the window is closed and all subpaths that began
+//! in it have ended, which is known when the block behind the last one comes.
+//!
+//! A block is executed behind one check and before the next, so it lies in a window with the
+//! probability of that check. Each block is thus the first of a subpath with the same probability,
+//! 1 / spacing, however many blocks lie between two checks; beginnings behind different checks are
+//! independent of each other.
+//!
+//! A window has each block once, since every cycle has a check, but for blocks of functions
+//! without one that are called twice. So a count is a sum of independent numbers that are 0 or 1,
+//! for subpaths that are no loops. A loop of n blocks may begin at each of them in one window: its
+//! count varies more, by a factor of at most 1 + (n − 1) / n / [`STARTS`].
 
 use crate::hot_list::{HotList, get_u64, put_u64};
 use crate::identity::Canonical;
 use crate::random;
-use crate::shape::{BUFFER, MAGIC, Mode, Shape, TooSmall, word};
+use crate::shape::{
+    BUFFER, MAGIC, MAX_PENDING, Mode, PENDING, STARTS, Shape, TooSmall, buffer_words, word,
+};
 
 /// Begins a profile, whose words must be 0.
 ///
@@ -25,65 +38,159 @@ pub fn begin(words: &mut [u32], shape: Shape, seed: u64) -> Result<(), TooSmall>
     };
     words[word::IS_EXACT] = u32::from(shape.mode == Mode::Exact);
     put_u64(words, word::RANDOM, seed);
-    let skip = if shape.mode == Mode::Exact { 1 } else { skip(words) };
-    words[word::ARMED] = skip;
+    words[word::ARMED] = 1;
+    if shape.mode != Mode::Exact {
+        words[word::GAP] = gap(words);
+    }
     // Last: who reads the profile meanwhile finds none.
     words[word::MAGIC] = MAGIC;
     Ok(())
 }
 
-/// The number of the block, counted from 1, at which [`block`] has to be called first. Nothing if
-/// no profile has begun.
+/// Whether a profile has begun in these words.
 #[must_use]
-pub fn first_skip(words: &[u32]) -> Option<u32> {
-    (words.first() == Some(&MAGIC)).then(|| words[word::ARMED])
+pub fn has_begun(words: &[u32]) -> bool {
+    words.first() == Some(&MAGIC)
 }
 
-/// Takes note of a block that is executed; says how many blocks on it has to be called again.
-/// `words` must be those of a profile that has begun.
+/// Takes note of a check; says at which check from now on it has to be called again, and that code
+/// which tells of its blocks is to run until the next if this is 0. `words` must be those of a
+/// profile that has begun.
+pub fn check(words: &mut [u32]) -> u32 {
+    if words[word::IS_EXACT] != 0 {
+        return 0;
+    }
+    let left = words[word::GAP].saturating_sub(words[word::ARMED]);
+    words[word::IS_OPEN] = u32::from(left == 0);
+    words[word::GAP] = if left == 0 { gap(words) } else { left };
+    rest(words)
+}
+
+/// Takes note of a block that is executed; the answer is that of [`check`].
 pub fn block(words: &mut [u32], block: u32) -> u32 {
-    let armed = words[word::ARMED];
-    let blocks = get_u64(words, word::BLOCKS) + u64::from(armed);
-    put_u64(words, word::BLOCKS, blocks);
-    let next = if words[word::IS_EXACT] != 0 {
+    if words[word::IS_EXACT] != 0 {
+        let blocks = get_u64(words, word::BLOCKS) + 1;
+        put_u64(words, word::BLOCKS, blocks);
         count_all(words, block);
-        1
-    } else {
-        gather(words, block)
-    };
-    words[word::ARMED] = next;
-    next
+        return 0;
+    }
+    if words[word::IS_OPEN] != 0 {
+        // As many as this one stands for.
+        let blocks = get_u64(words, word::BLOCKS) + u64::from(words[word::SPACING] / STARTS);
+        put_u64(words, word::BLOCKS, blocks);
+    }
+    count_ended(words, block);
+    if words[word::IS_OPEN] != 0 {
+        begin_subpath(words);
+    }
+    if words[word::PENDING_COUNT] != 0 {
+        gather(words, block);
+    }
+    rest(words)
 }
 
-/// How many blocks on the next subpath begins.
-fn skip(words: &mut [u32]) -> u32 {
-    // The mean length, and the block behind.
-    let gathered = words[word::LOG_LENGTH] + 2;
+/// What is to run until the next check.
+fn rest(words: &mut [u32]) -> u32 {
+    let goes_on = words[word::IS_OPEN] != 0 || words[word::PENDING_COUNT] != 0;
+    words[word::ARMED] = if goes_on { 1 } else { words[word::GAP] };
+    if goes_on { 0 } else { words[word::GAP] }
+}
+
+/// At which check from now on the next window opens.
+fn gap(words: &mut [u32]) -> u32 {
     let mut state = get_u64(words, word::RANDOM);
-    let skip = random::geometric(&mut state, words[word::SPACING] - gathered);
+    let gap = random::geometric(&mut state, words[word::SPACING] / STARTS - 1);
     put_u64(words, word::RANDOM, state);
-    skip + 1
+    gap + 1
 }
 
-fn gather(words: &mut [u32], block: u32) -> u32 {
-    if words[word::WANTED] == 0 {
-        let mut state = get_u64(words, word::RANDOM);
-        let log = 1 + random::next(&mut state).trailing_zeros();
-        put_u64(words, word::RANDOM, state);
-        words[word::WANTED] = 1 << log.min(words[word::LOG_LENGTH]);
+fn random(words: &mut [u32]) -> u64 {
+    let mut state = get_u64(words, word::RANDOM);
+    let random = random::next(&mut state);
+    put_u64(words, word::RANDOM, state);
+    random
+}
+
+/// Draws whether a subpath begins at the next block to be gathered, and of which length.
+fn begin_subpath(words: &mut [u32]) {
+    let random = random(words);
+    let (is_start, lengths) =
+        (random.is_multiple_of(u64::from(STARTS)), random / u64::from(STARTS));
+    if !is_start {
+        return;
+    }
+    let count = words[word::PENDING_COUNT];
+    if count as usize == MAX_PENDING {
+        words[word::LOST] = words[word::LOST].saturating_add(1);
+        return;
+    }
+    let log = (1 + lengths.trailing_zeros()).min(words[word::LOG_LENGTH]);
+    let at = PENDING + 2 * count as usize;
+    (words[at], words[at + 1]) = (words[word::GATHERED], 1 << log);
+    words[word::PENDING_COUNT] = count + 1;
+}
+
+/// Keeps a block of the subpaths that are under way.
+fn gather(words: &mut [u32], block: u32) {
+    let longest = 1 << words[word::LOG_LENGTH];
+    let mut gathered = words[word::GATHERED] as usize;
+    if gathered == buffer_words(longest, false) {
+        // What is under way began among the last ones, of which there are as many.
+        let longest = longest as usize;
+        words.copy_within(BUFFER + gathered - longest..BUFFER + gathered, BUFFER);
+        let moved = (gathered - longest) as u32;
+        for index in 0..words[word::PENDING_COUNT] as usize {
+            words[PENDING + 2 * index] -= moved;
+        }
+        gathered = longest;
+    }
+    words[BUFFER + gathered] = block;
+    words[word::GATHERED] = gathered as u32 + 1;
+}
+
+/// Counts the subpaths behind whose last block this one comes.
+fn count_ended(words: &mut [u32], block: u32) {
+    let mut index = 0;
+    while index < words[word::PENDING_COUNT] as usize {
+        let at = PENDING + 2 * index;
+        let (start, length) = (words[at], words[at + 1]);
+        if words[word::GATHERED] - start < length {
+            index += 1;
+            continue;
+        }
+        let last = PENDING + 2 * (words[word::PENDING_COUNT] as usize - 1);
+        (words[at], words[at + 1]) = (words[last], words[last + 1]);
+        words[word::PENDING_COUNT] -= 1;
+        let thinned = words[word::THINNED];
+        let (mut list, buffer) = HotList::of(words);
+        let blocks = &buffer[start as usize..(start + length) as usize];
+        list.count(Canonical::of(blocks, blocks[0] == block));
+        let halvings = words[word::THINNED] - thinned;
+        if halvings != 0 {
+            thin(words, halvings);
+            index = 0;
+        }
+    }
+    if words[word::PENDING_COUNT] == 0 {
         words[word::GATHERED] = 0;
     }
-    let (wanted, gathered) = (words[word::WANTED], words[word::GATHERED]);
-    if gathered < wanted {
-        words[BUFFER + gathered as usize] = block;
-        words[word::GATHERED] = gathered + 1;
-        return 1;
+}
+
+/// The list was halved so many times. Subpaths that are under way are of the sample, too: each is
+/// kept with the same probability as those of the list.
+fn thin(words: &mut [u32], halvings: u32) {
+    // The number of checks to the next window has no memory, but a new mean.
+    words[word::GAP] = gap(words);
+    let mut kept = 0;
+    for index in 0..words[word::PENDING_COUNT] as usize {
+        let mask = 1u64.checked_shl(halvings).map_or(u64::MAX, |bit| bit - 1);
+        if random(words) & mask == 0 {
+            let (from, to) = (PENDING + 2 * index, PENDING + 2 * kept);
+            (words[to], words[to + 1]) = (words[from], words[from + 1]);
+            kept += 1;
+        }
     }
-    words[word::WANTED] = 0;
-    let (mut list, buffer) = HotList::of(words);
-    let blocks = &buffer[..wanted as usize];
-    list.count(Canonical::of(blocks, blocks[0] == block));
-    skip(words)
+    words[word::PENDING_COUNT] = kept as u32;
 }
 
 /// Counts the subpaths of all lengths behind which this block comes.

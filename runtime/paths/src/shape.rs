@@ -1,12 +1,18 @@
-//! How a profile lies in its words: a header, the blocks of the subpath that is under way, the
+//! How a profile lies in its words: a header, the subpaths that are under way and their blocks, the
 //! entries of the list, an index of them by hash, and the blocks of the entries.
 
 /// Longest subpath that a profile can have.
 pub const MAX_LENGTH: u32 = 1 << 16;
 
-/// Smallest mean number of blocks from one beginning of a subpath to the next. With fewer, long
-/// subpaths would be so large a part of the distance that counts vary more than binomial ones.
+/// Smallest mean number of blocks from one beginning of a subpath to the next.
 pub const MIN_SPACING: u32 = 128;
+
+/// A block of a window begins a subpath with the probability 1 / this. With more beginnings counts
+/// of loops would vary more, with fewer most windows would be opened for nothing.
+pub const STARTS: u32 = 4;
+
+/// Subpaths that can be under way at the same time.
+pub(crate) const MAX_PENDING: usize = 32;
 
 /// Words of the header, by name.
 pub(crate) mod word {
@@ -19,21 +25,25 @@ pub(crate) mod word {
     pub const BLOCKS: usize = 4;
     /// State of the generator: a number of 64 bits.
     pub const RANDOM: usize = 6;
-    /// Length of the subpath that is under way; 0 for none.
-    pub const WANTED: usize = 8;
-    /// Blocks that are there of it.
+    /// Subpaths that are under way.
+    pub const PENDING_COUNT: usize = 8;
+    /// Blocks that are there of them.
     pub const GATHERED: usize = 9;
-    /// Blocks from the last call to the next.
+    /// Checks from the last that was noted to the next.
     pub const ARMED: usize = 10;
     pub const ENTRIES: usize = 11;
     /// Words of the entries' blocks.
     pub const USED: usize = 12;
-    /// Subpaths for which there was no room (only if all are counted).
+    /// Subpaths for which there was no room.
     pub const LOST: usize = 13;
     /// How often the list was full.
     pub const THINNED: usize = 14;
+    /// Checks to the one that opens the next window.
+    pub const GAP: usize = 15;
+    /// A window is open.
+    pub const IS_OPEN: usize = 16;
     /// Words of the header.
-    pub const HEADER_WORDS: usize = 16;
+    pub const HEADER_WORDS: usize = 18;
 }
 
 /// What a profile begins with.
@@ -82,12 +92,15 @@ pub(crate) struct Parts {
     pub end: usize,
 }
 
-/// Where the blocks of the subpath under way lie.
-pub(crate) const BUFFER: usize = word::HEADER_WORDS;
+/// Where start and length of each subpath under way lie; starts are those in the buffer.
+pub(crate) const PENDING: usize = word::HEADER_WORDS;
+
+/// Where the blocks of subpaths under way lie.
+pub(crate) const BUFFER: usize = PENDING + 2 * MAX_PENDING;
 
 /// How many there may be.
 pub(crate) fn buffer_words(length: u32, is_exact: bool) -> usize {
-    length as usize * if is_exact { 4 } else { 1 }
+    length as usize * if is_exact { 4 } else { 2 }
 }
 
 /// Where the list lies in a profile.

@@ -39,8 +39,7 @@ impl<'a> View<'a> {
         (entries <= parts.max_entries && parts.blocks <= list.len()).then_some(view)
     }
 
-    /// Blocks that the thread has executed; at the moment of writing it may be a few more, which
-    /// nothing was sampled of.
+    /// Blocks that the thread has executed: those of windows, each for as many as it stands for.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         get_u64(self.header, word::BLOCKS)
@@ -64,7 +63,8 @@ impl<'a> View<'a> {
         1 << self.header[word::LOG_LENGTH]
     }
 
-    /// Subpaths for which there was no room: if any, an exact profile is none.
+    /// Subpaths for which there was no room: if any, an exact profile is none. A sample has such
+    /// ones only if very many were under way at a time.
     #[must_use]
     pub fn lost(&self) -> u32 {
         self.header[word::LOST]

@@ -1,7 +1,7 @@
 //! How often each subpath is executed, from how often the sample has it.
 #![forbid(unsafe_code)]
 
-use szc_paths::inverse_probability;
+use szc_paths::{STARTS, inverse_probability};
 use szc_stats::counts::poisson_interval;
 use szc_stats::fixed::Interval;
 
@@ -40,14 +40,25 @@ fn row<'a>(merged: &Merged, key: &'a Key, seen: u64, weight: Weight) -> Row<'a> 
     let interval = if merged.is_exact() {
         Interval { lower: count, upper: count }
     } else {
-        let seen = poisson_interval(seen, ALPHA).expect("a probability between 0 and 1");
-        Interval { lower: seen.lower * scale, upper: seen.upper * scale }
+        let interval = |seen| poisson_interval(seen, ALPHA).expect("a probability of 0 to 1");
+        let (most, least) = spread(key);
+        let scale = scale * most as f64 / least as f64;
+        let lower = interval(seen * least / most);
+        let upper = interval((seen * least).div_ceil(most));
+        Interval { lower: lower.lower * scale, upper: upper.upper * scale }
     };
     let weight = match weight {
         Weight::Count => interval.lower,
         Weight::Blocks => interval.lower * key.blocks.len() as f64,
     };
     Row { key, seen, count, interval, weight }
+}
+
+/// The largest variance of a count in the sample, over that of a Poisson number, as a fraction: a
+/// loop of m blocks may begin at each of them in one window, hence 1 + (1 − 1 / m) / STARTS.
+fn spread(key: &Key) -> (u64, u64) {
+    let (blocks, starts) = (key.blocks.len() as u64, u64::from(STARTS));
+    if key.is_loop { (blocks * (starts + 1) - 1, blocks * starts) } else { (1, 1) }
 }
 
 /// Executions that one subpath of the sample stands for.
@@ -119,6 +130,20 @@ pub(super) mod tests {
         let [low, high] = [rows[1].interval.lower, rows[1].interval.upper];
         assert!((low - 162_727.0).abs() < 2.0 && (high - 243_254.0).abs() < 2.0, "{low} {high}");
         assert_eq!(super::rows(&merged, Weight::Count, 8).len(), 1);
+    }
+
+    #[test]
+    fn intervals_of_loops_are_those_of_counts_that_vary_more() {
+        let mut merged = merged(1000, &[(&[1, 2], 90)]);
+        let width = |merged: &Merged| {
+            let interval = rows(merged, Weight::Count, 2)[0].interval;
+            interval.upper - interval.lower
+        };
+        let apart = width(&merged);
+        merged.counts = [(Key { program: 0, blocks: vec![1, 2], is_loop: true }, 90)].into();
+        // The square root of 1 + ½ · ¼, as far as 90 is large.
+        let ratio = width(&merged) / apart;
+        assert!((ratio - 1.125f64.sqrt()).abs() < 0.02, "{ratio}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use szc_paths::{FileHeader, Mode, Shape, View, first_skip, words_of};
+use szc_paths::{FileHeader, Mode, Shape, View, has_begun, words_of};
 
 use super::merge::Merged;
 use super::options::How;
@@ -122,7 +122,7 @@ fn join(files: &[Vec<u32>]) -> Result<Merged> {
         unprofiled += u64::from(header.unprofiled);
         abandoned += u64::from(header.abandoned);
         // Of a thread of the parent a forked child has the memory, wiped.
-        let begun = words.chunks(header.words.max(1) as usize).filter(|w| first_skip(w).is_some());
+        let begun = words.chunks(header.words.max(1) as usize).filter(|w| has_begun(w));
         profiles.extend(begun.filter_map(View::of).map(|view| (program, view)));
     }
     let merged = Merged::of(programs, &profiles);

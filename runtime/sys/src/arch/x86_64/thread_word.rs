@@ -11,7 +11,7 @@ macro_rules! thread_word {
         thread_word!(@functions $symbol, $(#[$get_doc])* $get, $(#[$set_doc])* $set);
     };
     (
-        $symbol:literal = $first:literal,
+        $symbol:literal = $first:expr,
         $(#[$get_doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident
     ) => {
         thread_word!(
@@ -19,7 +19,7 @@ macro_rules! thread_word {
         );
         thread_word!(@functions $symbol, $(#[$get_doc])* $get, $(#[$set_doc])* $set);
     };
-    (@data $section:expr, $symbol:literal, $first:literal) => {
+    (@data $section:expr, $symbol:literal, $first:expr) => {
         core::arch::global_asm!(
             $section,
             ".p2align 3",
@@ -107,11 +107,11 @@ thread_word!(
     set_paths_slot
 );
 
-// In code that tells of its blocks each block takes 1 off, and asks the runtime when 0 is left: so
-// does the first block of every thread.
+// Programs that tell of their blocks take 1 off at each check; below 0 code runs that tells, as at
+// the start of every thread.
 thread_word!(
-    "szc_path_countdown" = 1,
-    /// How many blocks on the calling thread asks the runtime.
+    "szc_path_countdown" = -1,
+    /// How many checks on the calling thread asks the runtime; below 0: it tells of its blocks.
     path_countdown,
     /// Sets what [`path_countdown`] reads.
     set_path_countdown
