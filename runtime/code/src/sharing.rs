@@ -5,8 +5,8 @@
 //! page takes one of its own first, with the same content at the same addresses
 //! ([`Arena`](crate::arena::Arena)). What one has taken since the last fork is its own.
 //!
-//! Most children end soon. When a process has no children any more, and none of them has had children
-//! of its own, everything is its own again that was so before, without being taken.
+//! Most children end soon. When a process has no children any more, and none of them has had
+//! children of its own, everything is its own again that was so before, without being taken.
 //!
 //! Between the announcement of a fork and its return other threads of the parent run on, and a page
 //! that one of them takes then may become the child's as well. They note it, and such a child does
@@ -20,8 +20,8 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 /// The generation since which memory that was taken is this process's alone.
 static OWN_SINCE: AtomicU32 = AtomicU32::new(0);
 
-/// The generation since which memory is this process's alone when no child is left: with which this process began, or somebody
-/// came by its memory who is no child of it.
+/// The generation since which memory is this process's alone when no child is left: the one with
+/// which this process began, or in which others than children came by its memory.
 static BASE: AtomicU32 = AtomicU32::new(0);
 
 /// Forks that have been announced, and whose calls have not returned in this process.
@@ -60,13 +60,14 @@ pub fn may_be_shared() -> bool {
     own_since() != base()
 }
 
-/// No other process has memory that was this one's alone; under the lock of copies, while no fork is
-/// under way.
+/// No other process has memory that was this one's alone; under the lock of copies, while no fork
+/// is under way.
 pub fn is_shared_no_more() {
     OWN_SINCE.store(base(), Ordering::Relaxed);
 }
 
-/// Others than children may have what there is, whatever becomes of those; under the lock of copies.
+/// Others than children may have what there is, whatever becomes of those; under the lock of
+/// copies.
 pub fn is_shared_for_good() {
     BASE.store(own_since(), Ordering::Relaxed);
 }

@@ -21,7 +21,8 @@ const USED_NS: u64 = 10_000;
 /// While the program does not run, intervals grow up to so many times.
 const MAX_IDLE_TIMES: u64 = 16;
 
-/// What a round costs while children may have the copies is made up for by so many times as long without one.
+/// What a round costs while children may have the copies is made up for by so many times as long
+/// without one.
 const SHARED_TIMES: u64 = 20;
 
 /// Where layouts cannot be freed, so much of the time since then passes for each round that there

@@ -1,5 +1,5 @@
-//! All memory of an arena: where it is, what of it counts, and its copy in a forked child that cannot go on with its
-//! parent's.
+//! All memory of an arena: where it is, what of it counts, and its copy in a forked child that
+//! cannot go on with its parent's.
 
 use super::Arena;
 use crate::alias::{self, Form};

@@ -155,8 +155,8 @@ pub unsafe fn release_pages(address: *mut u8, bytes: usize) {
     unsafe { syscall(nr::MADVISE, [address as usize, bytes, dont_need, 0, 0, 0]) };
 }
 
-/// Takes the pages of a range out of this process's tables (`MADV_DONTNEED`), so that they no longer
-/// count as its memory: they come back, as they were, when they are touched.
+/// Takes the pages of a range out of this process's tables (`MADV_DONTNEED`), so that they no
+/// longer count as its memory: they come back, as they were, when they are touched.
 ///
 /// # Safety
 /// The range must be mapped shared, or from a file and never written.
@@ -238,8 +238,8 @@ pub fn heap_end() -> usize {
     unsafe { syscall(nr::BRK, [0; 6]).cast_unsigned() }
 }
 
-/// Makes a number 0. In a forked child most pages are its parent's until it writes there, and a page
-/// of its own takes longer than all else: so only what is another number is written.
+/// Makes a number 0. In a forked child most pages are its parent's until it writes there, and a
+/// page of its own takes longer than all else: so only what is another number is written.
 pub fn reset_number(number: &AtomicU64) {
     if number.load(Ordering::Relaxed) != 0 {
         number.store(0, Ordering::Relaxed);
