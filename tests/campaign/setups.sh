@@ -81,9 +81,7 @@ compiled() {
         ) >perl.log 2>&1 || die "perl could not be built; see $PWD/perl.log"
         cp source/perlmain.o .
         ar x source/libperl.a
-        for file in $(find source/lib/auto source/cpan source/dist source/ext -name '*.a'); do
-            cp "$file" .
-        done
+        find source/lib/auto source/cpan source/dist source/ext -name '*.a' -exec cp {} . \;
         rm -rf source
         ;;
     *) die "there is no program '$1'; known are bzip2, lua, sqlite3 and perl" ;;
