@@ -25,13 +25,13 @@ fn the_log_tells_what_was_set_and_what_happened() {
     let begin = Instant::now();
     let outcome =
         run(worker(), &[("SZC_SEED", "18446744073709551615"), ("SZC_INTERVAL_MS", "2")], &["60"]);
-    let intervals = begin.elapsed().as_millis() as u64 / 2;
+    let intervals = begin.elapsed().as_millis() / 2;
     let log = outcome.log_of_success();
     assert_eq!((log.abi, log.seed, log.interval_ms), (szc_abi::ABI_VERSION, u64::MAX, 2));
     assert!(log.randomize.code && log.randomize.stack);
     assert_eq!(log.functions.total, log.functions.movable + log.functions.pinned);
     assert!(log.functions.movable >= 9, "{log:?}");
-    assert!((5..=intervals).contains(&log.epochs), "{intervals} intervals: {log:?}");
+    assert!((5..=intervals).contains(&u128::from(log.epochs)), "{intervals} intervals: {log:?}");
     assert!(log.relocations > 9 && log.code_bytes_live > 0 && log.code_bytes_retained > 0);
     assert!(!log.exhausted && log.code_refused.is_none());
 }
