@@ -5,7 +5,7 @@
 SUITE=bookworm
 
 leave_bare_system() {
-    umount "$root/dev" "$root/proc" 2>/dev/null || true
+    umount "$root/proc" 2>/dev/null || true
     rm -rf --one-file-system "$bare"
 }
 
@@ -28,8 +28,6 @@ make_bare_system() {
         [[ ! -f $setting ]] || cp "$setting" "$root/etc/apt/apt.conf.d/"
     done
     mount --bind /proc "$root/proc"
-    # Programs that look at the machine ask for devices, too.
-    mount --bind /dev "$root/dev"
 }
 
 # in_root COMMAND: in the bare system, by its shell.
