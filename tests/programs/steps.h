@@ -1,8 +1,8 @@
 /* A program that runs a part of itself in single steps, through first calls, and looks at every
  * step whether main is found on the stack from the instruction that it stands at.
  *
- * The program defines `finds`, which tells whether it finds the frame with this address, and
- * `stepped`, which runs what is to be seen between `step_on` and `step_off`. */
+ * The program has `finds`, which tells whether it finds the frame with this address (finds.h has
+ * one), and `stepped`, which runs what is to be seen between `step_on` and `step_off`. */
 #ifndef STEPS_H
 #define STEPS_H
 #define _GNU_SOURCE

@@ -52,6 +52,28 @@ pub enum Of {
     Thread(u32),
 }
 
+/// Lets samples have what their reader expects ([`Event`]), with call chains if they are asked for.
+pub(crate) fn in_one_form<'a, 'b>(
+    builder: &'b mut Builder<'a>,
+    with_callers: bool,
+) -> &'b mut Builder<'a> {
+    builder
+        .sample(
+            SampleFlag::IP
+                | SampleFlag::TID
+                | SampleFlag::TIME
+                | SampleFlag::CPU
+                | SampleFlag::CALLCHAIN
+                | SampleFlag::REGS_USER,
+        )
+        .sample_regs_user(REGISTERS)
+        .sample_id_all(true)
+        .exclude_hv(true)
+        .exclude_callchain_kernel(true)
+        .exclude_callchain_user(!with_callers)
+        .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
+}
+
 /// A clock that runs.
 pub struct Clock {
     /// What it runs for.
@@ -100,28 +122,14 @@ impl Clock {
             Of::Processor(_) => periods.following(),
             Of::Thread(_) => periods.first(),
         };
-        builder
-            .sample(
-                SampleFlag::IP
-                    | SampleFlag::TID
-                    | SampleFlag::TIME
-                    | SampleFlag::CPU
-                    | SampleFlag::CALLCHAIN
-                    | SampleFlag::REGS_USER,
-            )
-            .sample_regs_user(REGISTERS)
-            .sample_id_all(true)
+        in_one_form(&mut builder, with_callers)
             .sample_period(first)
             .exclude_kernel(!with_kernel)
-            .exclude_hv(true)
-            .exclude_callchain_kernel(true)
-            .exclude_callchain_user(!with_callers)
             .mmap(true)
             .mmap2(true)
             .comm(true)
             .comm_exec(true)
             .task(true)
-            .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
             .wakeup_watermark(SAMPLE_BYTES * (batch - 1) + 1)
             .enabled(true);
         let ring_bytes = match of {

@@ -8,11 +8,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use nix::time::ClockId;
 use perf_event::events::Software;
-use perf_event::{Builder, Clock as KernelClock, SampleFlag, Sampler};
+use perf_event::{Builder, Sampler};
 
-use crate::clock::{Of, REGISTERS};
+use crate::clock::{Of, in_one_form};
 use crate::event::{Event, Sample};
 
 /// Bytes of a ring buffer; the reader comes when a quarter is full, or anyway.
@@ -34,24 +33,10 @@ impl Switches {
             Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
             Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
         };
-        builder
-            .sample(
-                SampleFlag::IP
-                    | SampleFlag::TID
-                    | SampleFlag::TIME
-                    | SampleFlag::CPU
-                    | SampleFlag::CALLCHAIN
-                    | SampleFlag::REGS_USER,
-            )
-            .sample_regs_user(REGISTERS)
-            .sample_id_all(true)
+        in_one_form(&mut builder, with_callers)
             .sample_period(1)
             .exclude_kernel(false)
-            .exclude_hv(true)
-            .exclude_callchain_kernel(true)
-            .exclude_callchain_user(!with_callers)
             .context_switch(true)
-            .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
             .wakeup_watermark(RING_BYTES / 4)
             .enabled(true);
         Ok(Self { sampler: builder.build()?.sampled(RING_BYTES)? })

@@ -107,8 +107,7 @@ fn over_programs(paths: &[String], common: &CommonOptions) -> Result<u8, Failure
         paths.iter().map(read).collect::<Result<_>>().map_err(Failure::Usage)?;
     let found = suite(&files);
     if let Some(path) = &common.json {
-        let text = serde_json::to_string_pretty(&found).context("cannot write the result")?;
-        io::write_whole(path, "the result", (text + "\n").as_bytes())?;
+        output::write_json(path, "the result", &found)?;
     }
     output::say(&suite_report(&files, &found, common.quiet))?;
     Ok(EXIT_VERDICT)

@@ -110,7 +110,7 @@ fn saved(commands: &[String]) -> Result<Option<LuckRecord>> {
 fn conclude(options: &Options, found: &LuckRecord) -> Result<u8> {
     let said = output::say(&report(found, options.common.quiet));
     if let Some(path) = &options.common.json {
-        save(path, found)?;
+        output::write_json(path, "the result", found)?;
     }
     if let Some(path) = &options.html {
         let text = page(found).context("cannot write the result into the page")?;
@@ -202,11 +202,6 @@ fn held(
         json: None,
         ..drawn
     })
-}
-
-fn save(path: &Path, found: &LuckRecord) -> Result<()> {
-    let text = serde_json::to_string_pretty(found)?;
-    fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

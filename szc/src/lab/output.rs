@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use serde::Serialize;
 
 use super::exit::{EXIT_INTERNAL, EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_USAGE, EXIT_VERDICT};
 use crate::measure::stop;
@@ -73,4 +74,14 @@ pub fn exit_code(ended: &EndedRecord) -> u8 {
         EndedRecord::Refused { .. } => EXIT_PROGRAM,
         EndedRecord::Unfinished => EXIT_INTERNAL,
     }
+}
+
+/// Writes `value` as JSON that people can read, whole or not at all; `what` names it in errors.
+///
+/// # Errors
+/// Those of [`io::write_whole`].
+pub fn write_json(path: &Path, what: &str, value: &impl Serialize) -> Result<()> {
+    let text =
+        serde_json::to_string_pretty(value).with_context(|| format!("cannot write {what}"))?;
+    io::write_whole(path, what, (text + "\n").as_bytes())
 }

@@ -84,27 +84,12 @@ impl Simulation {
     /// # Errors
     /// When files cannot be read or removed, or there is no count among them.
     pub fn take(self, folder: &Path) -> io::Result<f64> {
-        let mut total = None;
-        let mut log = String::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let is_counts = name.to_string_lossy().starts_with("counts.");
-            let text = String::from_utf8_lossy(&fs::read(entry.path())?).into_owned();
-            fs::remove_file(entry.path())?;
-            if is_counts {
-                let cost = self.cost_of(&text).ok_or_else(|| {
-                    io::Error::other(format!("cachegrind's {} has no totals", name.display()))
-                })?;
-                *total.get_or_insert(0.0) += cost;
-            } else if log.is_empty() {
-                log = text;
-            }
-        }
-        total.ok_or_else(|| {
-            let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing");
-            io::Error::other(format!("cachegrind left no counts; it said: {last}"))
-        })
+        let costs = taken(folder)?.into_iter().map(|(name, text)| {
+            self.cost_of(&text).ok_or_else(|| {
+                io::Error::other(format!("cachegrind's {} has no totals", name.display()))
+            })
+        });
+        costs.sum()
     }
 
     fn cost_of(self, counts: &str) -> Option<f64> {
@@ -128,20 +113,40 @@ pub struct Events {
     pub functions: Vec<(String, u64)>,
 }
 
-/// Reads what cachegrind left in `folder` of all processes of a run.
+/// Reads and removes what a run left in `folder`: name and text of the counts of each process.
 ///
 /// # Errors
-/// When files cannot be read, or there are no counts among them.
+/// When files cannot be read or removed, or there are no counts among them.
+fn taken(folder: &Path) -> io::Result<Vec<(OsString, String)>> {
+    let mut counts = Vec::new();
+    let mut log = String::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let text = String::from_utf8_lossy(&fs::read(entry.path())?).into_owned();
+        fs::remove_file(entry.path())?;
+        if name.to_string_lossy().starts_with("counts.") {
+            counts.push((name, text));
+        } else if log.is_empty() {
+            log = text;
+        }
+    }
+    if counts.is_empty() {
+        let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        return Err(io::Error::other(format!("cachegrind left no counts; it said: {last}")));
+    }
+    Ok(counts)
+}
+
+/// Reads and removes what cachegrind left in `folder` of all processes of a run.
+///
+/// # Errors
+/// When files cannot be read or removed, or there are no counts among them.
 pub fn events(folder: &Path) -> io::Result<Events> {
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     let mut functions: BTreeMap<String, u64> = BTreeMap::new();
     let mut order = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !entry.file_name().to_string_lossy().starts_with("counts.") {
-            continue;
-        }
-        let text = String::from_utf8_lossy(&fs::read(entry.path())?).into_owned();
+    for (_, text) in taken(folder)? {
         for (name, count) in totals(&text).unwrap_or_default() {
             if !order.iter().any(|known| known == name) {
                 order.push(name.to_owned());

@@ -1,26 +1,9 @@
 /* Calls a function in single steps, and unwinds the stack at every step; says how many steps the
  * last call took. The function has all kinds of arguments, and room for a computation. */
 #include "../steps.h"
+#include "../finds.h"
 #include <stdarg.h>
-#include <unwind.h>
 
-struct search {
-    void *frame;
-    int found;
-};
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
-{
-    struct search *search = argument;
-    if ((void *)_Unwind_GetCFA(context) == search->frame)
-        search->found = 1;
-    return _URC_NO_REASON;
-}
-int finds(void *cfa)
-{
-    struct search search = {cfa, 0};
-    _Unwind_Backtrace(look, &search);
-    return search.found;
-}
 NOINLINE double computed(int count, long a, long b, long c, ...)
 {
     va_list arguments;

@@ -3,25 +3,8 @@
 /* The program runs itself in single steps, through first calls, and unwinds the stack at every
  * step: main is found from each instruction. */
 #include "../steps.h"
-#include <unwind.h>
+#include "../finds.h"
 
-struct search {
-    void *frame;
-    int found;
-};
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *argument)
-{
-    struct search *search = argument;
-    if ((void *)_Unwind_GetCFA(context) == search->frame)
-        search->found = 1;
-    return _URC_NO_REASON;
-}
-int finds(void *cfa)
-{
-    struct search search = {cfa, 0};
-    _Unwind_Backtrace(look, &search);
-    return search.found;
-}
 FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4)
 static uint64_t (*volatile by_pointer)(uint64_t) = f4;
 NOINLINE static uint64_t stepped(uint64_t x)

@@ -12,8 +12,6 @@ pub(super) mod runs;
 mod subjects;
 mod text;
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result, anyhow};
 use szc_stats::random::Draws;
 
@@ -25,7 +23,7 @@ use super::profilers::{Hotness, Profiler};
 use crate::lab::exit::{EXIT_SIGNAL_BASE, EXIT_VERDICT};
 use crate::lab::failure::Failure;
 use crate::lab::options::draw_seed;
-use crate::lab::output::say;
+use crate::lab::output::{say, write_json};
 use crate::measure::stop::stop_on_signals;
 
 /// By how much of its time a pilot must make the program slower to tell what a round costs.
@@ -55,7 +53,9 @@ pub(super) fn check(options: &Options) -> Result<u8, Failure> {
     let measured = check.measure(&mut record);
     if !record.subjects.is_empty() {
         say(&text::report(&record))?;
-        options.json.as_deref().map_or(Ok(()), |path| save(path, &record))?;
+        if let Some(path) = &options.json {
+            write_json(path, "the runs", &record)?;
+        }
     }
     match measured {
         Err(Failure::Interrupted(signal)) => {
@@ -79,7 +79,7 @@ impl Check<'_> {
     fn measure(&mut self, record: &mut Record) -> Result<(), Failure> {
         let functions = Functions::of(&self.program.path).map_err(Failure::Usage)?;
         self.progress("where the program's time goes");
-        let own = Profiler::parse("szc profile record").map_err(Failure::Internal)?;
+        let own = Profiler::own().map_err(Failure::Internal)?;
         let (base_s, hotness) = self.program.run(Some(&own), None)?;
         self.base_s = base_s;
         let hotness = hotness.unwrap_or_default();
@@ -195,11 +195,6 @@ fn sizes(options: &Options, longest: f64) -> Vec<u32> {
     let longest = longest.clamp(f64::from(count), f64::from(u32::MAX));
     let size = |index: u32| in_range(longest * f64::from(index) / f64::from(count));
     (1..=count).map(size).collect()
-}
-
-fn save(path: &Path, record: &Record) -> Result<()> {
-    let text = serde_json::to_string_pretty(record)?;
-    std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

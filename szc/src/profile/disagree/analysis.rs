@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::profilers::hottest;
+
 /// A call, from whom and of whom.
 pub type Call = (String, String);
 
@@ -24,10 +26,7 @@ impl Profiled {
     /// The functions, the hottest first.
     #[must_use]
     pub fn hottest(&self) -> Vec<&str> {
-        let mut all: Vec<(&str, f64)> =
-            self.shares.iter().map(|(name, &share)| (name.as_str(), share)).collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all.into_iter().map(|(name, _)| name).collect()
+        hottest(&self.shares)
     }
 
     /// The share of a function.

@@ -20,7 +20,7 @@ use super::symbols::Symbols;
 use crate::lab::exit::EXIT_VERDICT;
 use crate::lab::failure::Failure;
 use crate::lab::options::draw_seed;
-use crate::lab::output::say;
+use crate::lab::output::{say, write_json};
 use crate::measure::stop::stop_on_signals;
 
 /// What is not a function of the program's file.
@@ -120,9 +120,7 @@ pub(super) fn disagree(options: &Options) -> Result<u8, Failure> {
     };
     say(&text::report(&record, usize::from(options.top)))?;
     if let Some(path) = &options.json {
-        let text = serde_json::to_string_pretty(&record).context("cannot write JSON")?;
-        std::fs::write(path, text + "\n")
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_json(path, "the result", &record)?;
     }
     Ok(EXIT_VERDICT)
 }
@@ -148,7 +146,7 @@ fn observe(
     let is_own = |name: &&&str| **name != ELSEWHERE;
     let hottest = profiled.first().map(Profiled::hottest).unwrap_or_default();
     let Some(&function) = hottest.iter().find(is_own) else { return Ok(Vec::new()) };
-    let own = Profiler::parse("szc profile record").map_err(Failure::Internal)?;
+    let own = Profiler::own().map_err(Failure::Internal)?;
     let seen = |profiler: Option<&Profiler>| -> Result<Option<f64>, Failure> {
         let (mut sum, mut count) = (0.0, 0u32);
         for _ in 0..options.runs {

@@ -46,11 +46,17 @@ impl Hotness {
     /// The functions, the hottest first.
     #[must_use]
     pub fn hottest(&self) -> Vec<&str> {
-        let mut all: Vec<(&str, f64)> =
-            self.functions.iter().map(|(name, &own)| (name.as_str(), own)).collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all.into_iter().map(|(name, _)| name).collect()
+        hottest(&self.functions)
     }
+}
+
+/// The functions with the largest numbers first.
+#[must_use]
+pub fn hottest(functions: &BTreeMap<String, f64>) -> Vec<&str> {
+    let mut all: Vec<(&str, f64)> =
+        functions.iter().map(|(name, &own)| (name.as_str(), own)).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all.into_iter().map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

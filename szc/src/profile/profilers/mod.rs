@@ -15,7 +15,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-pub(super) use self::hotness::Hotness;
+pub(super) use self::hotness::{Hotness, hottest};
 use super::hotness::{By, rows};
 use super::model::{Profile, Sample};
 use crate::measure::program::Program;
@@ -45,6 +45,14 @@ enum Kind {
 }
 
 impl Profiler {
+    /// szc's own, as it is without options.
+    ///
+    /// # Errors
+    /// Those of [`Profiler::parse`].
+    pub fn own() -> Result<Self> {
+        Self::parse("szc profile record")
+    }
+
     /// Reads a command line.
     ///
     /// # Errors
