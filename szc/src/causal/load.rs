@@ -84,17 +84,70 @@ fn increase(reduction: &Reduction, kind: Kind) -> Change {
     Change { value, lower: finite(lower), upper: finite(upper) }
 }
 
-/// What the runs of a profile say, in words; nothing if there are none.
+/// What arrived, and by what it was sped up.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+pub struct Arrived {
+    /// Arrivals a second as it is; none without runs of that.
+    pub rate: Option<f64>,
+    /// With the greater load; none where that is that of experiments.
+    pub amplified_rate: Option<f64>,
+    /// Mean time between arrivals of a thread as it is, without pauses.
+    pub interval_ns: f64,
+    /// The least one.
+    pub least_ns: Option<u64>,
+    /// By what each was sped up.
+    pub speedup_ns: f64,
+}
+
+/// What arrived in a profile; nothing without a load, or if nothing arrived.
+#[must_use]
+pub fn arrived(profile: &CausalProfile) -> Option<Arrived> {
+    let runs = |is_amplified: bool| {
+        let runs = profile.loads.iter().filter(move |run| run.is_amplified == is_amplified);
+        let without_delays = |run: &LoadRun| run.duration_ns.saturating_sub(run.delay_ns);
+        let ns: u64 = runs.clone().map(without_delays).sum();
+        (sum(runs.map(|run| run.arrivals)), ns)
+    };
+    let ((base, base_ns), (mut amplified, amplified_ns)) = (runs(false), runs(true));
+    if profile.loads.is_empty() {
+        amplified = sum(profile.runs.iter().filter_map(|run| run.arrivals));
+    }
+    let unaltered = if base.count > 0 { base } else { amplified };
+    if profile.header.load.is_none() || unaltered.count == 0 {
+        return None;
+    }
+    let rate = |count: u64, ns: u64| (ns > 0).then(|| count as f64 * 1e9 / ns as f64);
+    let mean = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
+    Some(Arrived {
+        rate: rate(base.count, base_ns),
+        amplified_rate: rate(amplified.count, amplified_ns),
+        interval_ns: mean(unaltered.interval_ns, unaltered.count),
+        least_ns: unaltered.least_ns,
+        speedup_ns: mean(amplified.ahead_ns, amplified.count),
+    })
+}
+
+fn sum(all: impl Iterator<Item = ArrivalCounts>) -> ArrivalCounts {
+    all.fold(ArrivalCounts::default(), |sum, one| ArrivalCounts {
+        count: sum.count + one.count,
+        interval_ns: sum.interval_ns + one.interval_ns,
+        least_ns: [sum.least_ns, one.least_ns].into_iter().flatten().min(),
+        ahead_ns: sum.ahead_ns + one.ahead_ns,
+    })
+}
+
+/// What a profile says of a greater load, in words; nothing if there was none.
 #[must_use]
 pub fn sentences(profile: &CausalProfile) -> Vec<String> {
-    let Some(load) = profile.header.load.filter(|_| !profile.loads.is_empty()) else {
-        return Vec::new();
-    };
+    let is_measured = !profile.loads.is_empty() || !profile.runs.is_empty();
+    let Some(load) = profile.header.load.filter(|_| is_measured) else { return Vec::new() };
     let asked = match load {
         Load::Factor(factor) => format!("{factor} times the load"),
         Load::ArrivalSpeedupNs(step) => format!("Every arrival {step} ns sooner"),
     };
-    let mut said = vec![format!("{asked}: {}", arrivals(&profile.loads))];
+    let experiments = if profile.loads.is_empty() { " in all experiments" } else { "" };
+    let arrivals = arrived(profile).map_or_else(|| NO_ARRIVALS.to_owned(), arrivals);
+    let mut said = vec![format!("{asked}{experiments}: {arrivals}")];
     for finding in findings(&profile.loads) {
         let LoadFinding { point, kind, runs, .. } = &finding;
         let Some(found) = finding.change else {
@@ -115,53 +168,44 @@ pub fn sentences(profile: &CausalProfile) -> Vec<String> {
             ));
         }
     }
+    if !profile.loads.is_empty() {
+        said.push("Intervals are confidence sequences, each by itself.".to_owned());
+    }
     said.push(LIMITS.to_owned());
     said
 }
 
-const LIMITS: &str = "Intervals are confidence sequences, each by itself. Only threads of the \
-    program are faster against arrivals: disks, networks and programs that szc does not run \
-    answer as they do now. What the threads do that arrivals come on is sped up with them, so they \
-    should do nothing else than wait for arrivals or make them.";
+const LIMITS: &str = "Only threads of the program are faster against arrivals: disks, networks \
+    and programs that szc does not run answer as they do now. What the threads do that arrivals \
+    come on is sped up with them, so they should do nothing else than wait for arrivals or make \
+    them.";
 
-/// How often things arrived without a greater load, and by what they are sped up with it.
-fn arrivals(runs: &[LoadRun]) -> String {
-    let sum = |is_amplified| {
-        let mut sum = ArrivalCounts::default();
-        let mut seconds = 0.0;
-        for run in runs.iter().filter(|run| run.is_amplified == is_amplified) {
-            sum.count += run.arrivals.count;
-            sum.interval_ns += run.arrivals.interval_ns;
-            sum.ahead_ns += run.arrivals.ahead_ns;
-            sum.least_ns = [sum.least_ns, run.arrivals.least_ns].into_iter().flatten().min();
-            seconds += run.duration_ns.saturating_sub(run.delay_ns) as f64 / 1e9;
+const NO_ARRIVALS: &str = "nothing arrived. Mark where it does, by COZ_ARRIVAL or COZ_BEGIN of \
+    szc's coz.h, or name a function or line (--arrival).";
+
+/// How often things arrived, and by what they were sped up.
+fn arrivals(arrived: Arrived) -> String {
+    let rates = match (arrived.rate, arrived.amplified_rate) {
+        (None, _) => String::new(),
+        (Some(rate), None) => format!("{rate:.1} arrivals a second as it is. "),
+        (Some(rate), Some(amplified)) => {
+            format!("{rate:.1} arrivals a second as it is, {amplified:.1} with it. ")
         }
-        (sum, seconds)
     };
-    let ((base, base_seconds), (amplified, seconds)) = (sum(false), sum(true));
-    if base.count == 0 && amplified.count == 0 {
-        return "nothing arrived. Mark where it does, by COZ_ARRIVAL or COZ_BEGIN of szc's coz.h, \
-                or name a function or line (--arrival)."
-            .to_owned();
-    }
-    let mean_ms = |sum: u64, count: u64| sum as f64 / 1e6 / count.max(1) as f64;
-    let rate = |count: u64, seconds: f64| count as f64 / seconds.max(1e-9);
-    let least =
-        base.least_ns.map_or(String::new(), |ns| format!(", {:.3} at least", ns as f64 / 1e6));
+    let least = arrived
+        .least_ns
+        .map_or_else(String::new, |ns| format!(", {:.3} at least", ns as f64 / 1e6));
     format!(
-        "{:.1} arrivals a second as it is, {:.1} with it. A thread has one every {:.3} ms{least}; \
-         it was sped up by {:.3} ms.",
-        rate(base.count, base_seconds),
-        rate(amplified.count, seconds),
-        mean_ms(base.interval_ns, base.count),
-        mean_ms(amplified.ahead_ns, amplified.count)
+        "{rates}A thread has one every {:.3} ms{least}; it was sped up by {:.3} ms.",
+        arrived.interval_ns / 1e6,
+        arrived.speedup_ns / 1e6
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::causal::file::{Header, Point};
+    use crate::causal::file::{Header, Point, Run};
 
     /// Runs in which 100 are done in `seconds`, of which `delay` are delays.
     fn run(is_amplified: bool, seconds: f64, delay: f64) -> LoadRun {
@@ -227,8 +271,39 @@ mod tests {
     }
 
     #[test]
+    fn experiments_under_a_load_say_by_what_arrivals_were_sped_up() {
+        let run = |interval_ns, least_ns| Run {
+            arrivals: Some(ArrivalCounts {
+                count: 10,
+                interval_ns,
+                least_ns: Some(least_ns),
+                ahead_ns: interval_ns / 4,
+            }),
+            ..Run::default()
+        };
+        let load = Some(Load::Factor(4.0 / 3.0));
+        let profile = CausalProfile {
+            header: Header { load, ..Header::default() },
+            runs: vec![run(30_000_000, 2_000_000), run(50_000_000, 3_000_000)],
+            ..CausalProfile::default()
+        };
+        let found = arrived(&profile).unwrap();
+        assert_eq!((found.rate, found.amplified_rate), (None, None));
+        assert_eq!((found.interval_ns, found.least_ns), (4e6, Some(2_000_000)));
+        assert!((found.speedup_ns - 1e6).abs() < 1e-6, "{found:?}");
+        let said = sentences(&profile);
+        let [load, limits] = &said[..] else { panic!("{said:?}") };
+        assert!(load.contains("in all experiments: A thread has one every 4.000 ms"), "{load}");
+        assert!(load.ends_with("2.000 at least; it was sped up by 1.000 ms."), "{load}");
+        assert!(limits.contains("disks, networks"), "{limits}");
+    }
+
+    #[test]
     fn nothing_that_arrived_is_said() {
         let quiet = LoadRun { arrivals: ArrivalCounts::default(), ..run(true, 1.0, 0.0) };
-        assert!(arrivals(&[quiet]).starts_with("nothing arrived"));
+        let header = Header { load: Some(Load::Factor(2.0)), ..Header::default() };
+        let profile = CausalProfile { header, loads: vec![quiet], ..CausalProfile::default() };
+        assert!(sentences(&profile)[0].starts_with("2 times the load: nothing arrived"));
+        assert_eq!(arrived(&profile), None);
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::diagnosis::Remark;
 use super::file::CausalProfile;
 use super::finding::{Analysis, Finding, Kind, Verdict};
-use super::load::{self, LoadFinding};
+use super::load::{self, Arrived, LoadFinding};
 use super::plot::{plot, range};
 use super::sentences::{METHOD, change, header, interval, point, remark, verdict};
 use crate::report::html::document::Document;
@@ -29,6 +29,8 @@ pub struct Data<'a> {
     pub analysis: &'a Analysis,
     /// What was found of a greater load.
     pub load: Vec<LoadFinding>,
+    /// What arrived, and by what it was sped up; none without a load.
+    pub arrivals: Option<Arrived>,
     /// What there is to know.
     pub remarks: &'a [Remark],
 }
@@ -43,8 +45,16 @@ impl<'a> Data<'a> {
         tolerance: f64,
     ) -> Self {
         let command = &profile.header.command;
-        let load = load::findings(&profile.loads);
-        Self { format: "szc-causal", version: 1, command, tolerance, analysis, load, remarks }
+        Self {
+            format: "szc-causal",
+            version: 1,
+            command,
+            tolerance,
+            analysis,
+            load: load::findings(&profile.loads),
+            arrivals: load::arrived(profile),
+            remarks,
+        }
     }
 }
 
