@@ -42,6 +42,24 @@ pub fn interrupted(place: &Place, args: &[&str], ready: impl Fn() -> bool) -> Ou
     child.wait_with_output().expect("it ends")
 }
 
+/// Processes whose program and arguments begin so, with a zero between them.
+#[must_use]
+pub fn running(command: &[u8]) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    let lines = entries.map(|entry| std::fs::read(entry.path().join("cmdline")));
+    lines.flatten().filter(|line| line.starts_with(command)).count()
+}
+
+/// Whether something comes true within a minute.
+#[must_use]
+pub fn soon(is_true: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !is_true() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    is_true()
+}
+
 /// The exit code.
 #[must_use]
 pub fn code(output: &Output) -> i32 {

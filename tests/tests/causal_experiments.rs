@@ -1,9 +1,12 @@
 //! `szc causal` on a program with threads and a lock: experiments and visits come out, and the
 //! program does what it does without.
 
-use std::process::Output;
+use std::fs::read_to_string;
+use std::process::{Output, Stdio};
 
-use szc_tests::laboratory::{code, errors, run, text};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use szc_tests::laboratory::{code, errors, laboratory, run, running, soon, text};
 use szc_tests::tools::{Place, szc};
 
 /// Two threads that count under a lock, for 300 ms, with a timer that interrupts them; progress
@@ -19,7 +22,8 @@ const PROGRAM: &str = r#"
 #include <time.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile unsigned long sink, ticks, interrupted;
+static pthread_spinlock_t spin;
+static volatile unsigned long sink, ticks, interrupted, rounds;
 static unsigned long *visits;
 static void on_tick(int unused) { ticks++; }
 static double now(void) {
@@ -32,6 +36,9 @@ static void *worker(void *until) {
         pthread_mutex_lock(&lock);
         if (visits) __atomic_add_fetch(visits, 1, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&lock);
+        pthread_spin_lock(&spin);
+        rounds++;
+        pthread_spin_unlock(&spin);
     }
     return until;
 }
@@ -43,6 +50,7 @@ static void *sleeper(void *until) {
 int main(void) {
     unsigned long *(*counter)(int, const char *) = dlsym(RTLD_DEFAULT, "_coz_get_counter");
     if (counter) visits = counter(1, "round");
+    pthread_spin_init(&spin, 0);
     struct itimerval timer = {{0, 10000}, {0, 10000}};
     signal(SIGPROF, on_tick);
     setitimer(ITIMER_PROF, &timer, 0);
@@ -143,8 +151,115 @@ fn a_greater_load_is_simulated_by_arrivals_at_points_or_at_a_function() {
         let report = text(&run(&place, &["causal", "report"]));
         assert!(report.contains("2 times the load: ") && report.contains("sped up by"), "{report}");
     }
+    let args = ["-F", "--load", "2x", "--experiment-ms", "20", "--", "./t"];
+    let Some(output) = causal(&place, &args) else { return };
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let report = text(&run(&place, &["causal", "report"]));
+    let load = "2 times the load in all experiments: A thread has one every ";
+    assert!(report.contains(load) && report.contains("disks, networks"), "{report}");
+    let found = text(&run(&place, &["causal", "report", "--json", "-"]));
+    assert!(found.contains("\"speedup_ns\": "), "{found}");
     let args = ["--fixed-speedup", "0", "--arrival-speedup", "60000000", "--", "./t"];
     let Some(output) = causal(&place, &args) else { return };
     assert_eq!(code(&output), 2, "{}", errors(&output));
     assert!(errors(&output).contains("they would come before that"), "{}", errors(&output));
+}
+
+#[test]
+fn a_program_ends_with_szc_if_that_is_killed() {
+    let place = Place::with("unused", "");
+    // Nobody else sleeps for so long.
+    let args = ["causal", "-F", "--", "sleep", "98124.5"];
+    let mut child = laboratory(&place, &args).stderr(Stdio::piped()).spawn().unwrap();
+    let sleep = b"sleep\098124.5";
+    if !soon(|| running(sleep) == 1 || child_has_ended(child.id())) || running(sleep) == 0 {
+        let output = child.wait_with_output().unwrap();
+        assert!(errors(&output).contains("perf_event_paranoid"), "{}", errors(&output));
+        return;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(soon(|| running(sleep) == 0));
+}
+
+fn child_has_ended(id: u32) -> bool {
+    let status = read_to_string(format!("/proc/{id}/stat"));
+    status.is_ok_and(|status| status.contains(") Z "))
+}
+
+/// Computes now and then in two threads, one of which is sped up and so delays the other one, until
+/// no clock is left or a minute is over; says what there was.
+const LEFT: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static volatile unsigned long sink;
+static volatile int is_over;
+__attribute__((noinline)) void sped_up(void) { for (int i = 0; i < 1000000; i++) sink += i; }
+static void *other(void *unused) {
+    while (!is_over) { for (int i = 0; i < 1000000; i++) sink += i; usleep(5000); }
+    return unused;
+}
+static int clocks(void) {
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps)) count += strstr(line, "perf_event") != 0;
+    fclose(maps);
+    return count;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    int before = 0;
+    time_t end = time(0) + 50;
+    while (before < 2 && time(0) < end) { sped_up(); before = clocks(); }
+    FILE *begun = fopen("begun", "w"); fclose(begun);
+    /* A clock that gets another interval is not there for a moment. */
+    for (int without = 0; without < 3 && time(0) < end; usleep(5000)) {
+        sped_up();
+        without = clocks() ? 0 : without + 1;
+    }
+    FILE *found = fopen("found.new", "w");
+    fprintf(found, "%d %d", before, clocks());
+    fclose(found);
+    rename("found.new", "found");
+    is_over = 1;
+    return pthread_join(thread, 0);
+}
+"#;
+
+#[test]
+fn a_program_that_szc_has_left_is_neither_sampled_nor_delayed_for_ever() {
+    let place = Place::with("l.c", LEFT);
+    place.run(szc(), &["-Rnone", "-O1", "-g", "-pthread", "l.c", "-o", "l"]);
+    let args = ["causal", "-F", "--fixed-line", "sped_up", "--fixed-speedup", "50", "--", "./l"];
+    let mut child = laboratory(&place, &args).stderr(Stdio::piped()).spawn().unwrap();
+    let is_begun = || place.path.join("begun").exists() || child_has_ended(child.id());
+    assert!(soon(is_begun));
+    if !place.path.join("begun").exists() {
+        let output = child.wait_with_output().unwrap();
+        assert!(errors(&output).contains("perf_event_paranoid"), "{}", errors(&output));
+        return;
+    }
+    // Without the one that would end the program.
+    let guardians = children(child.id()).into_iter().filter(|id| {
+        read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name == "lab-guardian\n")
+    });
+    let guardians: Vec<i32> = guardians.collect();
+    assert_eq!(guardians.len(), 1);
+    kill(Pid::from_raw(guardians[0]), Signal::SIGKILL).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(soon(|| place.path.join("found").exists()));
+    assert_eq!(place.read("found"), b"2 0");
+}
+
+fn children(id: u32) -> Vec<i32> {
+    let path = format!("/proc/{id}/task/{id}/children");
+    let text = read_to_string(path).unwrap_or_default();
+    text.split_whitespace().map(|id| id.parse().unwrap()).collect()
 }

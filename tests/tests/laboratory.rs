@@ -1,8 +1,10 @@
 //! The measuring subcommands on programs that szc built: exit codes, interruptions, bad input.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use szc_tests::laboratory::{code, errors, interrupted, laboratory, plan, run, samples, text};
+use szc_tests::laboratory::{
+    code, errors, interrupted, laboratory, plan, run, running, samples, soon, text,
+};
 use szc_tests::tools::{Place, szc};
 
 /// Some milliseconds of calls; twice as many with a `2`, and with `crash` death by SIGABRT under
@@ -76,27 +78,16 @@ fn a_run_says_what_layouts_do_and_is_a_baseline() {
 
 #[test]
 fn what_is_measured_ends_with_a_laboratory_that_is_killed() {
-    // Nobody else sleeps for so long.
-    let sleeps = || {
-        let entries = std::fs::read_dir("/proc").expect("there is /proc").flatten();
-        let lines = entries.map(|entry| std::fs::read(entry.path().join("cmdline")));
-        lines.flatten().filter(|line| line.starts_with(b"sleep\098123.5")).count()
-    };
-    let until = |count| {
-        let begun = Instant::now();
-        while sleeps() != count && begun.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        sleeps()
-    };
     let place = Place::with("p.c", PROGRAM);
     let script = "sh -c 'setsid sh -c \"sleep 98123.5; true\" & sleep 98123.5 & wait'";
     let args = ["run", "-q", "--runs", "2", "--turns", "off", "--", script];
     let mut child = laboratory(&place, &args).spawn().expect("szc starts");
-    assert_eq!(until(2), 2);
+    // Nobody else sleeps for so long.
+    let sleep = b"sleep\098123.5";
+    assert!(soon(|| running(sleep) == 2));
     child.kill().expect("szc is ours");
     child.wait().expect("szc is ours");
-    assert_eq!(until(0), 0);
+    assert!(soon(|| running(sleep) == 0));
 }
 
 #[test]

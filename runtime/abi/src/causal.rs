@@ -40,7 +40,9 @@ pub struct Memory {
     pub seed: AtomicU64,
     /// Monotonic time of szc's last look: a program that szc has left inserts no delays.
     pub alive_ns: AtomicU64,
-    apart: [u64; 12],
+    /// szc's process.
+    pub owner: AtomicU32,
+    apart: [u32; 23],
     /// What every thread has been delayed so far, or has been ahead by.
     pub delay_ns: AtomicU64,
     /// The experiment: its number times two, and 1 while it runs.

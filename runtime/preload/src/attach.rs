@@ -10,7 +10,8 @@ use core::sync::atomic::{
 use libc::{MAP_FAILED, MAP_SHARED, O_CLOEXEC, O_RDWR, PROT_READ, PROT_WRITE};
 use szc_abi::causal::{MAX_PROCESSES, MEMORY_MAGIC, Memory};
 
-use crate::delay::{memory, pay, set_memory};
+use crate::arrival;
+use crate::delay::{is_left, memory, pay, set_memory};
 use crate::process::{process, set_process};
 use crate::system::{now_ns, process_id, sleep_until, waited_ns};
 use crate::task_clock;
@@ -32,7 +33,7 @@ pub extern "C" fn begin() {
         return;
     }
     set_memory(memory);
-    if !wait_until_described() {
+    if !wait_until_described(memory) {
         return;
     }
     let mut key = 0;
@@ -48,7 +49,10 @@ pub extern "C" fn begin() {
 }
 
 fn start_thread(memory: &Memory, thread: &Thread) {
-    thread.arrived_ns.store(now_ns(), Relaxed);
+    if is_left(memory, now_ns()) {
+        return;
+    }
+    arrival::begin(thread);
     task_clock::start(memory, thread);
     if let Some(process) = process() {
         task_clock::watch(memory, thread, process.arrival.load(Relaxed));
@@ -121,13 +125,13 @@ fn join(memory: &'static Memory, space: u64) -> bool {
     true
 }
 
-fn wait_until_described() -> bool {
+fn wait_until_described(memory: &Memory) -> bool {
     let Some(own) = process() else { return false };
     let begin = now_ns();
     // Pairs with szc's release, behind the description.
     while own.is_described.load(Acquire) == 0 {
         let now = now_ns();
-        if now - begin > DESCRIBED_WITHIN_NS {
+        if now - begin > DESCRIBED_WITHIN_NS || is_left(memory, now) {
             return false;
         }
         sleep_until(now + LOOK_NS);

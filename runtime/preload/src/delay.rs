@@ -7,18 +7,18 @@
 
 use core::hint::spin_loop;
 use core::sync::atomic::Ordering;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 use szc_abi::causal::Memory;
 
-use crate::system::{now_ns, sleep_until};
+use crate::system::{is_there, now_ns, sleep_until};
 use crate::thread::{Thread, current};
 
 /// The kernel wakes a thread up to about this late: this long before the end it spins.
 const WAKE_UP_NS: u64 = 80_000;
 /// Where all that runs is sped up by all its time a pause would never end.
 const MAX_PAUSE_NS: u64 = 200_000_000;
-/// szc looks every few milliseconds: without a look for so long it is gone.
+/// szc looks every few milliseconds: without a look for so long it is gone, or stopped.
 const GONE_NS: u64 = 3_000_000_000;
 
 static MEMORY: AtomicPtr<Memory> = AtomicPtr::new(core::ptr::null_mut());
@@ -49,26 +49,52 @@ fn debt(memory: &Memory, thread: &Thread) -> u64 {
 
 /// Pauses a thread until it is behind no longer.
 pub fn pay(memory: &Memory, thread: &Thread) {
-    let mut debt_ns = debt(memory, thread);
-    if debt_ns == 0 {
+    if debt(memory, thread) == 0 {
         return;
     }
     let begin = now_ns();
-    if begin.saturating_sub(memory.alive_ns.load(Relaxed)) > GONE_NS {
+    if is_late(memory, begin) {
         return credit_all(memory, thread);
     }
+    // A sample would pay the same once more. Not for ever: a handler of the program may leave this
+    // function by longjmp.
+    thread.paying_until_ns.store(begin + MAX_PAUSE_NS, Relaxed);
+    let mut debt_ns = debt(memory, thread);
     let mut now = begin;
     while debt_ns != 0 && now - begin < MAX_PAUSE_NS {
         let paid = thread.paid_ns.load(Relaxed) + debt_ns;
         let excess = thread.excess_ns.load(Relaxed);
         let (pause, excess) = less_excess(debt_ns, excess);
         let end = now + pause;
-        now = pause_until(thread, now, end);
+        thread.paying_until_ns.store(end + MAX_PAUSE_NS, Relaxed);
+        now = pause_until(now, end);
         thread.excess_ns.store(excess + (now - end), Relaxed);
         thread.paid_ns.store(paid, Relaxed);
         debt_ns = debt(memory, thread);
     }
     thread.paused_ns.fetch_add(now - begin, Relaxed);
+    thread.paying_until_ns.store(0, Relaxed);
+}
+
+/// The time, and what a thread has counted by it, between two of its samples, which may pause it.
+pub fn now_with(counted: &AtomicU64) -> (u64, u64) {
+    loop {
+        let before = counted.load(Relaxed);
+        let now = now_ns();
+        if counted.load(Relaxed) == before {
+            return (now, before);
+        }
+    }
+}
+
+/// Whether szc has not looked for long. Nothing is delayed then.
+fn is_late(memory: &Memory, now_ns: u64) -> bool {
+    now_ns.saturating_sub(memory.alive_ns.load(Relaxed)) > GONE_NS
+}
+
+/// Whether szc has ended without a word, and nobody wants to know anything any more.
+pub fn is_left(memory: &Memory, now_ns: u64) -> bool {
+    is_late(memory, now_ns) && !is_there(memory.owner.load(Relaxed))
 }
 
 /// A pause, and what is left of the excess of earlier ones.
@@ -78,8 +104,7 @@ fn less_excess(debt_ns: u64, excess_ns: u64) -> (u64, u64) {
 }
 
 /// Returns the time, which is not before `end`.
-fn pause_until(thread: &Thread, mut now: u64, end: u64) -> u64 {
-    thread.pause_end_ns.store(end, Relaxed);
+fn pause_until(mut now: u64, end: u64) -> u64 {
     while now + WAKE_UP_NS < end {
         sleep_until(end - WAKE_UP_NS);
         now = now_ns();
@@ -141,7 +166,7 @@ mod tests {
     fn a_pause_ends_when_it_should_and_not_before() {
         for pause in [5_000, 50_000, 300_000] {
             let begin = now_ns();
-            let end = pause_until(current(), begin, begin + pause);
+            let end = pause_until(begin, begin + pause);
             assert!(end >= begin + pause && now_ns() >= end);
         }
     }

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use szc_abi::causal::{Memory, RING_SAMPLES};
 
 use crate::caller;
-use crate::delay::{advance, memory, pay};
+use crate::delay::{advance, is_left, memory, pay};
 use crate::process::process;
 use crate::system::now_ns;
 use crate::task_clock;
@@ -17,8 +17,12 @@ use crate::thread::current;
 pub fn take(address: u64, stack: u64, is_late: bool) {
     let thread = current();
     let Some(memory) = memory() else { return };
+    let now = now_ns();
+    if is_left(memory, now) {
+        return task_clock::stop(thread);
+    }
     task_clock::go_on(memory, thread);
-    if now_ns() < thread.pause_end_ns.load(Relaxed) {
+    if now < thread.paying_until_ns.load(Relaxed) {
         // This is a pause of ours.
         return;
     }

@@ -98,6 +98,13 @@ pub fn thread_id() -> u32 {
     unsafe { call(libc::SYS_gettid, [0; 6]) as u32 }
 }
 
+/// Whether there is a process with this number, as far as this one can see.
+pub fn is_there(process: u32) -> bool {
+    // SAFETY: no memory is involved, and no signal sent.
+    let result = unsafe { call(libc::SYS_kill, [process as usize, 0, 0, 0, 0, 0]) };
+    result != -(libc::ESRCH as isize)
+}
+
 /// Sends a signal to this thread.
 pub fn raise(signal: i32) {
     let arguments = [process_id() as usize, thread_id() as usize, signal as usize, 0, 0, 0];
@@ -115,6 +122,11 @@ pub fn abort() -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_is_there_until_it_ends() {
+        assert!(is_there(process_id()) && !is_there(i32::MAX.cast_unsigned()));
+    }
 
     #[test]
     fn the_second_number_of_a_line_is_found() {

@@ -15,8 +15,8 @@ pub struct Thread {
     pub experiment: AtomicU64,
     /// By what pauses were too long.
     pub excess_ns: AtomicU64,
-    /// Until when it is paused: samples of that time are not the program's.
-    pub pause_end_ns: AtomicU64,
+    /// Until when at most it pays, 0 if it does not: samples of that time are not the program's.
+    pub paying_until_ns: AtomicU64,
     /// The page that keeps its clock, 0 if there is none.
     pub clock: AtomicUsize,
     /// Samples until its clock gets another interval.
@@ -25,8 +25,9 @@ pub struct Thread {
     pub breakpoint: AtomicUsize,
     /// When something last arrived on it, or it began.
     pub arrived_ns: AtomicU64,
-    /// For how long it has paused since then.
+    /// For how long it has paused, and had then.
     pub paused_ns: AtomicU64,
+    pub arrived_paused_ns: AtomicU64,
     /// Whether anything has arrived on it.
     pub has_arrived: AtomicBool,
     /// What its intervals are drawn by.

@@ -11,8 +11,7 @@ use core::sync::atomic::{
 use szc_abi::causal::{ARRIVAL, AT_POINTS, BEGIN, CLAIMED, FREE, NAME_BYTES, NAMED, Point};
 
 use crate::arrival::arrive;
-use crate::delay::{credit_here, memory, pay, pay_here};
-use crate::system::now_ns;
+use crate::delay::{credit_here, memory, now_with, pay, pay_here};
 use crate::thread::current;
 
 /// The counter of a progress point, which the program adds to; null if it is not measured.
@@ -40,11 +39,12 @@ pub unsafe extern "C" fn _szc_coz_visit(counter: *mut AtomicU64) {
     let thread = current();
     let is_arrival = matches!(point.kind.load(Relaxed), BEGIN | ARRIVAL);
     if is_arrival && memory.arrivals.counted.load(Relaxed) == AT_POINTS {
-        arrive(memory, thread, now_ns());
+        arrive(memory, thread);
     }
     // What is due is older than the visit, whose time is that without delays.
     pay(memory, thread);
-    point.visit(now_ns().wrapping_sub(thread.paid_ns.load(Relaxed)));
+    let (now, paid) = now_with(&thread.paid_ns);
+    point.visit(now.wrapping_sub(paid));
 }
 
 /// Pays what the thread is behind.

@@ -59,6 +59,8 @@ waits! {
     pthread_rwlock_timedwrlock c"pthread_rwlock_timedwrlock" (lock, until) if is_zero;
     pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" (lock, clock, until) if is_zero;
     pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" (lock, clock, until) if is_zero;
+    // It does not sleep, and waits for what another thread was delayed by all the same.
+    pthread_spin_lock c"pthread_spin_lock" (lock) if is_zero;
     sem_wait c"sem_wait" (semaphore) if is_zero;
     sem_timedwait c"sem_timedwait" (semaphore, until) if is_zero;
     sem_clockwait c"sem_clockwait" (semaphore, clock, until) if is_zero;
@@ -79,6 +81,7 @@ wakes! {
     pthread_cond_signal c"pthread_cond_signal" (condition);
     pthread_cond_broadcast c"pthread_cond_broadcast" (condition);
     pthread_rwlock_unlock c"pthread_rwlock_unlock" (lock);
+    pthread_spin_unlock c"pthread_spin_unlock" (lock);
     sem_post c"sem_post" (semaphore);
     mtx_unlock c"mtx_unlock" (mutex);
     cnd_signal c"cnd_signal" (condition);

@@ -13,6 +13,7 @@ use szc_sampler::clock::now;
 
 use super::memory::Shared;
 use super::plan::Plan;
+use crate::measure::child::guardian::{self, Guarded};
 
 /// How and when the program ended.
 pub struct Ended {
@@ -22,11 +23,11 @@ pub struct Ended {
     pub time_ns: u64,
 }
 
-/// Starts the program.
+/// Starts the program, which ends if szc is killed before what comes with it is dropped.
 ///
 /// # Errors
 /// It cannot be run.
-pub fn start(plan: &Plan, shared: &Shared) -> Result<Child> {
+pub fn start(plan: &Plan, shared: &Shared) -> Result<(Child, Guarded)> {
     let [program, arguments @ ..] = &plan.header.command[..] else {
         anyhow::bail!("no program was named");
     };
@@ -38,7 +39,7 @@ pub fn start(plan: &Plan, shared: &Shared) -> Result<Child> {
     if env::var_os("SZC_CODE").is_none() {
         command.env("SZC_CODE", "0");
     }
-    command.spawn().with_context(|| format!("cannot run {program}"))
+    guardian::spawn(&mut command).with_context(|| format!("cannot run {program}"))
 }
 
 /// The library, before what is preloaded already.

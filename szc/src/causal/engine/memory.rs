@@ -42,6 +42,7 @@ impl Shared {
         let memory = map(&file, bytes)?;
         memory.period_ns.store(period_ns, Relaxed);
         memory.seed.store(seed, Relaxed);
+        memory.owner.store(std::process::id(), Relaxed);
         memory.magic.store(MEMORY_MAGIC, Relaxed);
         Ok(Self { file, memory, used_words: 0 })
     }

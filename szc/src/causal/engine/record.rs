@@ -18,6 +18,7 @@ use crate::causal::file::{Header, VERSION, Writer};
 use crate::drive::parts::find_own;
 use crate::lab::exit::{EXIT_SIGNAL_BASE, EXIT_VERDICT};
 use crate::lab::failure::Failure;
+use crate::measure::child::guardian;
 use crate::measure::stop::stop_on_signals;
 
 /// Time between samples of a thread.
@@ -39,6 +40,7 @@ pub(crate) fn record(options: RecordOptions) -> Result<u8, Failure> {
     let mut loads = Experiments::new(seed, &[0, 100], 0);
     let library = find_own(szc_abi::causal::LIBRARY)?;
     let stop = stop_on_signals().context("cannot handle signals")?;
+    guardian::start().context("cannot start what ends programs if szc is killed")?;
     // While one such clock is there, the kernel is fast to give others.
     let _clock = clock().map_err(|error| anyhow!(why_unavailable(&error)))?;
     let plan = Plan {

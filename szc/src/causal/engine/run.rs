@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         writer: &mut Writer,
         stop: &Stop,
     ) -> Result<Outcome> {
-        let child = start(self.plan, &self.shared)?;
+        let (child, _guarded) = start(self.plan, &self.shared)?;
         self.main_process = child.id();
         self.begin_ns = now();
         let child = wait_for(child);
