@@ -1,5 +1,6 @@
 //! Profiles of subpaths: one for each thread, in memory of its own, which its blocks write to
-//! without a lock, and the file that they go to when the program ends.
+//! without a lock, and the file that they go to when the program ends. Before that they can be read
+//! from outside.
 //!
 //! A forked child finds the memory wiped, and begins anew. What a signal's handler executes while
 //! its thread writes to the profile is not counted.
@@ -7,12 +8,11 @@
 use crate::arch;
 use crate::os::{self, Errno, File};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+use szc_paths::live::{DIRECTORY_MAGIC, DIRECTORY_WORDS, MAX_THREADS, PROFILES_WORD, WORDS_AT};
 use szc_paths::{FileHeader, MAX_PATH_BYTES, Shape, begin, block, check, has_begun};
 use szc_sys::once::Once;
-
-/// Threads that can have a profile.
-const MAX_THREADS: usize = 4096;
 
 /// The countdown of a thread without a profile, which never asks again.
 const NEVER: usize = usize::MAX >> 1;
@@ -42,8 +42,22 @@ struct Profile {
     writes: AtomicU32,
 }
 
-/// Where the words of a profile are, in bytes from its start.
-const WORDS_AT: usize = 64;
+/// What leads to the profiles from outside of the process.
+#[repr(C)]
+struct Directory {
+    _magic: [u64; 2],
+    profiles: AtomicUsize,
+}
+
+const _: () = assert!(
+    size_of::<Directory>() == DIRECTORY_WORDS * 8
+        && offset_of!(Directory, profiles) == PROFILES_WORD * 8
+        && size_of::<Profile>() <= WORDS_AT
+);
+
+// Used: nothing in here reads its first bytes.
+#[used]
+static DIRECTORY: Directory = Directory { _magic: DIRECTORY_MAGIC, profiles: AtomicUsize::new(0) };
 
 /// From now on threads get profiles; says whether there can be such profiles. The program's one
 /// thread calls.
@@ -51,6 +65,7 @@ pub fn start(shape: Shape, seed: u64) -> bool {
     let mut program = [0; MAX_PATH_BYTES];
     let found = os::read_link(c"/proc/self/exe", &mut program).map(<[u8]>::len);
     WANTED.set(Wanted { shape, seed, program, program_bytes: found.unwrap_or_default() });
+    DIRECTORY.profiles.store(PROFILES.as_ptr() as usize, Ordering::Release);
     // What ran before may have been told that there are none.
     set_countdown(0);
     let profile = WANTED.get().and_then(attach);

@@ -19,6 +19,7 @@
 mod file;
 mod hot_list;
 mod identity;
+pub mod live;
 mod profile;
 mod random;
 mod shape;

@@ -74,7 +74,7 @@ impl Copies {
     /// file on. Nothing if szc has not built it.
     #[must_use]
     pub fn of(program: &Path, start: u64, offset: u64) -> Option<Self> {
-        let directory = start.wrapping_add(directory::distance(program, offset)?);
+        let directory = start.wrapping_add(directory::distance(program, offset, DIRECTORY_MAGIC)?);
         Some(Self { directory, images: Vec::new() })
     }
 

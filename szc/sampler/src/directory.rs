@@ -1,4 +1,4 @@
-//! Finds in a program's file where its directory of copies is.
+//! Finds in a program's file where a directory is that leads to what its runtime keeps.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -6,13 +6,12 @@ use std::path::Path;
 
 use object::read::elf::{ElfFile64, ProgramHeader as _};
 use object::{Endianness, elf};
-use szc_abi::copies::DIRECTORY_MAGIC;
 
-/// How far behind the beginning of a mapping the directory is, if the file is a program of szc and
-/// the mapping is that of its text, from this offset of the file on. In front of it numbers wrap
-/// around.
+/// How far behind the beginning of a mapping the directory is that begins with these words, if the
+/// file is a program of szc and the mapping is that of its text, from this offset of the file on.
+/// In front of it numbers wrap around.
 #[must_use]
-pub fn distance(path: &Path, text_offset: u64) -> Option<u64> {
+pub fn distance(path: &Path, text_offset: u64, magic: [u64; 2]) -> Option<u64> {
     let data = fs::read(path).ok()?;
     let file = ElfFile64::<Endianness>::parse(&*data).ok()?;
     let endian = file.endian();
@@ -27,7 +26,7 @@ pub fn distance(path: &Path, text_offset: u64) -> Option<u64> {
     })?;
     let start = page(text.p_vaddr(endian));
     loaded().filter(|segment| segment.p_flags(endian).contains(elf::PF_W)).find_map(|segment| {
-        let at = position(segment.data(endian, &*data).ok()?)?;
+        let at = position(segment.data(endian, &*data).ok()?, magic)?;
         Some(segment.p_vaddr(endian).wrapping_add(at).wrapping_sub(start))
     })
 }
@@ -38,8 +37,8 @@ fn page(address: u64) -> u64 {
 }
 
 /// Where the first bytes of a directory are.
-fn position(bytes: &[u8]) -> Option<u64> {
-    let magic = DIRECTORY_MAGIC.map(u64::to_le_bytes);
+fn position(bytes: &[u8], magic: [u64; 2]) -> Option<u64> {
+    let magic = magic.map(u64::to_le_bytes);
     let words = bytes.as_chunks::<8>().0;
     let index = words.windows(2).position(|window| window == magic)?;
     Some(index as u64 * 8)
@@ -49,17 +48,19 @@ fn position(bytes: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    const MAGIC: [u64; 2] = szc_abi::copies::DIRECTORY_MAGIC;
+
     #[test]
     fn a_directory_is_found_by_its_first_bytes_at_a_word() {
-        let magic = DIRECTORY_MAGIC.map(u64::to_le_bytes).concat();
-        assert_eq!(position(&[&[0; 16][..], &magic, &[9; 3]].concat()), Some(16));
-        assert_eq!(position(&[&[0; 12][..], &magic].concat()), None);
-        assert_eq!(position(&magic[..15]), None);
+        let magic = MAGIC.map(u64::to_le_bytes).concat();
+        assert_eq!(position(&[&[0; 16][..], &magic, &[9; 3]].concat(), MAGIC), Some(16));
+        assert_eq!(position(&[&[0; 12][..], &magic].concat(), MAGIC), None);
+        assert_eq!(position(&magic[..15], MAGIC), None);
     }
 
     #[test]
     fn a_program_that_szc_has_not_built_has_none() {
-        assert_eq!(distance(&std::env::current_exe().unwrap(), 0), None);
-        assert_eq!(distance(Path::new("/nowhere"), 0), None);
+        assert_eq!(distance(&std::env::current_exe().unwrap(), 0, MAGIC), None);
+        assert_eq!(distance(Path::new("/nowhere"), 0, MAGIC), None);
     }
 }

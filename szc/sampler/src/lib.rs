@@ -12,10 +12,10 @@
 pub mod clock;
 pub mod copies;
 mod descriptor;
-mod directory;
+pub mod directory;
 pub mod event;
 mod followed;
-mod memory;
+pub mod memory;
 pub mod periods;
 pub mod recorder;
 pub mod spawn;

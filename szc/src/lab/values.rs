@@ -50,7 +50,7 @@ pub(super) fn parse_budget(text: &str) -> Result<Budget, String> {
 }
 
 /// A time with its unit: "500ms", "90s", "1.5m", "1h".
-pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     units
         .iter()

@@ -51,6 +51,25 @@ extern "C" fn note_signal(signal: i32) {
     STOP.request(signal);
 }
 
+/// How often a signal asked for something to be shown.
+static QUESTIONS: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn note_question(_: i32) {
+    QUESTIONS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Makes SIGUSR1 a question for what is known so far. The number says how many there were.
+///
+/// # Errors
+/// What `sigaction(2)` reports.
+pub fn answer_signals() -> io::Result<&'static AtomicU32> {
+    let action =
+        SigAction::new(SigHandler::Handler(note_question), SaFlags::empty(), SigSet::empty());
+    // SAFETY: the handler only adds to an atomic, which is async-signal-safe.
+    unsafe { sigaction(Signal::SIGUSR1, &action)? };
+    Ok(&QUESTIONS)
+}
+
 extern "C" fn ignore_signal(_: i32) {}
 
 /// Makes SIGINT, SIGTERM and SIGHUP a request to stop after the current child, and lets a file that

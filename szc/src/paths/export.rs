@@ -1,11 +1,13 @@
 //! What was found, as JSON.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::merge::Merged;
 use super::places::{Place, Places};
-use super::rows::Row;
+use super::rows::{Coverage, Row, coverage};
 
 /// Version of the form.
 const VERSION: u32 = 1;
@@ -15,6 +17,9 @@ struct File<'a> {
     szc_paths: u32,
     command: &'a [String],
     programs: &'a [String],
+    /// How long the program had run, if it had not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_seconds: Option<f64>,
     threads: u64,
     /// Executed blocks.
     blocks: u64,
@@ -23,6 +28,8 @@ struct File<'a> {
     max_length: u32,
     unprofiled_threads: u64,
     abandoned_threads: u64,
+    /// By length: different subpaths, and the shares of the most frequent 1, 10 and 100.
+    coverage: Vec<Coverage>,
     subpaths: Vec<Subpath>,
 }
 
@@ -36,6 +43,8 @@ struct Subpath {
     executions: f64,
     lower: f64,
     upper: f64,
+    /// About how many cycles an execution takes, by a table of instructions.
+    cycles: u64,
     blocks: Vec<Block>,
 }
 
@@ -53,6 +62,7 @@ pub(super) fn json(
     rows: &[Row<'_>],
     places: &mut Places,
     command: &[String],
+    after: Option<Duration>,
 ) -> String {
     let subpath = |row: &Row<'_>| Subpath {
         program: row.key.program,
@@ -62,6 +72,7 @@ pub(super) fn json(
         executions: row.count,
         lower: row.interval.lower,
         upper: row.interval.upper,
+        cycles: row.cycles,
         blocks: row
             .key
             .blocks
@@ -77,12 +88,14 @@ pub(super) fn json(
         szc_paths: VERSION,
         command,
         programs: &merged.programs,
+        after_seconds: after.map(|after| after.as_secs_f64()),
         threads: merged.threads,
         blocks: merged.blocks,
         spacing: merged.spacing,
         max_length: merged.longest,
         unprofiled_threads: merged.unprofiled,
         abandoned_threads: merged.abandoned,
+        coverage: coverage(merged),
         subpaths,
     };
     serde_json::to_string(&file).expect("numbers and texts are JSON") + "\n"

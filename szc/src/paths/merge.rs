@@ -41,6 +41,8 @@ pub struct Merged {
     pub unprofiled: u64,
     /// Threads whose profile was given up.
     pub abandoned: u64,
+    /// Threads that wrote to their profile whenever it was to be read.
+    pub unread: u64,
     /// How often the sample has each subpath.
     pub counts: HashMap<Key, u64>,
 }

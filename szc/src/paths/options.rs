@@ -2,10 +2,13 @@
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
 use szc_paths::{MAX_LENGTH, MIN_SPACING};
+
+use crate::lab::values::parse_time;
 
 const LONG_ABOUT: &str = "\
 Finds the sequences of basic blocks that a program executes most often, wherever they begin, in \
@@ -19,6 +22,7 @@ Examples:
   szc -O2 -g -Rpaths program.c -o program
   szc paths -- ./program input               the 20 most frequent, with source lines
   szc paths --min-length 8 --json paths.json -- ./program input
+  szc paths --every 1s -- ./server           what is known each second (or at SIGUSR1 to szc)
   szc paths --exact --max-length 16 -- ./program small-input
 
 Subpaths have 2, 4, 8, … blocks. Their counts are estimated from a random sample, and the
@@ -68,9 +72,25 @@ pub(crate) struct Options {
     #[arg(long)]
     exact: bool,
 
+    /// Show what is known so far at such times, too: 1s, 500ms
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "exact")]
+    pub every: Option<Duration>,
+
+    /// Show also the source and the instructions of the blocks of each row
+    #[arg(long)]
+    pub listing: bool,
+
     /// Write all that was found as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+
+    /// Write one self-contained HTML page, with instructions and a plot
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
+
+    /// Write how often blocks are executed, for llvm-profgen --unsymbolized-profile --use-offset=0
+    #[arg(long, value_name = "FILE")]
+    pub profgen: Option<PathBuf>,
 
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD", required = true)]
@@ -84,6 +104,8 @@ pub(crate) enum Weight {
     Count,
     /// That, times the number of their blocks
     Blocks,
+    /// That, times the cycles that their instructions take by a simple table
+    Time,
 }
 
 /// How the runtime is to count.
@@ -174,6 +196,8 @@ mod tests {
             &["--min-length", "128"],
             &["--spacing", "100"],
             &["--spacing", "1000", "--exact"],
+            &["--every", "1s", "--exact"],
+            &["--every", "0s"],
             &["--memory", "0"],
             &["--memory", "2G"],
             &["--memory", "1K"],

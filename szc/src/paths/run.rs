@@ -12,6 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use szc_paths::{FileHeader, Mode, Shape, View, has_begun, words_of};
 
+use super::interim::Interim;
+use super::live;
 use super::merge::Merged;
 use super::options::How;
 use crate::lab::failure::Failure;
@@ -43,11 +45,18 @@ impl How {
     }
 }
 
-/// Runs a program, whose processes leave their profiles in a folder.
+/// Runs a program, whose processes leave their profiles in a folder. While it runs, `look` is
+/// called at the times of `interim`, with its number and how long it has run.
 ///
 /// # Errors
-/// It cannot be run.
-pub(super) fn run(command: &[String], folder: &Path, how: How) -> Result<Ending, Failure> {
+/// It cannot be run, or what is known cannot be shown.
+pub(super) fn run(
+    command: &[String],
+    folder: &Path,
+    how: How,
+    interim: &mut Interim,
+    mut look: impl FnMut(u32, Duration) -> Result<()>,
+) -> Result<Ending, Failure> {
     let stop = stop_on_signals().context("cannot handle signals")?;
     let (program, arguments) =
         command.split_first().ok_or_else(|| Failure::Usage(anyhow!("a program is needed")))?;
@@ -82,6 +91,14 @@ pub(super) fn run(command: &[String], folder: &Path, how: How) -> Result<Ending,
             }
             _ => {}
         }
+        if let Some(after) = interim.is_due()
+            && let Err(error) = look(child.id(), after)
+        {
+            // It is ours and not reaped.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error.into());
+        }
         std::thread::sleep(WAIT);
     }
 }
@@ -91,17 +108,43 @@ pub(super) fn run(command: &[String], folder: &Path, how: How) -> Result<Ending,
 /// # Errors
 /// Something is no profile, or not whole.
 pub(super) fn read(folder: &Path) -> Result<Merged> {
+    let files: Vec<Vec<u32>> = files(folder)?.into_iter().map(|(_, file)| file).collect();
+    join(&files)
+}
+
+/// Reads what the processes have left that have ended, and what those know that still run: that of
+/// this number and its descendants, whose profiles have so many words each.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(super) fn read_now(folder: &Path, pid: u32, words: usize) -> Result<Merged> {
+    let is_whole = |file: &(u32, Vec<u32>)| FileHeader::read(&file.1).is_some();
+    // Others are being written.
+    let mut found: Vec<(u32, Vec<u32>)> = files(folder)?.into_iter().filter(is_whole).collect();
+    for pid in live::family(pid) {
+        if found.iter().all(|(process, _)| *process != pid) {
+            found.extend(live::read(pid, words).map(|file| (pid, file)));
+        }
+    }
+    let merged = join(&found.into_iter().map(|(_, file)| file).collect::<Vec<_>>())?;
+    Ok(Merged { unread: merged.abandoned, abandoned: 0, ..merged })
+}
+
+/// The files of a folder, with the numbers of their processes.
+fn files(folder: &Path) -> Result<Vec<(u32, Vec<u32>)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).context("cannot read the profiles")? {
         let path = entry.context("cannot read the profiles")?.path();
         let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-        files.push(words.collect::<Vec<_>>());
+        let process = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+        files.push((process.unwrap_or_default(), words.collect()));
     }
-    join(&files)
+    Ok(files)
 }
 
-fn join(files: &[Vec<u32>]) -> Result<Merged> {
+/// What several processes have left, as one.
+pub(super) fn join(files: &[Vec<u32>]) -> Result<Merged> {
     let mut programs: Vec<String> = Vec::new();
     let mut profiles = Vec::new();
     let (mut unprofiled, mut abandoned) = (0, 0);

@@ -56,7 +56,7 @@ fn line([count, interval, length]: [&str; 3], path: &str) -> String {
 }
 
 /// Four digits, and a unit where there are more.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let (scale, unit) = match value {
         v if v >= 1e10 => (1e9, " G"),
         v if v >= 1e7 => (1e6, " M"),
@@ -69,7 +69,7 @@ fn number(value: f64) -> String {
 }
 
 /// The places of a subpath; a part that comes several times is shown once.
-fn path(merged: &Merged, key: &Key, places: &mut Places) -> String {
+pub(super) fn path(merged: &Merged, key: &Key, places: &mut Places) -> String {
     let period = period(&key.blocks);
     let shown = key.blocks[..period].iter().take(MAX_PLACES);
     let names: Vec<String> =
@@ -86,7 +86,7 @@ fn path(merged: &Merged, key: &Key, places: &mut Places) -> String {
 }
 
 /// Length of the smallest part that the blocks are repetitions of.
-fn period(blocks: &[u32]) -> usize {
+pub(super) fn period(blocks: &[u32]) -> usize {
     let is_period = |period: usize| {
         blocks.len().is_multiple_of(period)
             && blocks[period..].iter().zip(blocks).all(|(a, b)| a == b)
@@ -109,6 +109,10 @@ fn remarks(merged: &Merged) -> String {
     if merged.unprofiled != 0 {
         text += &format!("{} threads have no profile.\n", merged.unprofiled);
     }
+    if merged.unread != 0 {
+        text +=
+            &format!("{} threads were busy with their profile, and are left out.\n", merged.unread);
+    }
     if merged.abandoned != 0 {
         text += &format!(
             "{} threads were counted to some point only: a signal's handler was left by a jump.\n",
@@ -120,6 +124,7 @@ fn remarks(merged: &Merged) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::code::Code;
     use super::super::options::Weight;
     use super::super::rows::{rows, tests::merged};
     use super::*;
@@ -127,7 +132,7 @@ mod tests {
     #[test]
     fn a_row_has_count_interval_length_and_places() {
         let merged = merged(1000, &[(&[16, 32], 100), (&[16; 4], 80)]);
-        let rows = rows(&merged, Weight::Count, 2);
+        let rows = rows(&merged, Weight::Count, 2, &mut Code::default());
         let text = table(&merged, &rows, &mut Places::default(), 1);
         assert!(text.starts_with("/nowhere/p\n1000 k blocks executed by 1 thread; a"), "{text}");
         assert!(text.contains("320.0 k     253.7 k to 398.3 k        4   4 × ([p]+0xf)"), "{text}");

@@ -40,7 +40,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("report", &["results", "samples", "measure"]),
     ("lab", &["report", "results", "samples", "measure"]),
     ("profile", &["lab", "measure"]),
-    ("paths", &["profile", "lab", "measure"]),
+    ("paths", &["profile", "lab", "measure", "report", "samples"]),
     ("cargo", &["lab", "error", "version"]),
     ("causal", &["lab", "report", "drive", "measure", "profile"]),
     ("perturb", &["lab", "report", "measure"]),
