@@ -1,10 +1,11 @@
 //! Carries an experiment out: a pilot, then all runs of all steps in an order drawn at random.
 #![forbid(unsafe_code)]
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use szc_stats::random::Draws;
@@ -25,6 +26,9 @@ pub(super) const MIN_INTERVAL_MS: f64 = 0.5;
 /// A longer one says no more, and takes long to align.
 const MAX_RECORDS: usize = 3000;
 
+/// Time between two times at which traces are written while it goes on.
+const BETWEEN_SAVES: Duration = Duration::from_secs(10);
+
 /// What is measured, and how often.
 pub(super) struct Experiment {
     /// The program and its arguments.
@@ -43,6 +47,8 @@ pub(super) struct Experiment {
     pub(super) baselines: usize,
     /// Runs of each step.
     pub(super) runs: usize,
+    /// The file that gets the traces meanwhile.
+    pub(super) json: Option<PathBuf>,
     /// Called in front of each run, with how many there were and will be.
     pub(super) progress: fn(usize, usize),
 }
@@ -56,6 +62,9 @@ pub(super) struct Session<'a> {
     fixed_seed: u64,
     draws: Draws,
     is_random: bool,
+    /// Runs of an earlier time that are not yet in the record.
+    earlier: VecDeque<Run>,
+    saved: Instant,
     /// What was measured.
     pub(super) record: Record,
 }
@@ -68,10 +77,12 @@ struct Planned {
 }
 
 impl<'a> Session<'a> {
-    /// Runs the program once, to know what it is and whether it can be traced.
+    /// Runs the program once, to know what it is and whether it can be traced. Runs that an earlier
+    /// record has are not made again.
     pub(super) fn begin(
         experiment: &'a Experiment,
         record: Record,
+        earlier: Option<Record>,
         stop: &'a Stop,
     ) -> Result<Self, Failure> {
         let mut draws = Draws::new(record.seed);
@@ -102,7 +113,24 @@ impl<'a> Session<'a> {
         let is_random = log.why_not_randomized(fixed_seed).is_none();
         let arms = if is_random { vec![Arm::Layouts, Arm::Fixed] } else { vec![Arm::AsBuilt] };
         let record = Record { arms, ..record };
-        Ok(Self { experiment, stop, target, probes, fixed_seed, draws, is_random, record })
+        let earlier = earlier.unwrap_or_else(|| Record { runs: Vec::new(), ..record.clone() });
+        if !earlier.runs.is_empty() && earlier.arms != record.arms {
+            let error =
+                anyhow!("the traces that are there are of a program that is built otherwise");
+            return Err(Failure::Usage(error));
+        }
+        Ok(Self {
+            experiment,
+            stop,
+            target,
+            probes,
+            fixed_seed,
+            draws,
+            is_random,
+            earlier: earlier.runs.into(),
+            saved: Instant::now(),
+            record,
+        })
     }
 
     /// All runs of the baseline and of the steps.
@@ -134,21 +162,46 @@ impl<'a> Session<'a> {
 
     fn carry_out_all(&mut self, mut planned: Vec<Planned>) -> Result<(), Failure> {
         self.draws.shuffle(&mut planned);
-        for (number, run) in planned.iter().enumerate() {
-            (self.experiment.progress)(number, planned.len());
-            let run = self.run(*run)?;
+        for (number, planned_run) in planned.iter().enumerate() {
+            let Planned { step, arm } = *planned_run;
+            let layout_seed = match arm {
+                Arm::Layouts => layout_seed(&mut self.draws),
+                Arm::Fixed | Arm::AsBuilt => self.fixed_seed,
+            };
+            let run = match self.earlier.pop_front() {
+                None => {
+                    (self.experiment.progress)(number, planned.len());
+                    self.run(*planned_run, layout_seed)?
+                }
+                Some(run) if (run.step, run.arm, run.layout_seed) == (step, arm, layout_seed) => {
+                    run
+                }
+                Some(run) => {
+                    self.earlier.push_front(run);
+                    return Err(Failure::Usage(anyhow!(
+                        "the runs that are there come in another order: --baseline, --runs and \
+                         --advise must be as they were"
+                    )));
+                }
+            };
             self.record.runs.push(run);
+            if self.saved.elapsed() > BETWEEN_SAVES {
+                self.save()?;
+            }
         }
         (self.experiment.progress)(planned.len(), planned.len());
         Ok(())
     }
 
-    fn run(&mut self, planned: Planned) -> Result<Run, Failure> {
+    /// Writes the record, unless the file has more than that.
+    pub(super) fn save(&mut self) -> Result<()> {
+        self.saved = Instant::now();
+        let path = self.experiment.json.as_ref().filter(|_| self.earlier.is_empty());
+        path.map_or(Ok(()), |path| self.record.write(path))
+    }
+
+    fn run(&self, planned: Planned, layout_seed: u64) -> Result<Run, Failure> {
         let experiment = self.experiment;
-        let layout_seed = match planned.arm {
-            Arm::Layouts => layout_seed(&mut self.draws),
-            Arm::Fixed | Arm::AsBuilt => self.fixed_seed,
-        };
         let step = &self.record.steps[planned.step];
         let is_of_step = |inside: &Inside| step.probes.contains(&inside.to_string());
         let probes: Vec<&Probe> = experiment

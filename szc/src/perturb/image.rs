@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -35,6 +36,16 @@ pub(super) fn symbols(path: &Path, names: &[&str], kind: SymbolKind) -> Result<V
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// The bytes of a symbol, in its file.
+pub(super) fn code(path: &Path, symbol: &Symbol) -> Result<Vec<u8>> {
+    let mut file =
+        fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    file.seek(SeekFrom::Start(symbol.offset)).context("cannot read a function")?;
+    let mut bytes = Vec::new();
+    file.take(symbol.size).read_to_end(&mut bytes).context("cannot read a function")?;
+    Ok(bytes)
 }
 
 fn file_offset(file: &object::File<'_>, address: u64) -> Option<u64> {

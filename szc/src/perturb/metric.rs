@@ -59,6 +59,8 @@ pub(super) enum Inside {
     HeapCalls,
     /// Calls of a function of the program.
     Calls(String),
+    /// Executions of the basic blocks of a function of the program.
+    Blocks(String),
     /// Writes to a variable of the program.
     Writes(String),
     /// A counter in a library that is loaded in front of all others.
@@ -91,6 +93,7 @@ impl Metric {
         let inside = match text.split_once(':') {
             None if text == "heap-calls" => Inside::HeapCalls,
             Some(("calls", function)) if !function.is_empty() => Inside::Calls(function.into()),
+            Some(("blocks", function)) if !function.is_empty() => Inside::Blocks(function.into()),
             Some(("writes", variable)) if !variable.is_empty() => Inside::Writes(variable.into()),
             Some(("preload", rest)) if !rest.is_empty() => {
                 let (library, counter) = rest.rsplit_once(':').unwrap_or((rest, USUAL_COUNTER));
@@ -105,8 +108,8 @@ impl Metric {
 fn known() -> String {
     let names: Vec<&str> = Outside::ALL.iter().map(|(_, name)| *name).collect();
     format!(
-        "from outside: {}; by probes: heap-calls, calls:FUNCTION, writes:VARIABLE, \
-         preload:LIBRARY[:COUNTER]",
+        "from outside: {}; by probes: heap-calls, calls:FUNCTION, blocks:FUNCTION, \
+         writes:VARIABLE, preload:LIBRARY[:COUNTER]",
         names.join(", ")
     )
 }
@@ -124,6 +127,7 @@ impl fmt::Display for Inside {
         match self {
             Self::HeapCalls => formatter.write_str("heap-calls"),
             Self::Calls(function) => write!(formatter, "calls:{function}"),
+            Self::Blocks(function) => write!(formatter, "blocks:{function}"),
             Self::Writes(variable) => write!(formatter, "writes:{variable}"),
             Self::Preload { library, counter } => {
                 let name = library.file_name().unwrap_or(library.as_os_str());
@@ -149,7 +153,9 @@ mod tests {
 
     #[test]
     fn metrics_are_called_as_they_were_asked_for() {
-        for name in ["cpu", "major-faults", "rss", "heap-calls", "calls:f", "writes:count"] {
+        for name in
+            ["cpu", "major-faults", "rss", "heap-calls", "calls:f", "blocks:f", "writes:count"]
+        {
             assert_eq!(Metric::parse(name).unwrap().to_string(), name);
         }
         let preload = |text| match Metric::parse(text) {
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_no_metric_is_answered_by_those_that_are() {
-        for wrong in ["", "heap", "calls:", "preload:", "cycles", "blocks:f"] {
+        for wrong in ["", "heap", "calls:", "preload:", "cycles", "blocks:"] {
             assert!(Metric::parse(wrong).unwrap_err().contains("calls:FUNCTION"), "{wrong}");
         }
     }

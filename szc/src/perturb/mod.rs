@@ -1,17 +1,20 @@
 //! `szc perturb`: does measuring disturb what is measured?
 //!
 //! A run is traced from outside (`outside`) at equal intervals (`trace`), and with probes inside
-//! (`probe`, `image`) or under a tool. `experiment` carries all runs out in random order; what
-//! follows (`results`) is computed from the record of the traces alone, and put into words by
-//! `text`. `advice` tries how probes can be split over runs.
+//! (`probe`, `image`, `blocks`) or under a tool. `experiment` carries all runs out in random order;
+//! what follows (`results`) is computed from the record of the traces alone, and shown by `text`
+//! and `page`. `advice` tries how probes can be split over runs.
 #![forbid(unsafe_code)]
 
 mod advice;
+mod blocks;
 mod experiment;
 mod image;
 mod metric;
 mod options;
 mod outside;
+mod page;
+mod plot;
 mod probe;
 mod record;
 mod results;
@@ -32,6 +35,7 @@ use crate::lab::failure::Failure;
 use crate::lab::output::say;
 use crate::lab::subcommand::Subcommand;
 use crate::measure::stop::stop_on_signals;
+use crate::samples::io::write_whole;
 
 impl Subcommand for Options {
     const NAME: &'static str = "perturb";
@@ -40,24 +44,31 @@ impl Subcommand for Options {
         if let Some(path) = &self.read {
             let record = Record::read(path).map_err(Failure::Usage)?;
             let judged = judge(&record).map_err(Failure::Usage)?;
+            self.write_page(&record, &judged)?;
             say(&text::report(&record, &judged, self.quiet))?;
             return Ok(EXIT_VERDICT);
         }
         let experiment = self.experiment().map_err(Failure::Usage)?;
-        let record = self.record(&experiment, command_line)?;
+        let earlier = self.earlier().map_err(Failure::Usage)?;
+        let seed = earlier.as_ref().map(|earlier| earlier.seed);
+        let record = self.record(&experiment, command_line, seed)?;
+        if let Some(earlier) = &earlier {
+            record.check_same(earlier).map_err(Failure::Usage)?;
+        }
         let stop = stop_on_signals().context("cannot handle signals")?;
-        let mut session = Session::begin(&experiment, record, stop)?;
+        let mut session = Session::begin(&experiment, record, earlier, stop)?;
         if !self.quiet {
             say(&header(&session, &experiment))?;
         }
         let measured = session.measure();
-        self.keep(&session.record)?;
+        session.save()?;
         measured?;
         let judged = judge(&session.record)?;
+        self.write_page(&session.record, &judged)?;
         say(&text::report(&session.record, &judged, self.quiet))?;
         if self.advise {
             let tried = self.advise(&mut session, &judged);
-            self.keep(&session.record)?;
+            session.save()?;
             say(&tried?)?;
         }
         Ok(EXIT_VERDICT)
@@ -81,8 +92,13 @@ impl Options {
         Ok(text::advice(&advice::split(session)?))
     }
 
-    fn record(&self, experiment: &Experiment, command_line: Vec<String>) -> Result<Record> {
-        let seed = match self.seed {
+    fn record(
+        &self,
+        experiment: &Experiment,
+        command_line: Vec<String>,
+        seed: Option<u64>,
+    ) -> Result<Record> {
+        let seed = match seed.or(self.seed) {
             Some(seed) => seed,
             None => crate::lab::options::draw_seed()?,
         };
@@ -120,6 +136,7 @@ impl Options {
             date: Timestamp::now().to_string(),
             seed,
             interval_ms: experiment.interval.as_secs_f64() * 1e3,
+            clock: Some(experiment.clock),
             metrics: experiment.outside.iter().map(ToString::to_string).collect(),
             steps,
             arms: Vec::new(),
@@ -127,8 +144,10 @@ impl Options {
         })
     }
 
-    fn keep(&self, record: &Record) -> Result<()> {
-        self.json.as_ref().map_or(Ok(()), |path| record.write(path))
+    fn write_page(&self, record: &Record, judged: &[results::Judged]) -> Result<()> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let page = page::page(record, judged).context("cannot write the result into the page")?;
+        write_whole(path, "the page", page.as_bytes())
     }
 }
 

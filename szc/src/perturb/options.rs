@@ -9,6 +9,7 @@ use clap::Parser;
 
 use super::experiment::{Experiment, MIN_INTERVAL_MS, progress};
 use super::metric::Metric;
+use super::record::Record;
 use super::trace::Clock;
 use crate::measure::program::Program;
 
@@ -24,13 +25,14 @@ Examples:
   szc perturb --metrics cpu,faults,switches,heap-calls -- ./bench input
   szc perturb --metrics cpu,faults,rss,calls:f,writes:n --advise -- ./bench input
   szc perturb --with 'perf record -o /dev/null' -- ./bench input
-  szc perturb --read traces.json                   the report of saved traces again
+  szc perturb --json t.json --resume --with env -- ./bench    goes on where it was stopped
+  szc perturb --read traces.json --html page.html  the report of saved traces again, as a page
 
 Metrics from outside, which cost a program next to nothing: cpu, queued, faults, major-faults,
 switches, rss, read, written, read-calls, write-calls, threads. Metrics that need a probe inside:
-heap-calls (malloc, free and their like), calls:FUNCTION (uprobes), writes:VARIABLE (a debug
-register), preload:LIBRARY[:COUNTER] (a library of yours that counts in a variable of eight bytes,
-szc_count). Probes are added one by one, each on top of those before it.
+heap-calls (malloc, free and their like), calls:FUNCTION and blocks:FUNCTION (uprobes),
+writes:VARIABLE (a debug register), preload:LIBRARY[:COUNTER] (a library of yours that counts in a
+variable of eight bytes, szc_count). Probes are added one by one, each on top of those before it.
 
 Inner perturbation: Spearman's correlation of two outside metrics changes. Outer perturbation: a
 metric follows itself less in another run (records aligned by dynamic time warping). Weak
@@ -108,13 +110,21 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
 
+    /// Go on with the traces that the file of --json has, if it is there; all else as it was
+    #[arg(long, requires = "json")]
+    resume: bool,
+
+    /// Write one self-contained HTML page, with plots
+    #[arg(long, value_name = "OUT")]
+    pub(super) html: Option<PathBuf>,
+
     /// Report on the traces of a file
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["command", "baseline", "runs", "metrics", "interval", "clock", "with",
             "advise",
-            "seed", "json"]
+            "seed", "json", "resume"]
     )]
     pub(super) read: Option<PathBuf>,
 
@@ -128,6 +138,17 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// The traces that are there to go on with.
+    pub(super) fn earlier(&self) -> Result<Option<Record>> {
+        let path = self.json.as_ref().filter(|path| self.resume && path.exists());
+        let Some(path) = path else { return Ok(None) };
+        let record = Record::read(path)?;
+        if self.seed.is_some_and(|seed| seed != record.seed) {
+            bail!("{} has the seed {}: --seed must not be another", path.display(), record.seed);
+        }
+        Ok(Some(record))
+    }
+
     /// What is asked for.
     pub(super) fn experiment(&self) -> Result<Experiment> {
         let (mut outside, mut inside) = (Vec::new(), Vec::new());
@@ -172,6 +193,7 @@ impl Options {
             interval: self.interval,
             baselines: self.baseline.into(),
             runs: self.runs.into(),
+            json: self.json.clone(),
             progress: if self.quiet { |_, _| () } else { progress },
         })
     }

@@ -1,6 +1,7 @@
 //! Probes inside a program: what has to be there to count its calls and writes.
 //!
-//! - Calls: a uprobe at the first instruction of a function (perf_event_open(2)), a trap each.
+//! - Calls and blocks: a uprobe at the first instruction of a function, or of each of its blocks
+//!   (perf_event_open(2)), a trap each.
 //! - Writes: a hardware breakpoint, of which a processor has four.
 //! - Preload: a library of the user's that counts by itself; its counter is read from the
 //!   memory of the process.
@@ -18,6 +19,7 @@ use object::SymbolKind;
 use perf_event::events::{Breakpoint, BreakpointAccess, Software};
 use perf_event::{Builder, Counter};
 
+use super::blocks;
 use super::image::{self, Symbol};
 use super::metric::Inside;
 use super::outside::is_gone;
@@ -25,6 +27,9 @@ use super::outside::is_gone;
 /// Functions that allocate and free.
 const HEAP: [&str; 7] =
     ["malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"];
+
+/// Most blocks of a function that are counted: each takes a descriptor and a trap.
+const MAX_BLOCKS: usize = 400;
 
 /// What is known of a program before it is probed.
 #[derive(Clone, Debug)]
@@ -64,10 +69,10 @@ impl Probe {
                 })?;
                 Ok(Self::Functions(library.clone(), functions(library, &HEAP)?))
             }
-            Inside::Calls(function) => {
+            Inside::Calls(function) | Inside::Blocks(function) => {
                 if target.moves {
                     bail!(
-                        "calls:{function}: szc moves the functions of {}, and a probe at the first \
+                        "{inside}: szc moves the functions of {}, and a probe at the first \
                          address of one would miss its copies. Count a variable (writes:VARIABLE) \
                          or by a library (preload:LIBRARY), or run it with SZC_CODE=0",
                         executable.display()
@@ -75,9 +80,13 @@ impl Probe {
                 }
                 let found = functions(executable, &[function])?;
                 if found.is_empty() {
-                    bail!("calls:{function}: {} has no such function", executable.display());
+                    bail!("{inside}: {} has no such function", executable.display());
                 }
-                Ok(Self::Functions(executable.clone(), found))
+                let places = match inside {
+                    Inside::Blocks(_) => blocks_of(executable, &found, inside)?,
+                    _ => found,
+                };
+                Ok(Self::Functions(executable.clone(), places))
             }
             Inside::Writes(variable) => {
                 let found = image::symbols(executable, &[variable], SymbolKind::Data)?;
@@ -141,6 +150,27 @@ impl Probe {
         };
         counters.map(Attached::Counters).map_err(|error| anyhow!(why_not(&error)))
     }
+}
+
+/// The basic blocks of functions.
+fn blocks_of(path: &Path, functions: &[Symbol], inside: &Inside) -> Result<Vec<Symbol>> {
+    let mut found = Vec::new();
+    for symbol in functions {
+        let code = image::code(path, symbol)?;
+        found.extend(blocks::starts(&code, symbol.address).into_iter().map(|address| Symbol {
+            address,
+            offset: symbol.offset + (address - symbol.address),
+            size: 0,
+        }));
+    }
+    if found.is_empty() || found.len() > MAX_BLOCKS {
+        bail!(
+            "{inside}: {} blocks in {}, and 1 to {MAX_BLOCKS} are counted, a probe each",
+            found.len(),
+            path.display()
+        );
+    }
+    Ok(found)
 }
 
 /// Counts how often a process comes to a place in a file. The crate has no event for that.

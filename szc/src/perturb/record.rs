@@ -1,11 +1,13 @@
 //! The file of an experiment: every trace, so that all that is said follows from it again.
 #![forbid(unsafe_code)]
 
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
+
+use super::trace::Clock;
+use crate::samples::io::write_whole;
 
 /// The form of the file.
 pub(super) const VERSION: u32 = 1;
@@ -25,6 +27,9 @@ pub(super) struct Record {
     pub(super) seed: u64,
     /// Time between two records.
     pub(super) interval_ms: f64,
+    /// What that is of; not in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) clock: Option<Clock>,
     /// What was read from outside in every run.
     pub(super) metrics: Vec<String>,
     /// What was added in which step; the baseline first, which adds nothing.
@@ -111,14 +116,24 @@ impl Record {
 
     /// Writes it, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let write = || -> Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-            file.write_all(&serde_json::to_vec(self)?)?;
-            file.persist(path)?;
-            Ok(())
+        write_whole(path, "traces", &serde_json::to_vec(self).context("traces are no JSON")?)
+    }
+
+    /// Whether the experiment of an earlier record is the same, of which this is the beginning.
+    pub(super) fn check_same(&self, earlier: &Self) -> Result<()> {
+        let steps = |record: &Self| -> Vec<Step> {
+            record.steps.iter().filter(|step| !step.for_advice).cloned().collect()
         };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        let differs = [
+            ("command", self.command != earlier.command),
+            ("interval", (self.interval_ms - earlier.interval_ms).abs() > 1e-9),
+            ("clock", earlier.clock.is_some() && self.clock != earlier.clock),
+            ("metrics", self.metrics != earlier.metrics || steps(self) != steps(earlier)),
+        ];
+        match differs.iter().find(|(_, differs)| *differs) {
+            Some((what, _)) => bail!("the traces that are there are of another {what}"),
+            None => Ok(()),
+        }
     }
 
     /// The signals from outside of the runs of a step in an arm, in the order of time.

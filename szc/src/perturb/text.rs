@@ -85,7 +85,7 @@ fn title(step: &Step) -> String {
     step.name.clone()
 }
 
-const fn arm_name(arm: Arm) -> &'static str {
+pub(super) const fn arm_name(arm: Arm) -> &'static str {
     match arm {
         Arm::Layouts => "all new",
         Arm::Fixed => "all alike",
@@ -93,7 +93,7 @@ const fn arm_name(arm: Arm) -> &'static str {
     }
 }
 
-fn score_name(record: &Record, score: Score) -> String {
+pub(super) fn score_name(record: &Record, score: Score) -> String {
     let name = |place: usize| record.metrics[place].as_str();
     match score {
         Score::Inner(one, other) => format!("{} and {}", name(one), name(other)),
@@ -101,7 +101,7 @@ fn score_name(record: &Record, score: Score) -> String {
     }
 }
 
-fn sentences(record: &Record, judged: &[Judged]) -> Vec<String> {
+pub(super) fn sentences(record: &Record, judged: &[Judged]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (place, step) in record.steps.iter().enumerate().skip(1) {
         let of = |arm: Arm| judged.iter().find(|one| one.step == place && one.arm == arm);

@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result, anyhow};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
 use szc_sampler::spawn::Held;
 
 use super::image;
@@ -53,7 +54,8 @@ pub(super) struct Plan<'a> {
 }
 
 /// What an interval is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Clock {
     /// Wall time
     Wall,

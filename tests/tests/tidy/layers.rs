@@ -43,7 +43,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("paths", &["profile", "lab", "measure", "report", "samples"]),
     ("cargo", &["lab", "error", "version"]),
     ("causal", &["lab", "report", "drive", "measure", "profile"]),
-    ("perturb", &["lab", "report", "measure"]),
+    ("perturb", &["lab", "report", "measure", "samples"]),
     ("version", &[]),
     ("doctor", &["lab", "drive", "samples", "measure", "version"]),
     (
