@@ -8,23 +8,31 @@
 #   load      producers and consumers under a load that is virtually greater, by turns with a real
 #             one: predicted less real time, in percent of that without
 #   lock      what threads do outside of a lock that they are in most of the time is worth nothing
+#   spin      where they wait for a mutex is worth nothing; where they spin, faster is slower
 #   programs  jemalloc and tcmalloc, where they are installed, and what is left after Ctrl-C
 #   start     how much longer a run of nothing takes, beside szc's own start
 #   real      a function is virtually sped up, by turns with runs in which it really does so much
 #             less: predicted over real time
+#   accuracy  two threads at 7 : 10, a line of each virtually sped up, by szc and by coz, where that
+#             is installed: predicted less real change
 #
-# Without options all checks; 20 pairs of runs for each figure (6 or more). About 15 minutes.
+# Without options all checks; 20 pairs of runs for each figure (6 or more). About 40 minutes.
+#
+# Resumable: test-results/causal/ has what pairs measured with an szc; what is there is not measured
+# again.
 #
 # Exit code 1 if the share of samples is off by more than 3 points, or in all of an interval the
 # time under a load by more than 3, or the time predicted over the time that it really takes by
-# more than 1, for any of the speedups; if what threads do outside of the lock has a change beyond
-# ± 1 point in all of its interval, or one that is wider than 100 points; if a program does not end
-# as it does by itself, or has no experiments; or if a start takes more than 50 ms in the median.
+# more than 1, or szc's accuracy is worse than 1 point, for any of the speedups; if what threads do
+# outside of a lock, or where they wait for a mutex, has a change beyond ± 1 point in all of its
+# interval, or one that is wider than 100 points; if the change where they spin in
+# pthread_spin_lock is not below 0 in all of its interval; if a program does not end as it does by
+# itself, or has no experiments; or if a start takes more than 50 ms in the median.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-CHECKS=(steps load lock programs start real)
+CHECKS=(steps load lock spin programs start real accuracy)
 only="${CHECKS[*]}"
 pairs=20
 while [[ $# -gt 0 ]]; do
@@ -45,6 +53,24 @@ mkdir -p "$out"
 cd "$out"
 failed=0
 
+# What is kept is of one szc.
+RESULTS=$PROJECT/test-results/causal/$({
+    cat "$SZC"
+    cat "$(dirname "$SZC")/libszc_preload.so" 2>/dev/null || true
+} | sha256sum | cut -c1-12)
+mkdir -p "$RESULTS"
+
+# kept NAME COMMAND...: what the command says, or said at an earlier start of this script. Nothing
+# if it fails.
+kept() {
+    local file=$RESULTS/$1
+    shift
+    if [[ ! -s $file ]]; then
+        { "$@" >"$file.new" && mv "$file.new" "$file"; } || return 0
+    fi
+    cat "$file"
+}
+
 # build PROGRAM...
 build() {
     local program
@@ -56,6 +82,31 @@ build() {
 
 # experiments FILTER: of causal.jsonl.
 experiments() { jq -r "select(.type == \"experiment\") | $1" causal.jsonl; }
+
+# of_pairs NAME COMMAND...: what each pair says.
+of_pairs() {
+    local pair name=$1
+    shift
+    for ((pair = 1; pair <= pairs; pair++)); do
+        kept "$name.$pair" "$@"
+    done
+}
+
+# points LIMIT NAME COMMAND...: the median of what pairs say, with its interval; whether that has
+# something within the limit.
+points() {
+    local limit=$1 said ends
+    shift
+    said=$(of_pairs "$@")
+    if [[ $(wc -l <<<"$said") -lt 6 ]]; then
+        printf 'is not known: fewer than 6 of %d pairs say something\n' "$pairs"
+        return 1
+    fi
+    read -ra ends < <(median_interval <<<"$said")
+    printf '%.2f points, 95 %%: %.2f to %.2f, %d pairs\n' "$(median <<<"$said")" "${ends[@]}" \
+        "$(wc -l <<<"$said")"
+    is_at_most "${ends[0]}" "$limit" && is_at_most "-$limit" "${ends[1]}"
+}
 
 # distance A B
 distance() { awk -v a="$1" -v b="$2" 'BEGIN { print a > b ? a - b : b - a }'; }
@@ -91,40 +142,62 @@ under_load() {
         causal.jsonl
 }
 
+# load_pair CONSUMERS PERCENT: predicted less real time.
+load_pair() {
+    local base real
+    base=$(elapsed ./tasks "$1" 400 2000 0)
+    real=$(elapsed ./tasks "$1" 400 2000 "$2")
+    awk -v virtual="$(under_load "$1" "$2")" -v a="$real" -v b="$base" \
+        'BEGIN { if (virtual == "") exit 1; print virtual - 100 * a / b }'
+}
+
 check_load() {
-    local consumers percent pair differences base real ends
+    local consumers percent
     enough_for_interval --pairs "$pairs"
     build tasks
     for consumers in 2 3 4; do
         for percent in 0 25 50 75 100; do
-            differences=''
-            for ((pair = 1; pair <= pairs; pair++)); do
-                base=$(elapsed ./tasks "$consumers" 400 2000 0)
-                real=$(elapsed ./tasks "$consumers" 400 2000 "$percent")
-                differences+=$(awk -v virtual="$(under_load "$consumers" "$percent")" \
-                    -v a="$real" -v b="$base" 'BEGIN { print virtual - 100 * a / b }')$'\n'
-            done
-            read -ra ends < <(printf %s "$differences" | median_interval)
-            printf '%d consumers, made %d %% faster: predicted - real %.2f points, 95 %%:' \
-                "$consumers" "$percent" "$(printf %s "$differences" | median)"
-            printf ' %.2f to %.2f, %d pairs\n' "${ends[@]}" "$pairs"
-            if ! is_at_most "${ends[0]}" 3 || ! is_at_most -3 "${ends[1]}"; then
-                failed=1
-            fi
+            printf '%d consumers, made %d %% faster: predicted - real ' "$consumers" "$percent"
+            points 3 "load.$consumers.$percent" load_pair "$consumers" "$percent" || failed=1
         done
     done
 }
 
+# slope PLACE LOCK: the change for a function of that program, and its interval; open ends are far.
+slope() {
+    "$SZC" causal -F --fixed-line "$1" --speedups 0,25,50,75,100 --experiment-ms 100 \
+        -o causal.jsonl -- ./locks "$(nproc)" 80000 "$2" >/dev/null 2>&1
+    "$SZC" causal report causal.jsonl --json - |
+        jq -r --arg place "$1" '.analysis.findings[] | select(.location.function == $place) |
+            .slope.change | "\(.value) \(.lower // -9) \(.upper // 9)"'
+}
+
+# shown TEXT nothing|loss|any: the slope on standard input; whether it is that.
+shown() {
+    awk -v text="$1" -v wanted="$2" '
+        {
+            printf "%s: %.3f, 95 %%: %.3f to %.3f\n", text, $1, $2, $3
+            is["nothing"] = $2 <= 0.01 && $3 >= -0.01 && $3 - $2 < 1
+            is["loss"] = $3 < 0
+            is["any"] = NF == 3
+        }
+        END {
+            if (NR == 0) print text ": nothing was found"
+            exit !is[wanted]
+        }'
+}
+
 check_lock() {
-    local change
     build locks
-    "$SZC" causal -F --fixed-line outside --speedups 0,25,50,75,100 --experiment-ms 100 \
-        -o causal.jsonl -- ./locks "$(nproc)" 80000 >/dev/null 2>&1
-    change=$("$SZC" causal report causal.jsonl --json - |
-        jq -r '.analysis.findings[] | select(.location.function == "outside") | .slope.change |
-            "\(.value) \(.lower // -9) \(.upper // 9)"')
-    awk '{ printf "outside of a lock: %.3f, 95 %%: %.3f to %.3f; limit 0.01\n", $1, $2, $3
-        exit !(NF == 3 && $2 <= 0.01 && $3 >= -0.01 && $3 - $2 < 1) }' <<<"$change" || failed=1
+    kept outside slope outside mutex | shown 'outside of a lock' nothing || failed=1
+}
+
+check_spin() {
+    build locks
+    kept take.mutex slope take mutex | shown 'waiting for a mutex' nothing || failed=1
+    kept take.spin slope take spin | shown 'in pthread_spin_lock' loss || failed=1
+    # Where no call says that a thread waits nobody can tell that from work.
+    kept take.own slope take own | shown 'in a loop without calls' any || failed=1
 }
 
 # made EXPECTED_END: whether causal.jsonl has experiments, and ends so.
@@ -161,19 +234,23 @@ check_programs() {
     made 'signal 2'
 }
 
+# start_pair: by how much a run of nothing is longer than szc's own start.
+start_pair() {
+    local plain
+    plain=$(elapsed "$SZC" version)
+    awk -v a="$(elapsed "$SZC" causal -o causal.jsonl -- ./nothing)" -v b="$plain" \
+        'BEGIN { print a - b }'
+}
+
 check_start() {
-    local pair plain ends times=''
+    local ends times
     enough_for_interval --pairs "$pairs"
     build nothing
-    for ((pair = 1; pair <= pairs; pair++)); do
-        plain=$(elapsed "$SZC" version)
-        times+=$(awk -v a="$(elapsed "$SZC" causal -o causal.jsonl -- ./nothing)" -v b="$plain" \
-            'BEGIN { print a - b }')$'\n'
-    done
-    read -ra ends < <(printf %s "$times" | median_interval)
+    times=$(of_pairs start start_pair)
+    read -ra ends < <(median_interval <<<"$times")
     printf 'start: %.1f ms, 95 %%: %.1f to %.1f, %d pairs; limit 50\n' \
-        "$(printf %s "$times" | median)" "${ends[@]}" "$pairs"
-    is_at_most "$(printf %s "$times" | median)" 50 || failed=1
+        "$(median <<<"$times")" "${ends[@]}" "$pairs"
+    is_at_most "$(median <<<"$times")" 50 || failed=1
 }
 
 # effective PERCENT FEWER: nanoseconds of a run less the delays in it.
@@ -183,23 +260,73 @@ effective() {
     experiments '.duration_ns - .delay_ns'
 }
 
+# real_pair PERCENT: predicted over real time.
+real_pair() {
+    awk -v a="$(effective "$1" 0)" -v b="$(effective 0 "$1")" \
+        'BEGIN { if (a == "" || b == "") exit 1; print a / b }'
+}
+
 check_real() {
-    local percent pair ratios virtual real ends
+    local percent ratios ends
     enough_for_interval --pairs "$pairs"
     build two-workers
     for percent in 10 20 30 40 50; do
-        ratios=''
-        for ((pair = 1; pair <= pairs; pair++)); do
-            virtual=$(effective "$percent" 0)
-            real=$(effective 0 "$percent")
-            ratios+=$(awk -v a="$virtual" -v b="$real" 'BEGIN { print a / b }')$'\n'
-        done
-        read -ra ends < <(printf %s "$ratios" | median_interval)
+        ratios=$(of_pairs "real.$percent" real_pair "$percent")
+        read -ra ends < <(median_interval <<<"$ratios")
         printf 'sped up by %d %%: predicted over real %.4f, 95 %%: %.4f to %.4f, %d pairs\n' \
-            "$percent" "$(printf %s "$ratios" | median)" "${ends[@]}" "$pairs"
+            "$percent" "$(median <<<"$ratios")" "${ends[@]}" "$(wc -l <<<"$ratios")"
         if ! is_at_most "${ends[0]}" 1.01 || ! is_at_most 0.99 "${ends[1]}"; then
             failed=1
         fi
+    done
+}
+
+# took TOOL LINE PERCENT: nanoseconds of a run less the delays in it, as the tool has it; nothing if
+# it has none.
+took() {
+    local source=$PROJECT/tests/campaign/programs/two-workers.c line options
+    line=$(awk -v mark="/* $2 */" 'index($0, mark) { print NR }' "$source")
+    options=(--end-to-end --fixed-line "two-workers.c:$line" --fixed-speedup "$3")
+    rm -f causal.jsonl profile.coz
+    case $1 in
+    szc) "$SZC" causal "${options[@]}" -n 1 -o causal.jsonl -- ./two-workers-coz 300000 0 70 ;;
+    coz) timeout --foreground 60 coz run "${options[@]}" -o "$PWD/profile.coz" \
+        --- ./two-workers-coz 300000 0 70 ;;
+    esac >/dev/null 2>&1 || true
+    case $1 in
+    szc) experiments '.duration_ns - .delay_ns' ;;
+    coz) sed -n 's/^experiment\t.*\tduration=\([0-9]*\).*/\1/p' profile.coz 2>/dev/null ;;
+    esac | tail -n 1
+}
+
+# accuracy_pair TOOL LINE PERCENT REAL: predicted less real change, in percent of the time.
+accuracy_pair() {
+    awk -v a="$(took "$1" "$2" "$3")" -v b="$(took "$1" "$2" 0)" -v real="$4" \
+        'BEGIN { if (a == "" || b == "" || b == 0) exit 1; print 100 * (1 - a / b) - real }'
+}
+
+check_accuracy() {
+    local tool line percent real
+    enough_for_interval --pairs "$pairs"
+    # coz 0.2.2 reads no newer debug information.
+    gcc -O2 -g -gdwarf-3 -gstrict-dwarf -pthread \
+        "$PROJECT/tests/campaign/programs/two-workers.c" -o two-workers-coz
+    for tool in szc coz; do
+        if ! command -v "$tool" >/dev/null && [[ $tool == coz ]]; then
+            printf 'coz: not installed (coz-profiler)\n'
+            continue
+        fi
+        for line in longer shorter; do
+            for percent in 10 20 30 40 50; do
+                # The other thread takes 70 % of the time.
+                real=0
+                if [[ $line == longer ]]; then real=$((percent < 30 ? percent : 30)); fi
+                printf '%s, %s line made %d %% faster, in truth %d %%: predicted - real ' \
+                    "$tool" "$line" "$percent" "$real"
+                points 1 "accuracy.$tool.$line.$percent" accuracy_pair \
+                    "$tool" "$line" "$percent" "$real" || [[ $tool == coz ]] || failed=1
+            done
+        done
     done
 }
 
