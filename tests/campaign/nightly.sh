@@ -25,8 +25,8 @@ RUNTIME_CRATES=(
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
-    cargo harnesses heap-torture soak soak-stress foreign-suites cluster installation from-source
-    profile-consumers
+    cargo harnesses in-process heap-torture soak soak-stress foreign-suites cluster installation
+    from-source profile-consumers
     many-functions relocation-cost throw-cost profile check paths heap-memory heap-speed overhead
     levels variance verdicts power luck bias perturb causal
 )
@@ -57,6 +57,7 @@ step_options() { "$CAMPAIGN/options.sh"; }
 step_languages() { "$CAMPAIGN/languages.sh"; }
 step_cargo() { "$CAMPAIGN/cargo.sh"; }
 step_harnesses() { "$CAMPAIGN/harnesses.sh"; }
+step_in_process() { "$CAMPAIGN/in-process.sh"; }
 step_heap_torture() { "$CAMPAIGN/heap.sh" torture; }
 step_soak() { "$CAMPAIGN/soak.sh" --minutes 10; }
 step_soak_stress() { "$CAMPAIGN/soak.sh" --minutes 10 --reclaim stress --seed 2; }

@@ -10,6 +10,9 @@
 //!     // Measure: every call from here on has the new layout.
 //! }
 //! ```
+//!
+//! In criterion's `iter_batched` the set-up of an iteration is the place, with
+//! `BatchSize::PerIteration`: `szc/docs/examples/in-process/criterion` is such a bench.
 #![no_std]
 
 /// The address of a function of the runtime; 0 where there is no runtime. (A weak reference, which

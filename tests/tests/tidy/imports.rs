@@ -29,7 +29,7 @@ pub fn files(tree: &Tree) -> BTreeSet<String> {
     crates.flat_map(|modules| modules.into_values().map(|module| module.file)).collect()
 }
 
-/// The root files of all libraries, programs, tests and build scripts.
+/// The root files of all libraries, programs, tests, benches and build scripts.
 fn roots(tree: &Tree) -> Vec<String> {
     let mut roots = Vec::new();
     for (manifest, _) in tree.ending(&["/Cargo.toml"]) {
@@ -39,7 +39,7 @@ fn roots(tree: &Tree) -> Vec<String> {
             let parts: Vec<&str> = inside.split('/').collect();
             let is_root = match parts[..] {
                 ["build.rs"] | ["src", "lib.rs" | "main.rs"] => true,
-                ["src", "bin", _] => true,
+                ["src", "bin", _] | ["benches", _] => true,
                 // Those of `tests/` are named in its manifest, each with modules.
                 ["tests", name] => package != "tests/" || is_named(tree, name),
                 ["src", "bin", _, "main.rs"] | ["tests", _, "main.rs"] => true,

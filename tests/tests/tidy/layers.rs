@@ -26,6 +26,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc", &["szc-abi", "szc-paths", "szc-sampler", "szc-stats", "szc-table"]),
     ("szc-suite", &["szc", "szc-stats"]),
     ("szc-tests", &["szc-abi", "szc", "szc-stats", "szc-table"]),
+    // An example of the book, in a workspace of its own.
+    ("parser", &[]),
 ];
 
 /// Each module of szc, and those of the others that it may use.
