@@ -135,7 +135,7 @@ static SUBCOMMANDS: &[CliCommand] = &[
     CliCommand::of::<lab::import::Options>(
         Keep,
         "RUNS --json OUT",
-        "samples of what SPEC CPU's tools measured",
+        "samples of what harnesses or SPEC's tools wrote",
     ),
     CliCommand::of::<lab::report::Options>(
         Show,

@@ -11,7 +11,7 @@
 # --crates     of those in tests/campaign/cargo/ (default: all)
 # --blocks N   of each comparison (default 10)
 #
-# Needs a network. About 20 minutes. Results: test-results/cargo/
+# Needs a network. About 45 minutes, half of them httparse. Results: test-results/cargo/
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"

@@ -127,8 +127,11 @@ fn add(page: &mut String, entries: &[Entry]) {
     }
 }
 
+/// What does not fit into the first column has the next line for what it does.
 fn line(page: &mut String, usage: &str, what: &str) {
-    let _ = writeln!(page, "  {usage:WIDTH$}{what}");
+    let end = if usage.chars().count() < WIDTH { "" } else { "\n" };
+    let column = if end.is_empty() { 0 } else { WIDTH + 2 };
+    let _ = writeln!(page, "  {usage:WIDTH$}{end}{:column$}{what}", "");
 }
 
 #[cfg(test)]
@@ -166,6 +169,16 @@ mod tests {
         run.extend(others.iter().chain(&["PATHS_SPACING"]).map(|name| format!("SZC_{name}")));
         run.sort();
         assert_eq!(run, documented(reference, "SZC_"));
+    }
+
+    #[test]
+    fn the_second_column_begins_at_one_place_however_long_the_first_is() {
+        let mut page = String::new();
+        for length in [1, WIDTH - 1, WIDTH] {
+            line(&mut page, &"x".repeat(length), "what");
+        }
+        let columns: Vec<_> = page.lines().map(|line| line.find("what")).collect();
+        assert_eq!(columns, [Some(WIDTH + 2), Some(WIDTH + 2), None, Some(WIDTH + 2)]);
     }
 
     #[test]

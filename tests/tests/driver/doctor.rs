@@ -4,6 +4,21 @@ use serde_json::Value;
 use szc_tests::laboratory::code;
 use szc_tests::tools::{Place, szc};
 
+/// How the names of findings begin that every machine has.
+const LOOKED_AT: [&str; 11] = [
+    "clang",
+    "lld",
+    "plugin",
+    "runtime",
+    "/proc/self/mem",
+    "membarrier",
+    "perf events",
+    "hardware counters",
+    "cgroup v2",
+    "valgrind",
+    "governor",
+];
+
 fn doctor(home: Option<&str>) -> (i32, Vec<Value>) {
     let place = Place::new();
     let mut command = place.command(szc());
@@ -23,6 +38,14 @@ fn the_doctor_finds_that_programs_can_be_built_here_and_move() {
     assert!(code == 0 && missing.is_empty(), "{missing:?}");
     let program = findings.iter().find(|found| found["name"] == "a program").expect("built");
     assert!(program["found"].as_str().is_some_and(|text| text.contains(" layouts, ")));
+    for name in LOOKED_AT {
+        let is_it = |found: &&Value| found["name"].as_str().is_some_and(|n| n.starts_with(name));
+        assert!(findings.iter().any(|found| is_it(&found)), "{name}: {findings:?}");
+    }
+    let works = |found: &Value| found["status"] == "ok";
+    let says_what_to_do = |found: &Value| found["next"].as_str().is_some_and(|n| !n.is_empty());
+    let silent: Vec<_> = findings.iter().filter(|f| !works(f) && !says_what_to_do(f)).collect();
+    assert!(silent.is_empty(), "{silent:?}");
 }
 
 #[test]

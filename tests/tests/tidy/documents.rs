@@ -2,6 +2,12 @@
 
 use crate::tree::{Breach, Rule, Tree, Violation};
 
+macro_rules! eight {
+    ($text:expr) => {
+        concat!($text, $text, $text, $text, $text, $text, $text, $text)
+    };
+}
+
 /// Documents and their largest size in bytes.
 const SIZES: &[(&str, usize)] = &[("README.md", 7 * 1024), ("DESIGN.md", 20 * 1024)];
 
@@ -96,6 +102,32 @@ pub const BLOCKS: Rule = Rule {
     ],
 };
 
+/// Services, other build systems, and commands about programs that a reader would have.
+const MAX_NOT_RUN: usize = 40;
+
+pub const NOT_RUN: Rule = Rule {
+    name: "few blocks of commands in documents are not run",
+    find: find_not_run,
+    not_yet: &[],
+    breaches: &[Breach {
+        added: &[("tests/pages/a.md", SIXTY_FOUR_BLOCKS)],
+        reported: "blocks of commands are not run",
+    }],
+};
+
+fn find_not_run(tree: &Tree) -> Vec<Violation> {
+    let blocks =
+        |text: &str| text.lines().filter(|l| l.starts_with("```") && l.ends_with(",norun")).count();
+    let counts: Vec<(&str, usize)> =
+        tree.ending(&[".md"]).map(|(path, text)| (path, blocks(text))).collect();
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    let most = counts.iter().max_by_key(|(_, count)| *count).filter(|_| all > MAX_NOT_RUN);
+    let what = format!("{all} blocks of commands are not run, {MAX_NOT_RUN} may be");
+    most.map(|(path, _)| Violation::new(path, 0, what)).into_iter().collect()
+}
+
+const SIXTY_FOUR_BLOCKS: &str = eight!(eight!("```sh,norun\n```\n"));
+
 fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.ending(&[".md"]) {
@@ -106,13 +138,12 @@ fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
             in_block = !in_block;
             let shell = ["sh", "bash", "shell", "console"].contains(&kind);
             let has_command = lines.get(index + 1).is_some_and(|next| next.starts_with("$ "));
-            let is_run = ["console", "console,fails"].contains(&kind);
+            let is_run = ["console", "console,fails", "console,long"].contains(&kind);
             if in_block && (shell || is_run) && !(is_run && has_command) {
-                let what = match kind {
-                    "console" | "console,fails" => {
-                        "a block of console without a command".to_owned()
-                    }
-                    kind => format!("a block of {kind} is console or sh,norun"),
+                let what = if is_run {
+                    "a block of console without a command".to_owned()
+                } else {
+                    format!("a block of {kind} is console or sh,norun")
                 };
                 violations.push(Violation::new(path, index + 1, what));
             }
@@ -162,12 +193,6 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
         let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
         kept.collect::<String>().replace(' ', "-")
     })
-}
-
-macro_rules! eight {
-    ($text:expr) => {
-        concat!($text, $text, $text, $text, $text, $text, $text, $text)
-    };
 }
 
 const ONE_KIB_TIMES_8: &str = eight!(eight!(eight!("sixteen letters\n")));

@@ -30,6 +30,7 @@ const RULES: &[Rule] = &[
     documents::SIZE,
     documents::LINKS,
     documents::BLOCKS,
+    documents::NOT_RUN,
     documents::CONTENTS,
     words::STANDARD_WORDS,
     words::FORBIDDEN_WORDS,
