@@ -15,8 +15,10 @@
 #             less: predicted over real time
 #   accuracy  two threads at 7 : 10, a line of each virtually sped up, by szc and by coz, where that
 #             is installed: predicted less real change
+#   idle      200 lines on which nothing depends: how many are said to matter
+#   cost      time with samples alone, and with experiments, over that without szc
 #
-# Without options all checks; 20 pairs of runs for each figure (6 or more). About 40 minutes.
+# Without options all checks; 20 pairs of runs for each figure (6 or more). About 50 minutes.
 #
 # Resumable: test-results/causal/ has what pairs measured with an szc; what is there is not measured
 # again.
@@ -27,12 +29,13 @@
 # outside of a lock, or where they wait for a mutex, has a change beyond ± 1 point in all of its
 # interval, or one that is wider than 100 points; if the change where they spin in
 # pthread_spin_lock is not below 0 in all of its interval; if a program does not end as it does by
-# itself, or has no experiments; or if a start takes more than 50 ms in the median.
+# itself, or has no experiments; if a start takes more than 50 ms in the median; if more than 5 % of
+# the idle lines are said to matter; or if experiments cost more than 10 % in the mean of programs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
-CHECKS=(steps load lock spin programs start real accuracy)
+CHECKS=(steps load lock spin programs start real accuracy idle cost)
 only="${CHECKS[*]}"
 pairs=20
 while [[ $# -gt 0 ]]; do
@@ -328,6 +331,50 @@ check_accuracy() {
             done
         done
     done
+}
+
+# idle_lines: lines with a finding, and those that are said to matter.
+idle_lines() {
+    "$SZC" causal -s %idle-lines.h --speedups 0,50,100 --experiment-ms 20 -o causal.jsonl \
+        -- ./idle-lines 240 >/dev/null 2>&1
+    "$SZC" causal report causal.jsonl --json - | jq -r '.analysis.findings |
+        "\(length) \(map(select(.verdict.word | . == "gain" or . == "contention")) | length)"'
+}
+
+check_idle() {
+    local lines wrong
+    awk 'BEGIN { for (i = 0; i < 200; i++) print "MIX" }' >idle-lines.h
+    CPATH=. build idle-lines
+    read -r lines wrong < <(kept idle idle_lines) || true
+    printf 'idle lines: %d are said to matter of %d; limit 5 %%\n' "${wrong:-0}" "${lines:-0}"
+    ((${lines:-0} >= 100 && 20 * wrong <= lines)) || failed=1
+}
+
+# cost_pair OPTION COMMAND...: time with szc, with an option or "", over that without.
+cost_pair() {
+    local option=$1 plain
+    shift
+    plain=$(elapsed "$@")
+    # shellcheck disable=SC2086 # None, or some.
+    awk -v a="$(elapsed "$SZC" causal -F $option -o causal.jsonl -- "$@")" -v b="$plain" \
+        'BEGIN { print a / b }'
+}
+
+check_cost() {
+    local program words costs ratio ratios=''
+    build two-workers locks tasks allocating-threads
+    for program in 'two-workers 1000000' 'locks 2 4000' 'tasks 2 1000 2000' allocating-threads; do
+        read -ra words <<<"./$program"
+        for costs in '--fixed-speedup 0' ''; do
+            ratio=$(of_pairs "cost.${words[0]#./}${costs:+.samples}" \
+                cost_pair "$costs" "${words[@]}" | median)
+            printf '%s, %s: %.3f of the time without szc\n' "${words[0]#./}" \
+                "$([[ -z $costs ]] && echo experiments || echo 'samples alone')" "$ratio"
+        done
+        ratios+=$ratio$'\n'
+    done
+    awk '{ sum += $1 } END { printf "mean with experiments: %.3f; limit 1.1\n", sum / NR
+        exit sum / NR > 1.1 }' <<<"${ratios%$'\n'}" || failed=1
 }
 
 for check in $only; do "check_$check"; done
