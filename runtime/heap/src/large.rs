@@ -17,9 +17,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use szc_sys::arch;
 use szc_sys::os::{self, Lock, PAGE_BYTES};
 
-/// One of so many cached mappings moves to other addresses before it is used, so that colours
-/// of pages change, too.
-const MOVED_ONE_IN: u32 = 8;
 /// Decommitted mappings that are unmapped with each block that is freed, when few are left in use.
 const UNMAPPED_AT_A_TIME: usize = 2;
 
@@ -109,7 +106,7 @@ impl Large {
             if alignment <= LINE_BYTES
                 && let Some(entry) = blocks.take_cached(bytes, random)
             {
-                if random.below(MOVED_ONE_IN) == 0 {
+                if entry.is_to_move(random) {
                     return Some(Found::ToMove(entry));
                 }
                 blocks.enter(entry);
@@ -295,7 +292,7 @@ impl Large {
                 count_unmapped(entry.length);
                 count_mapped(length);
                 let start = start.expose_provenance();
-                Mapping { block: start + colour, asked: bytes, bytes, start, length }
+                Mapping { block: start + colour, asked: bytes, bytes, start, length, ..entry }
             }
             Err(_) => entry,
         };
@@ -306,8 +303,7 @@ impl Large {
     /// Copies what a block holds to another mapping, and caches its own. Neither is in the
     /// table.
     fn move_to(&self, entry: Mapping, larger: Mapping, random: &mut Random) -> *mut u8 {
-        let moves = random.below(MOVED_ONE_IN) == 0;
-        let larger = if moves { elsewhere(larger, random) } else { larger };
+        let larger = if larger.is_to_move(random) { elsewhere(larger, random) } else { larger };
         let block = core::ptr::with_exposed_provenance_mut::<u8>(larger.block);
         let from = core::ptr::with_exposed_provenance::<u8>(entry.block);
         // The program may have asked how much it may use, and does. SAFETY: both mappings are this

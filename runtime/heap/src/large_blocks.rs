@@ -328,7 +328,8 @@ mod tests {
     use super::*;
 
     fn entry(block: usize, bytes: usize) -> Mapping {
-        Mapping { block, asked: bytes, bytes, start: block, length: bytes + (256 << 10) }
+        let length = bytes + (256 << 10);
+        Mapping { block, asked: bytes, bytes, start: block, length, ..Mapping::NONE }
     }
 
     /// A new block takes over the mapping of one that was freed.

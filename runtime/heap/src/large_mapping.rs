@@ -11,6 +11,8 @@ pub const LINE_BYTES: usize = 64;
 pub const MAX_CACHED_BYTES: usize = 32 << 20;
 /// Entries of the first table of mappings.
 pub const FIRST_ENTRIES: usize = 128;
+/// One of so many uses of a mapping that has not moved yet moves it.
+const MOVED_ONE_IN: u32 = 8;
 /// Room in which a block begins at random: what address bits 6 to 17 tell apart.
 const COLOUR_BYTES: usize = 256 << 10;
 /// The same where the process has a limit, of which the room would take a large part.
@@ -30,11 +32,13 @@ pub struct Mapping {
     pub start: usize,
     /// Bytes of the mapping.
     pub length: usize,
+    /// Times that its memory moved to other addresses.
+    pub moves: u32,
 }
 
 impl Mapping {
     /// No block.
-    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0 };
+    pub const NONE: Self = Self { block: 0, asked: 0, bytes: 0, start: 0, length: 0, moves: 0 };
 
     /// Bytes that the block may use: those that may have memory, to the end of a page. What lies
     /// behind them in the mapping is not promised, so that a block that moves has nothing there.
@@ -68,6 +72,15 @@ impl Mapping {
     /// and counts as long as the mapping lives.
     pub fn serving(self, bytes: usize, into_page: usize) -> Self {
         Self { block: self.page() + into_page, asked: bytes, bytes: self.bytes.max(bytes), ..self }
+    }
+
+    /// Whether its memory is to move to other addresses before another block uses it, so that
+    /// colours of pages change, too: one time in eight at first, then ever more rarely. Among `n`
+    /// uses are some `√(2n)` moves, because a move takes four system calls and as many page table
+    /// entries as the block has pages, and a program that frees and allocates such a block all the
+    /// time would do little else.
+    pub fn is_to_move(&self, random: &mut Random) -> bool {
+        random.below(MOVED_ONE_IN.saturating_add(self.moves)) == 0
     }
 
     /// Whether the block may stay where it is with so many bytes: there is room, and if it becomes
@@ -113,6 +126,7 @@ pub fn placed(
         bytes,
         start,
         length,
+        moves: 0,
     }
 }
 
@@ -138,6 +152,7 @@ pub fn map(bytes: usize, alignment: usize, random: &mut Random) -> Option<Mappin
         bytes,
         start,
         length: least,
+        moves: 0,
     })
 }
 
@@ -166,7 +181,10 @@ pub fn elsewhere(entry: Mapping, random: &mut Random) -> Mapping {
         moved
     };
     match moved {
-        Ok(_) => Mapping { block: start + (entry.block - entry.start), start, ..entry },
+        Ok(_) => {
+            let moves = entry.moves.saturating_add(1);
+            Mapping { block: start + (entry.block - entry.start), start, moves, ..entry }
+        }
         Err(_) => entry,
     }
 }
@@ -196,7 +214,10 @@ mod tests {
             entry = elsewhere(entry, &mut random);
             assert_ne!(entry.start, before.start);
             assert_eq!(entry.block - entry.start, before.block - before.start);
-            assert_eq!(Mapping { start: before.start, block: before.block, ..entry }, before);
+            assert_eq!(entry.moves, before.moves + 1);
+            let moved_back =
+                Mapping { start: before.start, block: before.block, moves: before.moves, ..entry };
+            assert_eq!(moved_back, before);
             // SAFETY: as above.
             let contents = unsafe { core::slice::from_raw_parts(block(&entry), bytes) };
             assert!(contents.iter().all(|&byte| byte == 0x5a));
@@ -205,5 +226,18 @@ mod tests {
         // Of 64, one is missing with a chance of 64 · (63/64)^400, a tenth.
         assert!(colours.len() >= 60, "{}", colours.len());
         assert!(unmap(&entry));
+    }
+
+    #[test]
+    fn moves_become_rarer_with_the_square_root_of_uses() {
+        for (uses, least, most) in [(8, 0, 5), (100, 3, 20), (10_000, 90, 190)] {
+            let mut random = Random::new(11);
+            let mut entry = Mapping::NONE;
+            for _ in 0..uses {
+                entry.moves += u32::from(entry.is_to_move(&mut random));
+            }
+            // √(64 + 2n) − 8 of n.
+            assert!((least..=most).contains(&entry.moves), "{} of {uses}", entry.moves);
+        }
     }
 }
