@@ -29,8 +29,10 @@
 # Exit code: 0 all is measured; 1 a program could not be built or measured
 # (results/STEP/PROGRAM.failure.txt has the reason; the others were), or the tools of this script
 # could not be built; 2 usage, or szc could not do its work; 128 + n ended by signal n.
-# SZC: the szc to use (default: that of this tree's release build). SZC_CACHE: where sources and
-# builds are kept (default: .cache of the project). JOBS: compilers that run at a time where tools
+# SZC: the szc to use (default: that of this tree's release build). SUITE: the programs; others are
+# those of open-suite/others.toml, on which nothing in szc was tuned, with samples in results/others
+# and tables in OTHERS.md. SZC_CACHE: where sources and builds are kept (default: .cache of the
+# project). JOBS: compilers that run at a time where tools
 # are built (default: number of processors).
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -40,6 +42,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
     warn "what? normality, variance, overhead, levels, …; see the top of this script"
     exit 2
 }
+if [[ $SUITE != suite ]]; then
+    [[ " $* " == *" --out"[\ =]* ]] || set -- "$@" --out "$SCRIPTS/results/$SUITE"
+    [[ " $* " == *" --page"[\ =]* ]] || set -- "$@" --page "$SCRIPTS/${SUITE^^}.md"
+fi
 case $1 in
 all | heap-randomness)
     (cd "$PROJECT" && cargo build --quiet --release -p szc-tests --bin heap-randomness -j"$JOBS") ||

@@ -77,8 +77,12 @@ read_pairs() {
 # is_at_most NUMBER LIMIT: whether it is; either may have decimal places.
 is_at_most() { awk -v number="$1" -v limit="$2" 'BEGIN { exit number > limit }'; }
 
-# suite COMMAND...: the tool of the open suite, built if its sources have changed since.
+# suite COMMAND...: the tool of the open suite, built if its sources have changed since. SUITE names
+# the programs: those of open-suite/$SUITE.toml.
+SUITE=${SUITE:-suite}
 suite() {
+    local programs=$SCRIPTS/open-suite/$SUITE.toml
+    [[ -r $programs ]] || die "SUITE=$SUITE: there is no $programs; suite and others are known"
     if [[ -z ${SUITE_TOOL:-} ]]; then
         (cd "$PROJECT" && cargo build --quiet --release -p szc-suite -j"$JOBS") ||
             die "the suite's tool could not be built; see above, and run spec-scripts/setup.sh" \
@@ -86,7 +90,7 @@ suite() {
         export SUITE_TOOL=$TARGET/release/szc-suite
     fi
     PATH=$(dirname "$SZC"):$PATH SZC_SPLIT_CC=$SCRIPTS/split-cc.sh "$SUITE_TOOL" \
-        --suite "$SCRIPTS/open-suite/suite.toml" --cache "$CACHE/open-suite" "$@"
+        --suite "$programs" --cache "$CACHE/open-suite" "$@"
 }
 
 # plant FILE LINE EVERY: behind the only such line, a loop in every so many calls.

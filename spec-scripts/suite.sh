@@ -5,7 +5,7 @@
 #   spec-scripts/suite.sh fetch|build|check|measure [PROGRAM...] [--cc CC] [--flags=FLAGS] ...
 #
 # spec-scripts/open-suite/suite.toml describes the programs, its README.md the commands; --help has
-# all options.
+# all options. SUITE=others takes those of others.toml, on which nothing in szc was tuned.
 # SZC: the szc to use (default: that of this tree's release build). SZC_CACHE: where sources and
 # builds are kept (default: .cache of the project).
 set -euo pipefail

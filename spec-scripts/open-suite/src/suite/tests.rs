@@ -123,3 +123,13 @@ fn a_program_that_is_not_there_is_named_with_one_that_is() {
     assert!(suite.workload("bzip2-decompress").is_ok());
     assert!(suite.workload("bzip2-nothing").unwrap_err().to_string().contains("no workload"));
 }
+
+#[test]
+fn programs_that_nothing_was_tuned_on_are_a_suite_of_their_own() {
+    let others = load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("others.toml")).unwrap();
+    assert!(others.programs.len() >= 6);
+    let usual = shipped();
+    for program in &others.programs {
+        assert!(usual.program(program.name()).is_err(), "{}", program.name());
+    }
+}

@@ -20,7 +20,7 @@ mod variance;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use szc::samples::{Metric, io};
 
 use self::row::Row;
@@ -32,14 +32,19 @@ use crate::suite::Program;
 /// Configurations of the overhead, as in figure 4.6.
 const RANDOMIZED: [&str; 3] = ["code", "code+stack", ALL];
 
-/// Writes all tables into the page, and the pictures beside the samples.
+/// Writes the tables that the page has places for, and the pictures beside the samples.
 ///
 /// # Errors
-/// When samples cannot be read, or the page cannot be written or has no places for the tables.
+/// When samples cannot be read, or the page cannot be written or has no place for any table.
 pub fn write(archive: &Archive, programs: &[&Program], page: &Path) -> Result<()> {
     let mut text =
         fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
-    for step in Step::all() {
+    let steps: Vec<&Step> =
+        Step::all().iter().filter(|step| page::has_place(&text, &step.name())).collect();
+    if steps.is_empty() {
+        bail!("cannot use {}: no line of it is `<!-- begin STEP -->`", page.display());
+    }
+    for step in steps {
         let section = section(archive, *step, programs, page)?;
         text = page::replaced(&text, &step.name(), &section)
             .with_context(|| format!("cannot use {}", page.display()))?;

@@ -5,12 +5,25 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+/// Whether `page` has a place for the table called `name`, or a part of one.
+pub fn has_place(page: &str, name: &str) -> bool {
+    [begin(name), end(name)].iter().any(|mark| page.contains(mark))
+}
+
+fn begin(name: &str) -> String {
+    format!("<!-- begin {name} -->")
+}
+
+fn end(name: &str) -> String {
+    format!("<!-- end {name} -->")
+}
+
 /// `page` with `content` between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 ///
 /// # Errors
 /// When the marks are not there once each, in this order.
 pub fn replaced(page: &str, name: &str, content: &str) -> Result<String> {
-    let (begin, end) = (format!("<!-- begin {name} -->"), format!("<!-- end {name} -->"));
+    let (begin, end) = (begin(name), end(name));
     let once = |mark: &str| page.matches(mark).count() == 1;
     if !once(&begin) || !once(&end) {
         bail!("it must have the lines `{begin}` and `{end}` once each");
@@ -49,6 +62,8 @@ mod tests {
         for page in ["", "<!-- end x --><!-- begin x -->", "<!-- begin x -->"] {
             assert!(replaced(page, "x", "new").is_err(), "{page}");
         }
+        assert!(has_place("<!-- end x -->", "x"));
+        assert!(!has_place("<!-- end xy --> begin x", "x"));
     }
 
     #[test]
