@@ -195,7 +195,7 @@ mod tests {
     use crate::causal::analysis::{Question, analyse};
     use crate::causal::diagnosis::remarks;
     use crate::causal::file::tests::line;
-    use serde_json::Value;
+    use crate::report::html::checked::{data_of, numbers_of};
     use szc_stats::calibration::noise::Noise;
 
     const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
@@ -217,17 +217,8 @@ mod tests {
     #[test]
     fn every_number_is_the_one_that_its_pointer_leads_to() {
         let page = shown(&some());
-        let start = page.find("type=\"application/json\">").unwrap() + 24;
-        let length = page[start..].find("</script").unwrap();
-        let data: Value = serde_json::from_str(&page[start..start + length]).unwrap();
-        let mut count = 0;
-        for part in page.split("<data value=\"").skip(1) {
-            let (value, rest) = part.split_once("\" data-json=\"").unwrap();
-            let pointer = rest.split_once('"').unwrap().0;
-            let expected = data.pointer(pointer).and_then(Value::as_f64);
-            assert_eq!(expected, value.parse().ok(), "{pointer}");
-            count += 1;
-        }
+        let data = data_of(&page);
+        let count = numbers_of(&page, &data);
         assert!(count >= 6, "{count}");
     }
 

@@ -132,7 +132,7 @@ mod tests {
     use super::super::options::Weight;
     use super::super::rows::{rows, tests::merged};
     use super::*;
-    use serde_json::Value;
+    use crate::report::html::checked::{data_of, numbers_of};
 
     #[test]
     fn every_number_is_in_the_data_and_names_stay_text() {
@@ -143,17 +143,8 @@ mod tests {
         let rows = rows(&merged, Weight::Count, 2, &mut code);
         let json = export::json(&merged, &rows, &mut places, &[hostile.to_owned()], None);
         let page = page(&merged, &rows, 2, (&mut places, &mut code), json);
-        let start = page.find("type=\"application/json\">").unwrap() + 24;
-        let length = page[start..].find("</script").unwrap();
-        let data: Value = serde_json::from_str(&page[start..start + length]).unwrap();
-        let mut numbers = 0;
-        for part in page.split("<data value=\"").skip(1) {
-            let (value, rest) = part.split_once("\" data-json=\"").unwrap();
-            let pointer = rest.split_once('"').unwrap().0;
-            let found = data.pointer(pointer).and_then(Value::as_f64);
-            assert_eq!(found, value.parse().ok(), "{pointer}");
-            numbers += 1;
-        }
+        let data = data_of(&page);
+        let numbers = numbers_of(&page, &data);
         assert_eq!(numbers, 3 + 2 * 5);
         assert_eq!(page.matches("<script").count(), 2);
         assert!(!page.contains("<img") && page.contains("some 4 cycles each"));

@@ -197,10 +197,10 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use super::super::checked::{data_of, numbers_of};
     use super::*;
     use crate::samples::Metric;
     use crate::samples::luck::{FORMAT, Feature, FixRecord};
-    use serde_json::Value;
 
     const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
 
@@ -253,17 +253,8 @@ mod tests {
     #[test]
     fn every_number_is_in_the_data_and_names_stay_text() {
         let page = page(&record()).unwrap();
-        let start = page.find("type=\"application/json\">").unwrap() + 24;
-        let length = page[start..].find("</script").unwrap();
-        let data: Value = serde_json::from_str(&page[start..start + length]).unwrap();
-        let mut numbers = 0;
-        for part in page.split("<data value=\"").skip(1) {
-            let (value, rest) = part.split_once("\" data-json=\"").unwrap();
-            let pointer = rest.split_once('"').unwrap().0;
-            let found = data.pointer(pointer).and_then(Value::as_f64);
-            assert_eq!(found, value.parse().ok(), "{pointer}");
-            numbers += 1;
-        }
+        let data = data_of(&page);
+        let numbers = numbers_of(&page, &data);
         assert!(numbers >= 12, "{numbers}");
         assert_eq!(page.matches("<script").count(), 2);
         assert!(!page.contains("<img") && !page.contains("NaN"));

@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod bias;
+#[cfg(test)]
+pub mod checked;
 pub mod document;
 pub mod element;
 mod experiment;

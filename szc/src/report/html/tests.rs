@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::checked::data_of;
 use super::*;
 use crate::examples::{
     analysed, comparison, experiment, file_of, layouts_of, rows_file, sample_of, suite_of,
@@ -26,13 +27,6 @@ fn hostile() -> Experiment {
     file.machine.cpu = Some(HOSTILE.to_owned());
     file.advice.push(HOSTILE.to_owned());
     Experiment::new(format!("/tmp/{}.json", HOSTILE.replace('/', "\u{2215}")), file)
-}
-
-/// The JSON of a page, found as a browser would.
-fn data_of(page: &str) -> Value {
-    let start = page.find("type=\"application/json\">").unwrap() + 24;
-    let length = page[start..].find("</script").unwrap();
-    serde_json::from_str(&page[start..start + length]).unwrap()
 }
 
 /// Values of an attribute.
