@@ -15,6 +15,7 @@ mod descriptor;
 pub mod directory;
 pub mod event;
 mod followed;
+pub mod maps;
 pub mod memory;
 pub mod periods;
 pub mod recorder;

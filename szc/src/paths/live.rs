@@ -8,6 +8,7 @@ use std::time::Duration;
 use szc_paths::live::{DIRECTORY_MAGIC, MAX_THREADS, PROFILES_WORD, WORDS_AT};
 use szc_paths::{FileHeader, MAX_PATH_BYTES, has_begun};
 use szc_sampler::directory::distance;
+use szc_sampler::maps::mapped;
 use szc_sampler::memory::{Memory, OfProcess};
 
 /// How often a profile is read at most that its thread is just writing to.
@@ -42,16 +43,8 @@ pub(super) fn read(pid: u32, words: usize) -> Option<Vec<u32>> {
 
 /// Where the text of a program begins in its process, and in its file.
 fn text(pid: u32, program: &Path) -> Option<(u64, u64)> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    maps.lines().find_map(|line| {
-        let path = line.find('/').map(|at| Path::new(&line[at..]))?;
-        let mut fields = line.split_whitespace();
-        let (range, rights, offset) = (fields.next()?, fields.next()?, fields.next()?);
-        let start = range.split_once('-')?.0;
-        let hexadecimal = |text| u64::from_str_radix(text, 16).ok();
-        (path == program && rights.contains('x'))
-            .then_some((hexadecimal(start)?, hexadecimal(offset)?))
-    })
+    let text = mapped(pid, 0).ok()?.into_iter().find(|map| Path::new(&map.path) == program)?;
+    Some((text.start, text.offset))
 }
 
 fn read_memory(
