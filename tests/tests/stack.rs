@@ -17,7 +17,7 @@ const CHI_SQUARE_255: f64 = 330.52;
 const NORMAL_TWO_SIDED: f64 = 3.29;
 
 /// The room in which a check gives pads, by default and at most.
-const ROOM_BYTES: u64 = 64 << 10;
+const ROOM_BYTES: u64 = 256 << 10;
 const MAX_ROOM: (&str, &str) = ("SZC_STACK_ROOM_KIB", "65536");
 const MAX_ROOM_BYTES: u64 = 64 << 20;
 

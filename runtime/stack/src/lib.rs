@@ -13,7 +13,7 @@ pub mod pad_reserve;
 pub mod pads;
 pub mod threads;
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use first_pad::{SEED, first_pad};
 pub use growth::growth;
 use pad_range::Above;
@@ -39,15 +39,33 @@ pub struct StackCounts {
 /// A larger frame of `main` counts as one of so many bytes, which a stack seldom has.
 const MAX_MAIN_FRAME_BYTES: usize = 64 << 20;
 
-/// The pad reserve, if nothing was said: about 30 frames.
-const RESERVE_KIB: u32 = 64;
+/// The pad reserves, if nothing was said, in KiB.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Reserves {
+    main: u32,
+    thread: u32,
+}
 
-/// The same in programs that seem to bound their stack by addresses: what they may use is theirs.
-const RESERVE_KIB_OF_BOUNDED_STACKS: u32 = 16;
+impl Reserves {
+    /// About 120 frames of the main thread: interpreters run most of their calls that deep. A
+    /// larger one gained nothing more. Threads have smaller stacks, and 30 frames.
+    const DEFAULT: Self = Self { main: 256, thread: 64 };
 
-/// A library that seems to bound the stack by addresses may make the reserve smaller. Written at
+    /// In programs that seem to bound their stack by addresses: what they may use is theirs.
+    const OF_BOUNDED_STACKS: Self = Self { main: 16, thread: 16 };
+
+    /// What was said holds for every stack.
+    const fn all(kib: u32) -> Self {
+        Self { main: kib, thread: kib }
+    }
+}
+
+/// A library that seems to bound the stack by addresses may make the reserves smaller. Written at
 /// start, and by whoever attaches that library.
 static MAY_NARROW: AtomicBool = AtomicBool::new(false);
+
+/// What such a library takes from the main thread's reserve, in bytes. Written at start.
+static NARROWED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The epoch whose tables are in place. Written by the maintenance task alone.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
@@ -68,24 +86,27 @@ pub fn start(pads: bool, reserve_kib: Option<u32>, seed: u64, above_frames: Abov
     if padded_functions() == 0 {
         return false;
     }
-    let of_program = default_reserve_kib(records());
-    MAY_NARROW.store(reserve_kib.is_none() && of_program == RESERVE_KIB, Ordering::Relaxed);
-    let reserve_kib = reserve_kib.unwrap_or(of_program);
-    let pads = pads && reserve_kib > 0;
-    let reserve_bytes = (reserve_kib as usize) << 10;
+    let of_program = default_reserves(records());
+    let is_wide = reserve_kib.is_none() && of_program == Reserves::DEFAULT;
+    MAY_NARROW.store(is_wide, Ordering::Relaxed);
+    let reserves = reserve_kib.map_or(of_program, Reserves::all);
+    let pads = pads && reserves.main > 0;
     os::look_at_memory_limits();
     SEED.store(seed, Ordering::Relaxed);
     growth::raise_to(growth_of(records()));
     if pads {
         Tables::of_image().fill(seed, 0);
     }
-    if let Some(range) =
-        pad_reserve::make(reserve_bytes + frame_bytes_of(weak_main()), above_frames)
-    {
+    let of_main = frame_bytes_of(weak_main());
+    if let Some(range) = pad_reserve::make(in_bytes(reserves.main) + of_main, above_frames) {
+        let kept = in_bytes(Reserves::OF_BOUNDED_STACKS.main) + of_main;
+        // The limits may have allowed less than was wanted.
+        let checked = above_frames.arguments - range.for_checks().low;
+        NARROWED_BYTES.store(checked.saturating_sub(kept), Ordering::Relaxed);
         pad_range::enter(range.for_checks(), Above::Nothing, first_pad(0));
         pad_reserve::remember_main_state();
     }
-    threads::start(reserve_bytes);
+    threads::start(in_bytes(reserves.thread));
     pads
 }
 
@@ -152,8 +173,8 @@ pub fn expect_frames_of(functions: usize, functions_end: usize) {
     }
     let bounds = count(records, FunctionRecord::FLAG_BOUNDS_STACK) > 0;
     if bounds && MAY_NARROW.swap(false, Ordering::Relaxed) {
-        pad_reserve::narrow(((RESERVE_KIB - RESERVE_KIB_OF_BOUNDED_STACKS) as usize) << 10);
-        threads::start((RESERVE_KIB_OF_BOUNDED_STACKS as usize) << 10);
+        pad_reserve::narrow(NARROWED_BYTES.load(Ordering::Relaxed));
+        threads::start(in_bytes(Reserves::OF_BOUNDED_STACKS.thread));
     }
 }
 
@@ -195,11 +216,15 @@ fn count(records: &[u8], flags: u16) -> u64 {
     decode(records).filter(|record| record.flags & flags != 0).count() as u64
 }
 
-/// The pad reserve of a program with these records.
-fn default_reserve_kib(records: &[u8]) -> u32 {
+fn in_bytes(kib: u32) -> usize {
+    (kib as usize) << 10
+}
+
+/// The pad reserves of a program with these records.
+fn default_reserves(records: &[u8]) -> Reserves {
     match count(records, FunctionRecord::FLAG_BOUNDS_STACK) {
-        0 => RESERVE_KIB,
-        _ => RESERVE_KIB_OF_BOUNDED_STACKS,
+        0 => Reserves::DEFAULT,
+        _ => Reserves::OF_BOUNDED_STACKS,
     }
 }
 
@@ -239,7 +264,8 @@ mod tests {
     fn a_program_that_bounds_its_stack_has_a_smaller_reserve() {
         let record = |flags| FunctionRecord { entry: 4, size: 9, flags, stay: 0 }.encode();
         let bounds = FunctionRecord::FLAG_BOUNDS_STACK;
-        assert_eq!(default_reserve_kib(&[record(1), record(6)].concat()), 64);
-        assert_eq!(default_reserve_kib(&[record(1), record(6 | bounds)].concat()), 16);
+        assert_eq!(default_reserves(&[record(1), record(6)].concat()), Reserves::DEFAULT);
+        let of_bounded = default_reserves(&[record(1), record(6 | bounds)].concat());
+        assert_eq!(of_bounded, Reserves::OF_BOUNDED_STACKS);
     }
 }

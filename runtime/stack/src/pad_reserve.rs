@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! end of the stack ─┬─ arguments, environment
-//!                   │  what `main` takes, and the pad reserve: checked frames get pads (64 KiB)
+//!                   │  what `main` takes, and the pad reserve: checked frames get pads (256 KiB)
 //!       low, floor ─┤
 //!                   │  pads of frames that follow a checked one without a check
 //!                   │  growth reserve: three times the limit or more, for frames without pads
