@@ -82,10 +82,12 @@ fi
 
 if [[ -z $from ]]; then
     "$SCRIPTS/setup.sh"
-    # Not the tests' programs and the suite's tool, which take as long again.
-    (cd "$PROJECT" && cargo build --release -p szc -p szc-pass -p szc-runtime -p szc-library \
-        -p szc-preload)
-    from=$TARGET/release
+    # Not the tests' programs and the suite's tool, which take as long again; and szc itself without
+    # link-time optimization, which takes longer than all else.
+    cd "$PROJECT"
+    build_for_programs installed
+    cargo build --profile installed -p szc -p szc-pass -j"$JOBS"
+    from=$TARGET/installed
 fi
 for part in szc "${PARTS[@]}"; do
     [[ -f $from/$part ]] ||

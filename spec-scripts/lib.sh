@@ -28,6 +28,18 @@ fi
 # project_version: of szc.
 project_version() { sed -n 's/^version = "\(.*\)"/\1/p' "$PROJECT/Cargo.toml" | head -n 1; }
 
+# build_for_programs PROFILE OPTION...: what szc takes into programs, which is always as released,
+# also beside the szc of another profile of cargo. In the project's folder.
+build_for_programs() {
+    local part profile=$1
+    shift
+    cargo build --release -p szc-runtime -p szc-library -p szc-preload -j"$JOBS" "$@" || return
+    mkdir -p "$TARGET/$profile" || return
+    for part in libszc_runtime.a libszc_library.a libszc_preload.so; do
+        ln -sfn "../release/$part" "$TARGET/$profile/$part" || return
+    done
+}
+
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 die() {

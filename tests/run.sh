@@ -27,15 +27,11 @@ took() { printf '%-40s %6s s\n' "$1" "$(seconds_since "$2")"; }
 
 # build: both builds, and what szc takes into programs beside it.
 build() {
-    local part
-    cargo build --quiet --release -p szc-runtime -p szc-library -p szc-preload -j"$JOBS" || return
+    build_for_programs ci --quiet || return
     # The plugin is a library. Tests and programs in one command: cargo decides what crates can do
     # for all it builds at once.
     cargo build --quiet --profile ci -p szc-pass --lib -j"$JOBS" || return
-    cargo build --quiet --profile ci --workspace --bins --tests -j"$JOBS" || return
-    for part in libszc_runtime.a libszc_library.a libszc_preload.so; do
-        ln -sfn "../release/$part" "$TARGET/ci/$part" || return
-    done
+    cargo build --quiet --profile ci --workspace --bins --tests -j"$JOBS"
 }
 
 # counted WORD LOG: how many of its tests nextest's summary has under WORD; it leaves out a zero.

@@ -57,7 +57,8 @@ mkdir "$root/root/szc"
 processors=$(taskset -cp $$ | sed 's/.*: //; s/-/,/' | tr , '\n' | head -n 2 | paste -sd ,)
 say "README on processors $processors: seconds since its first line"
 started=$(date +%s%N)
-taskset -c "$processors" chroot "$root" /usr/bin/env -i HOME=/root \
+TIMEFORMAT='CPU time: %U s, and %S s of the system'
+time taskset -c "$processors" chroot "$root" /usr/bin/env -i HOME=/root \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -eu /root/lines || die "a line of README fails"
 taken=$(seconds_since "$started")
 say "README's lines take $taken s; $limit are allowed"
