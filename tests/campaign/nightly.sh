@@ -25,8 +25,8 @@ RUNTIME_CRATES=(
 # Names in the order in which they are done; `step_NAME`, with "-" as "_", does it.
 STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
-    cargo harnesses in-process heap-torture soak soak-stress foreign-suites cluster installation
-    from-source profile-consumers
+    cargo harnesses in-process heap-torture soak soak-stress foreign-suites cluster
+    book installation from-source profile-consumers
     many-functions relocation-cost throw-cost profile check paths heap-memory heap-speed overhead
     levels variance verdicts power luck bias perturb causal
 )
@@ -63,6 +63,7 @@ step_soak() { "$CAMPAIGN/soak.sh" --minutes 10; }
 step_soak_stress() { "$CAMPAIGN/soak.sh" --minutes 10 --reclaim stress --seed 2; }
 step_foreign_suites() { "$CAMPAIGN/suites.sh"; }
 step_cluster() { "$CAMPAIGN/slurm.sh"; }
+step_book() { "$CAMPAIGN/book.sh"; }
 step_installation() { "$CAMPAIGN/install.sh"; }
 step_from_source() { "$CAMPAIGN/from-source.sh"; }
 step_many_functions() { "$CAMPAIGN/many-functions.sh"; }

@@ -7,6 +7,8 @@
 //! commands run one after the other, in a folder that has the project's files and a `target` of its
 //! own. What measuring says is never the same twice and not compared, unless it fails: then the
 //! lines must come in this order, with others between them, such as warnings about the machine.
+//! Commands about programs that a reader would have, as `./bench`, are in blocks marked
+//! `sh,staged`, or `sh,staged,long`: a script in `tests/book` makes such programs for their page.
 //! Blocks of the shell that are not run are marked `sh,norun`; the rules of the house (`tidy`) let
 //! no other kind be.
 
@@ -148,6 +150,74 @@ fn commands_that_documents_show_do_what_they_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The blocks of a page that need a stage, as one script of the shell; empty if it has none.
+fn staged(text: &str, with_long: bool) -> String {
+    let mut script = String::new();
+    let mut inside = false;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        match line.strip_prefix("```") {
+            Some(_) if inside => {
+                script.push_str(")\n");
+                inside = false;
+            }
+            Some("sh,staged") => inside = true,
+            Some("sh,staged,long") => inside = with_long,
+            _ if inside => {}
+            _ => continue,
+        }
+        if line.starts_with("```") {
+            script.push_str(if inside { "(\n" } else { "" });
+            continue;
+        }
+        let mut command = line.to_owned();
+        while command.ends_with('\\') {
+            command.push('\n');
+            command.push_str(lines.next().expect("a line that goes on"));
+        }
+        // The verdict of a gate is its exit code.
+        let is_gate = command.starts_with("szc gate ") || command.starts_with("cargo szc gate ");
+        script.push_str(&if is_gate {
+            format!("{{ {command}\n}} || case $? in 1 | 3) ;; *) exit 9 ;; esac\n")
+        } else {
+            format!("{command}\n")
+        });
+    }
+    script
+}
+
+#[test]
+fn commands_about_a_readers_programs_do_their_work_where_there_are_such() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("there");
+    let here = szc().with_file_name("");
+    let path = format!("{}:{}", here.display(), std::env::var("PATH").expect("a path"));
+    let mut wrong = Vec::new();
+    for page in pages(&project, &project.join("szc/docs/src")) {
+        let text = fs::read_to_string(project.join(&page)).expect("a page");
+        let script = staged(&text, is_long());
+        let stage = project.join("tests/book").join(page.file_name().expect("a name"));
+        let stage = stage.with_extension("sh");
+        if script.is_empty() {
+            continue;
+        }
+        assert!(stage.exists(), "{} needs {}", page.display(), stage.display());
+        let place = Place::new();
+        let mut shell = place.command("bash");
+        shell.args(["-c", &format!("exec 2>&1; set -eux\n. \"$STAGE\"\n{script}")]);
+        shell.env("PATH", &path).env("PROJECT", &project).env("STAGE", &stage);
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            shell.env(name, place.path.with_file_name(name));
+        }
+        let found = shell.output().expect("bash starts");
+        println!("{}: {}", page.display(), found.status);
+        if !found.status.success() {
+            let printed = String::from_utf8_lossy(&found.stdout);
+            wrong.push(format!("{}: {}\n{printed}", page.display(), found.status));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Examples that a page of the book shows, each with the line from which on it does.
 const SHOWN: [(&str, &str); 2] = [
     ("google_benchmark.cpp", "#include <benchmark/benchmark.h>"),
@@ -208,6 +278,16 @@ fn commands_and_what_they_print_are_told_apart() {
     let expected = [(2, "a \\\n  b", "c\nd\n", false), (6, "e", "", false), (15, "h", "", true)];
     assert_eq!(texts, expected);
     assert_eq!(left_out, 1);
+}
+
+#[test]
+fn staged_blocks_become_one_script_in_which_a_gate_may_fail() {
+    let page = "```sh,staged\na \\\n  b\nszc gate x   # y\n```\nc\n```sh,staged,long\nd\n```\n\
+                ```sh,norun\ne\n```\n";
+    let short =
+        "(\na \\\n  b\n{ szc gate x   # y\n} || case $? in 1 | 3) ;; *) exit 9 ;; esac\n)\n";
+    assert_eq!(staged(page, false), short);
+    assert_eq!(staged(page, true), format!("{short}(\nd\n)\n"));
 }
 
 #[test]

@@ -32,6 +32,17 @@ pub const LINKS: Rule = Rule {
             reported: "tests/pages/a.md:3: b.rs leads nowhere",
         },
         Breach {
+            added: &[(
+                "tests/pages/a.md",
+                "see [b](https://github.com/szc-project/szc/blob/main/b.md)\n",
+            )],
+            reported: "tests/pages/a.md:1: b.md leads nowhere",
+        },
+        Breach {
+            added: &[("szc/docs/src/lost.md", "see [b](../examples/szc.ini)\n")],
+            reported: "szc/docs/src/lost.md:1: ../examples/szc.ini leads out of the book",
+        },
+        Breach {
             added: &[("tests/pages/a.md", "# A part\n\nsee [it](#another-part)\n")],
             reported: "tests/pages/a.md:3: #another-part is no heading",
         },
@@ -47,6 +58,10 @@ pub const CONTENTS: Rule = Rule {
         reported: "szc/docs/src/lost.md:1: not in SUMMARY.md",
     }],
 };
+
+/// How pages of the book name files that are not in it: wherever the book is read, as pages that
+/// mdBook made or below where szc is installed, those do not lie beside it.
+const REPOSITORY: &str = "https://github.com/szc-project/szc/blob/main/";
 
 /// Where mdBook looks for pages and, in the contents, for which of them it builds.
 const BOOK: &str = "szc/docs/src/";
@@ -71,9 +86,19 @@ fn find_dead_links(tree: &Tree) -> Vec<Violation> {
     for (path, text) in tree.ending(&[".md"]) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for (line, link) in links(text) {
-            let (file, part) = link.split_once('#').unwrap_or((&link, ""));
+            let (folder, link) = match link.strip_prefix(REPOSITORY) {
+                Some(inside) => ("", inside),
+                None => (folder, link.as_str()),
+            };
+            let (file, part) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { path.to_owned() } else { resolve(folder, file) };
-            if !tree.has(&target) {
+            if folder == BOOK.trim_end_matches('/') && !target.starts_with(BOOK) {
+                violations.push(Violation::new(
+                    path,
+                    line,
+                    format!("{file} leads out of the book"),
+                ));
+            } else if !tree.has(&target) {
                 violations.push(Violation::new(path, line, format!("{file} leads nowhere")));
             } else if let Some(text) = tree.text(&target).filter(|_| target.ends_with(".md"))
                 && !part.is_empty()
@@ -102,31 +127,50 @@ pub const BLOCKS: Rule = Rule {
     ],
 };
 
-/// Services, other build systems, and commands about programs that a reader would have.
-const MAX_NOT_RUN: usize = 40;
+/// How many blocks of commands a document has that are not run, and why they are not.
+const NOT_RUN_WHY: &[(&str, usize, &str)] = &[
+    ("README.md", 1, "it installs: the campaign from-source.sh runs it, in a system of its own"),
+    ("spec-scripts/OTHERS.md", 1, "hours"),
+    ("spec-scripts/open-suite/README.md", 1, "hours; tests/run.sh has its check in short"),
+    ("spec-scripts/spec/README.md", 1, "SPEC's suites, for which one pays"),
+    ("szc/docs/src/first-steps.md", 1, "it installs, as README's, which has the same lines"),
+    ("szc/docs/src/in-process.md", 1, "Google Benchmark, criterion: the campaign in-process.sh"),
+    ("szc/docs/src/recipes.md", 5, "meson and bazel are not installed; GitHub, GitLab, Jenkins"),
+];
 
 pub const NOT_RUN: Rule = Rule {
-    name: "few blocks of commands in documents are not run",
+    name: "blocks of commands in documents are run, but for some for which there is a reason",
     find: find_not_run,
     not_yet: &[],
-    breaches: &[Breach {
-        added: &[("tests/pages/a.md", SIXTY_FOUR_BLOCKS)],
-        reported: "blocks of commands are not run",
-    }],
+    breaches: &[
+        Breach {
+            added: &[("tests/pages/a.md", NOT_RUN_BLOCK)],
+            reported: "tests/pages/a.md: 1 blocks of commands are not run, 0 may be",
+        },
+        Breach {
+            added: &[("szc/docs/src/first-steps.md", NOT_RUN_BLOCK)],
+            reported: "szc/docs/src/first-steps.md: 2 blocks of commands are not run, 1 may be",
+        },
+    ],
 };
+
+const NOT_RUN_BLOCK: &str = "```sh,norun\n```\n";
 
 fn find_not_run(tree: &Tree) -> Vec<Violation> {
     let blocks =
         |text: &str| text.lines().filter(|l| l.starts_with("```") && l.ends_with(",norun")).count();
-    let counts: Vec<(&str, usize)> =
-        tree.ending(&[".md"]).map(|(path, text)| (path, blocks(text))).collect();
-    let all: usize = counts.iter().map(|(_, count)| count).sum();
-    let most = counts.iter().max_by_key(|(_, count)| *count).filter(|_| all > MAX_NOT_RUN);
-    let what = format!("{all} blocks of commands are not run, {MAX_NOT_RUN} may be");
-    most.map(|(path, _)| Violation::new(path, 0, what)).into_iter().collect()
+    let permitted = |path: &str| {
+        NOT_RUN_WHY.iter().find(|(known, ..)| *known == path).map_or(0, |(_, count, _)| *count)
+    };
+    let counts = tree.ending(&[".md"]).map(|(path, text)| (path, blocks(text), permitted(path)));
+    let wrong = counts.filter(|(_, found, permitted)| found > permitted);
+    wrong
+        .map(|(path, found, permitted)| {
+            let what = format!("{found} blocks of commands are not run, {permitted} may be");
+            Violation::new(path, 0, what)
+        })
+        .collect()
 }
-
-const SIXTY_FOUR_BLOCKS: &str = eight!(eight!("```sh,norun\n```\n"));
 
 fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -143,7 +187,7 @@ fn find_unmarked_blocks(tree: &Tree) -> Vec<Violation> {
                 let what = if is_run {
                     "a block of console without a command".to_owned()
                 } else {
-                    format!("a block of {kind} is console or sh,norun")
+                    format!("a block of {kind} is console, sh,staged or sh,norun")
                 };
                 violations.push(Violation::new(path, index + 1, what));
             }
@@ -167,7 +211,8 @@ fn links(text: &str) -> Vec<(usize, String)> {
         let inline = prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
         let named = prose.strip_prefix('[').and_then(|rest| Some(rest.split_once("]: ")?.1));
         let targets = inline.chain(named).map(|target| target.split(' ').next().unwrap_or(target));
-        let local = targets.filter(|target| !target.contains(':') && !target.is_empty());
+        let is_local = |target: &&str| !target.contains(':') || target.starts_with(REPOSITORY);
+        let local = targets.filter(|target| is_local(target) && !target.is_empty());
         found.extend(local.map(|target| (index + 1, target.to_owned())));
     }
     found
