@@ -8,7 +8,6 @@ use core::sync::atomic::{AtomicUsize, Ordering, fence};
 use szc_code::MAX_IMAGES;
 use szc_code::code::Code;
 use szc_code::counts::Counts;
-use szc_code::image::Image;
 use szc_code::layout_ref::LayoutRef;
 use szc_code::plan::{Plan, Prepared};
 use szc_code::resolver::Caller;
@@ -122,6 +121,11 @@ impl Images {
     /// Whether the program has the function that is to be held at an offset.
     pub fn holds_function(&self) -> bool {
         self.program.as_ref().is_some_and(|code| code.image().held().is_some())
+    }
+
+    /// Whether the program has the function whose pad is to be held.
+    pub fn holds_pad(&self) -> bool {
+        self.program.as_ref().is_some_and(|code| code.image().held_pad().is_some())
     }
 
     /// The addresses of a computation in front of a function of the program.
@@ -286,13 +290,9 @@ impl Images {
         }
     }
 
-    /// Calls `visit` with image, epoch, function, address and bytes of every copy.
-    pub fn for_each_copy(&self, mut visit: impl FnMut(&Image, u64, u32, usize, u32)) {
-        for code in self.all() {
-            code.for_each_copy(|epoch, function, address, bytes| {
-                visit(code.image(), epoch, function, address, bytes);
-            });
-        }
+    /// Calls `visit` with layout and function of every copy.
+    pub fn for_each_copy(&self, mut visit: impl FnMut(LayoutRef<'_>, u32)) {
+        self.all().for_each(|code| code.for_each_copy(&mut visit));
     }
 
     /// Whether an address lies in an image whose table is in use, and which stays.

@@ -163,16 +163,26 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
     line.text("}\n");
 }
 
-/// One line for each copy: address and size in hexadecimal, name, epoch; `perf` reads the first
-/// three.
+/// One line for each copy: address and size in hexadecimal, name, and in brackets its epoch, the
+/// pad of its frame, and in front of what return address the frame of its first call begins. `perf`
+/// reads the first three.
 fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
     let mut result = Ok(());
     let mut page = Buffer::<PAGE_BYTES>::new();
-    images.for_each_copy(|image, epoch, function, address, bytes| {
-        let name = image.table().name(image.function(function).name_at);
-        page.hexadecimal(address as u64).text(" ").hexadecimal(u64::from(bytes)).text(" ");
+    images.for_each_copy(|layout, function| {
+        let record = layout.image.function(function);
+        let name = layout.image.table().name(record.name_at);
+        page.hexadecimal(layout.body(function) as u64).text(" ");
+        page.hexadecimal(u64::from(record.size)).text(" ");
         page.push(name.get(..PAGE_BYTES / 2).unwrap_or(name));
-        page.text(" [epoch ").decimal(epoch).text("]\n");
+        page.text(" [epoch ").decimal(layout.drawn.epoch());
+        if layout.image.slot(function).padded.is_some() {
+            page.text(", pad ").decimal(u64::from(layout.pad(function)));
+        }
+        if let Some(call) = layout.image.first_calls().stack(function) {
+            page.text(", stack ").hexadecimal(call as u64);
+        }
+        page.text("]\n");
         if page.bytes().len() > PAGE_BYTES / 2 {
             result = result.and_then(|()| file.write(page.bytes()));
             page.clear();

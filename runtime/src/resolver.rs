@@ -56,6 +56,10 @@ impl Caller for CallerAt {
     fn return_address(&self) -> Option<usize> {
         stack_bounds::word_at(self.0)
     }
+
+    fn frame(&self) -> usize {
+        self.0 + size_of::<usize>()
+    }
 }
 
 #[cold]

@@ -8,10 +8,11 @@ mod functions;
 mod number;
 
 pub use self::functions::Inject;
-use self::functions::{INJECT, PLACE, inject, place};
+use self::functions::{INJECT, PAD, PLACE, inject, pad, place};
 use self::number::number;
 use core::ffi::CStr;
 use szc_heap::HeapBase;
+use szc_layout::held_pad::HeldPad;
 use szc_layout::slot::Held;
 use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
 
@@ -95,6 +96,8 @@ pub struct Settings<'a> {
     pub code: bool,
     /// `SZC_PLACE`: a function by name, and where it lies in lines or pages.
     pub place: Option<(&'a [u8], Held)>,
+    /// `SZC_PAD`: a function by name, and what its pad is held at.
+    pub pad: Option<(&'a [u8], HeldPad)>,
     /// `SZC_INJECT`: a function by name, and what each call of it computes besides.
     pub inject: Option<Inject<'a>>,
     /// `SZC_STACK`: randomize the stack.
@@ -135,6 +138,7 @@ impl Default for Settings<'_> {
             clock: Clock::Wall,
             code: true,
             place: None,
+            pad: None,
             inject: None,
             stack: true,
             stack_room_kib: None,
@@ -214,9 +218,8 @@ pub fn read<'a>(
                 };
             }
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
-            b"PLACE" => {
-                settings.place = Some(place(value).ok_or(bad(PLACE))?);
-            }
+            b"PLACE" => settings.place = Some(place(value).ok_or(bad(PLACE))?),
+            b"PAD" => settings.pad = Some(pad(value).ok_or(bad(PAD))?),
             b"INJECT" => settings.inject = Some(inject(value).ok_or(bad(INJECT))?),
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
             b"STACK_ROOM_KIB" => {
@@ -310,6 +313,7 @@ mod tests {
                 c"SZC_CODE_BUDGET_MIB=64",
                 c"SZC_CODE_RECLAIM=stress",
                 c"SZC_PLACE=a::b:48",
+                c"SZC_PAD=f:16",
                 c"SZC_STACK=0",
                 c"SZC_STACK_ROOM_KIB=65536",
                 c"SZC_HEAP=0",
@@ -332,6 +336,7 @@ mod tests {
         assert_eq!(settings.clock, Clock::Cpu);
         let held = |offset, modulus| Held { offset, modulus };
         assert_eq!(settings.place, Some((&b"a::b"[..], held(48, 64))));
+        assert_eq!(settings.pad, Some((&b"f"[..], HeldPad::Bytes(16))));
         let page = one(c"SZC_PLACE=f:4080/4096").unwrap().place;
         assert_eq!(page, Some((&b"f"[..], held(4080, 4096))));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
@@ -362,6 +367,7 @@ mod tests {
             c"SZC_PLACE=f:64",
             c"SZC_PLACE=f:8",
             c"SZC_PLACE=f:4096/4096",
+            c"SZC_PAD=f:8",
             c"SZC_INJECT=f:array",
             c"SZC_CODE_RECLAIM=2",
             c"SZC_LOG=",

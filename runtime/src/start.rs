@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::reclaim::stacks;
 use crate::registration;
 use crate::report::{self, stop};
-use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Inject, Settings};
+use crate::settings::{self, CodeReclaim, EXIT_CONFIG, Inject, Settings, Symbols};
 use crate::stack::pad_reserve::AboveFrames;
 use crate::state::CODE;
 use crate::{arch, fork, handlers, heap, maintenance, next, os, paths, stack, symbols, unwind};
@@ -19,6 +19,7 @@ use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
 use szc_layout::arch::injected::{ARRAY_INTEGERS, Computation, Injected};
+use szc_layout::held_pad::{HeldFrame, HeldPad};
 use szc_layout::rng::Seeds;
 use szc_layout::slot::{CopyShape, Frames, HeldFunction, InjectedFunction, Order, Patching};
 
@@ -108,6 +109,8 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
         patching: Patching::Bodies,
         held: settings.place.map(|(name, at)| HeldFunction { name: digest(name), at }),
+        held_frame: settings.pad.map(|(name, pad)| HeldFrame { name: digest(name), pad }),
+        notes_calls: settings.map.is_some() || matches!(settings.pad, Some((_, HeldPad::At(_)))),
         injected: settings.inject.map(injected),
     };
     // A child has profiles of its own, too.
@@ -155,6 +158,9 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         let needed = b"; needed is a function that moves, as szc inspect --functions lists them";
         stop(EXIT_CONFIG, &[b"found no function of SZC_PLACE, ", name, needed]);
     }
+    if let Some((name, pad)) = settings.pad {
+        hold_pad(name, pad, settings.symbols, has_copies);
+    }
     if let Some(inject) = settings.inject {
         let found = if has_copies { CODE.with(|images| images.injected()) } else { None };
         let Some(addresses) = found else {
@@ -188,7 +194,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         let libraries = library::start(Wanted {
             seeds,
             code: copies,
-            shape: CopyShape { held: None, injected: None, ..shape },
+            shape: CopyShape { held: None, held_frame: None, injected: None, ..shape },
             stack,
             budget,
         });
@@ -196,6 +202,20 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             // Without the task the program keeps its first layout; the log then shows no epochs.
             let _ = maintenance::start();
         }
+    }
+}
+
+/// Ends the program if a pad cannot be held.
+fn hold_pad(name: &[u8], pad: HeldPad, symbols: Symbols, has_copies: bool) {
+    if !(has_copies && CODE.with(|images| images.holds_pad())) {
+        let needed = b"; needed is a function that szc inspect --functions calls padded";
+        stop(EXIT_CONFIG, &[b"found no function of SZC_PAD, ", name, needed]);
+    }
+    // What a tool is told of a frame when its layout begins holds from then on.
+    let is_told = matches!(symbols, Symbols::Debugger | Symbols::Files);
+    if is_told && matches!(pad, HeldPad::At(_)) {
+        let needed = b" begins, and needs SZC_PAD=FUNCTION:BYTES";
+        stop(EXIT_CONFIG, &[b"SZC_SYMBOLS=gdb and elf tell of frames when a layout", needed]);
     }
 }
 

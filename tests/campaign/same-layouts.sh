@@ -24,7 +24,7 @@ run() {
     rm -f "$5.map"
     SZC_SEED=$3 SZC_INTERVAL_MS=$4 SZC_MAP=$5.map "${command[@]}" >"$5.out" 2>"$5.err" </dev/null ||
         die "$2, seed $3: ${command[0]} failed: $(tail -n 1 "$5.err")"
-    sed -E 's/^([0-9a-f]+) [0-9a-f]+ (.*) \[epoch ([0-9]+)\]$/\3 \2 \1/' "$5.map" |
+    sed -E 's/^([0-9a-f]+) [0-9a-f]+ (.*) \[epoch ([0-9]+)[^]]*\]$/\3 \2 \1/' "$5.map" |
         awk '{ name = $0; sub(/ [0-9a-f]+$/, "", name); print name "#" ++n[name], $NF }' >"$5"
 }
 

@@ -133,12 +133,17 @@ pub struct Copy {
     pub name: String,
     /// Epoch in which it was made.
     pub epoch: u64,
+    /// Bytes of the pad of its frame, if it has one.
+    pub pad: Option<u64>,
+    /// Where the stack was at its first call.
+    pub stack: Option<u64>,
 }
 
 /// All lines of a map.
 ///
 /// # Panics
-/// When a line does not have the form `ADDRESS SIZE NAME [epoch N]`.
+/// When a line does not have the form `ADDRESS SIZE NAME [epoch N, pad N, stack ADDRESS]`, of which
+/// the last two may be absent.
 #[must_use]
 pub fn read_map(path: &Path) -> Vec<Copy> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -148,12 +153,21 @@ pub fn read_map(path: &Path) -> Vec<Copy> {
 }
 
 fn copy(line: &str) -> Option<Copy> {
-    let (line, epoch) = line.strip_suffix(']')?.rsplit_once(" [epoch ")?;
+    let (line, rest) = line.strip_suffix(']')?.rsplit_once(" [epoch ")?;
+    let mut rest = rest.split(", ").peekable();
+    let epoch = rest.next()?.parse().ok()?;
+    let pad = rest.next_if(|word| word.starts_with("pad "));
+    let stack = rest.next_if(|word| word.starts_with("stack "));
+    if rest.next().is_some() {
+        return None;
+    }
     let mut words = line.splitn(3, ' ');
     Some(Copy {
         address: u64::from_str_radix(words.next()?, 16).ok()?,
         bytes: u64::from_str_radix(words.next()?, 16).ok()?,
         name: words.next()?.to_owned(),
-        epoch: epoch.parse().ok()?,
+        epoch,
+        pad: pad.map(|text| text[4..].parse().expect("bytes of a pad")),
+        stack: stack.map(|text| u64::from_str_radix(&text[6..], 16).expect("an address")),
     })
 }

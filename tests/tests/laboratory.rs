@@ -275,6 +275,35 @@ fn the_function_that_is_slow_at_one_offset_is_named_and_confirmed() {
 }
 
 #[test]
+fn the_function_whose_frame_is_slow_at_one_offset_is_named_and_confirmed() {
+    let place = Place::with("p.c", include_str!("../campaign/programs/lucky-frame.c"));
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    let args = ["luck", "--part", "stack", "--seed", "1", "--layouts", "40", "--no-check-output"];
+    let rest = [
+        "--metric",
+        "user:work (\\d+)",
+        "--json",
+        "l.json",
+        "--html",
+        "l.html",
+        "--",
+        "./p 10 work",
+    ];
+    let output = run(&place, &[&args[..], &rest].concat());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let planted = samples(&place, "l.json");
+    // The variable lies in the frame of `walk`, which is where that of its caller puts it.
+    assert_eq!(planted["named"][0]["function"], "holder", "{planted}");
+    assert_eq!(planted["named"][0]["feature"], "frame-line", "{planted}");
+    assert_eq!(planted["intervention"]["verdict"], "confirmed", "{planted}");
+    let ratio = planted["intervention"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 1.1).abs() < 0.01, "{ratio}");
+    assert!(text(&output).contains("holder's frame alone at offset"), "{}", text(&output));
+    let page = std::fs::read_to_string(place.path.join("l.html")).unwrap();
+    assert!(page.contains("frame mod 64"));
+}
+
+#[test]
 fn completion_scripts_are_what_the_shell_accepts() {
     let place = Place::new();
     let output = run(&place, &["completions", "bash"]);

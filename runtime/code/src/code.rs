@@ -222,13 +222,11 @@ impl Code {
         self.stopped || (self.counts.exhausted && !self.reclaims)
     }
 
-    /// Calls `visit` with epoch, function, address and bytes of every copy that is there.
-    pub fn for_each_copy(&self, mut visit: impl FnMut(u64, u32, usize, u32)) {
+    /// Calls `visit` with layout and function of every copy that is there.
+    pub fn for_each_copy(&self, mut visit: impl FnMut(LayoutRef<'_>, u32)) {
         for layout in self.layouts() {
             for index in 0..layout.drawn.copied_count() {
-                let function = layout.drawn.copied(index);
-                let bytes = layout.image.function(function).size;
-                visit(layout.drawn.epoch(), function, layout.body(function), bytes);
+                visit(layout, layout.drawn.copied(index));
             }
         }
     }

@@ -5,6 +5,7 @@
 //! `jmp *pointer` once, at start, and is never written again; to move the function is to change a
 //! pointer, which is data and stays private to a process across `fork`.
 
+use crate::first_calls::FirstCalls;
 use crate::loaded_image::LoadedImage;
 use crate::original_text::OriginalText;
 use crate::side_memory::SideMemory;
@@ -17,6 +18,7 @@ use szc_layout::arch::injected::Injected;
 use szc_layout::arch::patch::Word;
 use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
+use szc_layout::held_pad::HeldPad;
 use szc_layout::placement::{Room, Turn};
 use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Held, Order, Patching};
 use szc_sys::arch;
@@ -48,6 +50,9 @@ pub struct Image {
     shape: CopyShape,
     /// The function that is held at an offset.
     held: Option<(u32, Held)>,
+    /// The function whose pad is held.
+    held_pad: Option<(u32, HeldPad)>,
+    first_calls: FirstCalls,
     /// The function in front of which something is computed.
     injected: Option<(u32, Injected)>,
     clones: UnpaddedClones,
@@ -115,6 +120,11 @@ impl Image {
         let name = |index: usize| table.table().name(functions[index].name_at);
         let named = |wanted| (0..count).find(|&index| digest(name(index)) == wanted);
         let held = shape.held.and_then(|held| Some((named(held.name)? as u32, held.at)));
+        let held_pad = shape.held_frame.and_then(|held| {
+            let index = named(held.name)?;
+            slot(index).padded.map(|_| (index as u32, held.pad))
+        });
+        let first_calls = FirstCalls::of(if shape.notes_calls { count } else { 0 })?;
         let injected = shape.injected.and_then(|wanted| {
             let index = named(wanted.name)?;
             let (start, size) = (functions[index].start as usize, functions[index].size as usize);
@@ -143,6 +153,8 @@ impl Image {
             original_text: parts.original_text,
             shape,
             held,
+            held_pad,
+            first_calls,
             injected,
             clones,
             side_memory: parts.side_memory,
@@ -293,6 +305,16 @@ impl Image {
     /// The function that is held at an offset in all its layouts.
     pub fn held(&self) -> Option<(u32, Held)> {
         self.held
+    }
+
+    /// The function whose pad is held.
+    pub fn held_pad(&self) -> Option<(u32, HeldPad)> {
+        self.held_pad
+    }
+
+    /// Where the stack was at first calls.
+    pub fn first_calls(&self) -> &FirstCalls {
+        &self.first_calls
     }
 
     /// The function in front of which something is computed: calls of it, from copies too, lead to

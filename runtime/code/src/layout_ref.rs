@@ -59,7 +59,13 @@ impl LayoutRef<'_> {
 
     /// The pad of a function's frame, in bytes, if it gets one.
     pub fn pad(&self, function: u32) -> u32 {
-        self.drawn.pad(self.image.function(function).name_hash)
+        let drawn = self.drawn.pad(self.image.function(function).name_hash);
+        match self.image.held_pad() {
+            Some((held, pad)) if held == function => {
+                pad.bytes(drawn, self.image.first_calls().stack(function))
+            }
+            _ => drawn,
+        }
     }
 
     /// Address of the FDE of a function's body in its slot.

@@ -20,6 +20,7 @@ pub mod description;
 mod draw;
 pub mod entry_jumps;
 pub mod epoch_layout;
+pub mod first_calls;
 mod forked;
 pub mod image;
 pub mod image_file;

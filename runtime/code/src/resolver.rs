@@ -16,6 +16,8 @@ pub trait Caller {
     fn has_pad_reserve(&self) -> bool;
     /// Where its call returns, if that is known.
     fn return_address(&self) -> Option<usize>;
+    /// Where the frame of the function that it calls begins: in front of the return address.
+    fn frame(&self) -> usize;
 }
 
 /// What serving a call changes of an image's code.
@@ -49,6 +51,9 @@ impl Resolver<'_> {
         }
         let current = self.space.layout(self.epochs.place());
         let from = current.drawn.copied_count();
+        if !current.drawn.is_copied(function) {
+            current.image.first_calls().note(function, caller.frame());
+        }
         self.counts.add(copy_unit(current, function));
         if from != current.drawn.copied_count() {
             self.space.wanted.note(function, false);

@@ -168,6 +168,8 @@ impl TestImage {
                 frames: Frames::AsBuilt,
                 patching,
                 held: None,
+                held_frame: None,
+                notes_calls: false,
                 injected: None,
             },
             audience,
@@ -210,6 +212,9 @@ impl Caller for NoStack {
     }
     fn return_address(&self) -> Option<usize> {
         None
+    }
+    fn frame(&self) -> usize {
+        0
     }
 }
 

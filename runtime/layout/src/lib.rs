@@ -12,6 +12,7 @@ pub mod arch;
 pub mod body;
 pub mod epoch;
 mod grid;
+pub mod held_pad;
 pub mod order;
 pub mod pads;
 pub mod placement;

@@ -32,6 +32,7 @@
 use crate::arch::injected::Injected;
 use crate::arch::patch::WORD_BYTES;
 use crate::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
+use crate::held_pad::HeldFrame;
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -75,6 +76,10 @@ pub struct CopyShape {
     pub patching: Patching,
     /// A function that lies at one offset in all random layouts.
     pub held: Option<HeldFunction>,
+    /// A function whose pad is held.
+    pub held_frame: Option<HeldFrame>,
+    /// Whether it is noted where the stack is at first calls.
+    pub notes_calls: bool,
     /// A function in front of which something is computed.
     pub injected: Option<InjectedFunction>,
 }

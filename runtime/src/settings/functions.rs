@@ -4,10 +4,15 @@
 use super::number::number;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::injected::Computation;
+use szc_layout::held_pad::HeldPad;
 use szc_layout::slot::Held;
 
 /// What `SZC_PLACE` needs.
 pub const PLACE: &str = "FUNCTION:OFFSET, a multiple of 16 below 64; or FUNCTION:OFFSET/4096";
+
+/// What `SZC_PAD` needs.
+pub const PAD: &str =
+    "FUNCTION:BYTES, a multiple of 16 below 4096; or FUNCTION:OFFSET/64, or /4096";
 
 /// What `SZC_INJECT` needs.
 pub const INJECT: &str = "FUNCTION:fibonacci:N or FUNCTION:array:N, N from 1 to 4294967295";
@@ -30,9 +35,29 @@ pub fn place(value: &[u8]) -> Option<(&[u8], Held)> {
         Some(digits) => (digits, 4096),
         None => (offset, 64),
     };
+    Some((name, held(digits, modulus)?))
+}
+
+/// A name, and the bytes of a pad, or the offset of a frame in a line or page.
+pub fn pad(value: &[u8]) -> Option<(&[u8], HeldPad)> {
+    let (name, text) = named(value)?;
+    let pad = match text.iter().position(|&byte| byte == b'/') {
+        None => HeldPad::Bytes(held(text, 4096)?.offset),
+        Some(slash) => {
+            let modulus = match &text[slash..] {
+                b"/64" => 64,
+                b"/4096" => 4096,
+                _ => return None,
+            };
+            HeldPad::At(held(&text[..slash], modulus)?)
+        }
+    };
+    Some((name, pad))
+}
+
+fn held(digits: &[u8], modulus: u32) -> Option<Held> {
     let offset = number(digits, u64::from(modulus) - 1)? as u32;
-    let is_placed = offset.is_multiple_of(PLACEMENT_GRAIN_BYTES);
-    is_placed.then_some((name, Held { offset, modulus }))
+    offset.is_multiple_of(PLACEMENT_GRAIN_BYTES).then_some(Held { offset, modulus })
 }
 
 /// A name, a computation, and its length.
@@ -57,6 +82,18 @@ fn named(value: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pad_is_bytes_or_an_offset_of_the_frame() {
+        assert_eq!(pad(b"a::b:4080"), Some((&b"a::b"[..], HeldPad::Bytes(4080))));
+        let at = |offset, modulus| Some((&b"f"[..], HeldPad::At(Held { offset, modulus })));
+        assert_eq!([pad(b"f:48/64"), pad(b"f:0/4096")], [at(48, 64), at(0, 4096)]);
+        for malformed in
+            [&b"f"[..], b"f:", b":16", b"f:8", b"f:4096", b"f:64/64", b"f:16/", b"f:16/128"]
+        {
+            assert_eq!(pad(malformed), None);
+        }
+    }
 
     #[test]
     fn a_computation_has_a_function_a_kind_and_a_length() {

@@ -62,7 +62,7 @@ pub(super) const BUILD_VARIABLES: [Entry; 5] = [
 ];
 
 /// Variables that programs read which szc built.
-pub(super) const RUN_VARIABLES: [Entry; 18] = [
+pub(super) const RUN_VARIABLES: [Entry; 19] = [
     ("SZC_SEED", "seed of all layouts, which follow from it"),
     ("SZC_CODE_SEED", "seed of code, instead of SZC_SEED"),
     ("SZC_STACK_SEED", "seed of pads, likewise"),
@@ -73,6 +73,7 @@ pub(super) const RUN_VARIABLES: [Entry; 18] = [
     ("SZC_PLACE", "FUNCTION:OFFSET, where it lies in cache lines"),
     ("SZC_INJECT", "FUNCTION:fibonacci:N, computed at each call"),
     ("SZC_STACK", "0: no pads"),
+    ("SZC_PAD", "FUNCTION:BYTES, the pad of one frame"),
     ("SZC_HEAP", "0: no shuffled heap"),
     ("SZC_LOG", "file for a line of JSON: what was randomized"),
     ("SZC_MAP", "file for the places of all copies"),

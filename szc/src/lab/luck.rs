@@ -11,9 +11,9 @@ mod options;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
-use self::fix::{in_one_setup, one_layout};
+use self::fix::in_one_setup;
 pub(crate) use self::options::Options;
 use super::exit::EXIT_VERDICT;
 use super::experiment::{Experiment, Stopping};
@@ -22,15 +22,17 @@ use super::subcommand::Subcommand;
 use super::values::Budget;
 use crate::lab::failure::Failure;
 use crate::lab::report::put;
-use crate::measure::places::Places;
-use crate::measure::program::Program;
+use crate::measure::places::{Places, SAME_BLOCKS};
+use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::report::html::luck::page;
 use crate::report::luck::report;
 use crate::results::luck::fix::{fix as fix_of, target};
-use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck};
+use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck, places_held};
 use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::Design;
-use crate::samples::luck::{Confirmation, FixRecord, InterventionRecord, LuckRecord, NamedRecord};
+use crate::samples::luck::{
+    Confirmation, FixRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
+};
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
 
 /// Runs of a layout in every second block.
@@ -46,6 +48,11 @@ impl Subcommand for Options {
         if let Some(found) = saved(&self.commands).map_err(Failure::Usage)? {
             return Ok(conclude(&self, &found)?);
         }
+        if self.fix && self.part != Part::Code {
+            return Err(Failure::Usage(anyhow!(
+                "--fix says where the code of a function should lie, so it needs --part code"
+            )));
+        }
         let program = program(&self).map_err(Failure::Usage)?;
         let quiet = self.common.quiet;
         let json = self.common.json.as_deref();
@@ -60,7 +67,7 @@ impl Subcommand for Options {
             output::complain(Self::NAME, reason);
             return Ok(output::exit_code(&file.ended));
         }
-        let Some(mut found) = luck(&file) else {
+        let Some(mut found) = luck(&file, self.part) else {
             output::say(&format!(
                 "Nothing is known yet: {} layouts were measured, and {MIN_LAYOUTS} are needed, in \
                  which the same functions run and {} differs.\n",
@@ -74,6 +81,7 @@ impl Subcommand for Options {
             && ended == EndedRecord::Complete
             && let Some(offsets) = extremes(&named)
         {
+            let offsets = places_held(&found, &named, offsets);
             let second = held(&self, &program, &file, (&named, offsets), command_line)?;
             let held = second.carry_out()?;
             if let EndedRecord::Refused { reason } = &held.ended {
@@ -143,7 +151,7 @@ fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Re
     let design = Design::layouts(options.layouts, RUNS_PER_LAYOUT, 0);
     let drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
     let mut measurement = drawn.measurement;
-    measurement.instruments.push(Box::new(Places));
+    measurement.instruments.push(Box::new(Places(options.part)));
     Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
 }
 
@@ -173,16 +181,14 @@ fn held(
     (named, offsets): (&NamedRecord, [u32; 2]),
     command_line: Vec<String>,
 ) -> Result<Experiment> {
-    let modulus = held_in(named.feature);
-    let suffix = if modulus == 64 { String::new() } else { format!("/{modulus}") };
     let programs = ["A", "B"].iter().zip(offsets).map(|(label, offset)| {
-        let place = format!("{}:{offset}{suffix}", named.function);
-        Program {
-            label: (*label).to_owned(),
-            name: Some(format!("offset {offset}")),
-            variables: vec![("SZC_PLACE".to_owned(), place), one_layout()],
-            ..program.clone()
+        let mut variables = vec![hold(named, offset), owned(ONE_LAYOUT)];
+        if options.part == Part::Stack {
+            // Where a frame meets a block depends on both.
+            variables.push(owned(SAME_BLOCKS));
         }
+        let name = Some(format!("offset {offset}"));
+        Program { label: (*label).to_owned(), name, variables, ..program.clone() }
     });
     let budget = options.budget.unwrap_or(USUAL_BUDGET);
     let design = Design { coupled: true, ..Design::mirrored(2, budget.blocks(), 0) };
@@ -202,6 +208,24 @@ fn held(
         json: None,
         ..drawn
     })
+}
+
+fn owned((name, value): (&str, &str)) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+/// The variable that holds a function, or its frame, there; as long at each offset, so that it
+/// moves no stack.
+fn hold(named: &NamedRecord, offset: u32) -> (String, String) {
+    let NamedRecord { function, feature, .. } = named;
+    let modulus = held_in(*feature);
+    let (name, suffix) = match modulus {
+        _ if feature.is_of_pad() => ("SZC_PAD", String::new()),
+        _ if feature.is_of_frame() => ("SZC_PAD", format!("/{modulus}")),
+        64 => ("SZC_PLACE", String::new()),
+        _ => ("SZC_PLACE", format!("/{modulus}")),
+    };
+    (name.to_owned(), format!("{function}:{offset:04}{suffix}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Where the functions of a program lay in a run: what the runtime says in `SZC_MAP`, with one
-//! layout of code for the whole run.
+//! Where the functions of a program, or their frames, lay in a run: what the runtime says in
+//! `SZC_MAP`, with one layout for the whole run.
 //!
-//! The frames and blocks of all runs have the same seeds, so that code alone differs between them.
+//! All else has the same seeds in all runs, so that code alone, or frames alone, differ.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,28 +11,63 @@ use std::path::Path;
 
 use super::child::Outcome;
 use super::instrument::Instrument;
+use super::program::ONE_LAYOUT;
+use crate::samples::luck::Part;
 
 /// In front of a function's name in a figure, which is the address of its body within a page.
 pub const PLACE_PREFIX: &str = "place:";
 
+/// The same for the pad of its frame, in bytes.
+pub const PAD_PREFIX: &str = "pad:";
+
+/// The same for where its frame begins at its first call, within a page.
+pub const FRAME_PREFIX: &str = "frame:";
+
 const PAGE_BYTES: u64 = 4096;
 
-/// Variables under which a run has one layout of code, and the frames and blocks of all others.
-const VARIABLES: [(&str, &str); 3] =
-    [("SZC_INTERVAL_MS", "0"), ("SZC_STACK_SEED", "1"), ("SZC_HEAP_SEED", "1")];
+/// The variable that gives all runs the same blocks.
+pub const SAME_BLOCKS: (&str, &str) = ("SZC_HEAP_SEED", "1");
 
 /// The instrument.
-pub struct Places;
+pub struct Places(pub Part);
+
+impl Places {
+    /// Variables under which a run has one layout, and the same as all others but for the part.
+    fn variables(&self) -> [(&'static str, &'static str); 3] {
+        let other = match self.0 {
+            Part::Code => "SZC_STACK_SEED",
+            Part::Stack => "SZC_CODE_SEED",
+        };
+        [ONE_LAYOUT, (other, "1"), SAME_BLOCKS]
+    }
+
+    /// Why a run says nothing.
+    const fn missing(&self) -> &'static str {
+        match self.0 {
+            Part::Code => {
+                "it has left no places of functions (SZC_MAP)\n  needed: a program that szc \
+                 built, with -Rcode, and that ends by exit or by returning from main\n  \
+                 next: build it with szc, and look at what szc inspect says of it"
+            }
+            Part::Stack => {
+                "it has left no pads of frames (SZC_MAP)\n  needed: a program that szc built, \
+                 with -Rstack, whose pads come with copies of functions, and that ends by exit or \
+                 by returning from main\n  next: build it with szc, and look for padded \
+                 functions in what szc inspect --functions says of it"
+            }
+        }
+    }
+}
 
 impl Instrument for Places {
     fn another(&self) -> Box<dyn Instrument> {
-        Box::new(Self)
+        Box::new(Self(self.0))
     }
 
     fn environment(&self, scratch: &Path) -> Vec<(String, OsString)> {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), OsString::from(value));
         let map = ("SZC_MAP".to_owned(), scratch.join("map.%p").into_os_string());
-        VARIABLES.map(owned).into_iter().chain([map]).collect()
+        self.variables().map(owned).into_iter().chain([map]).collect()
     }
 
     fn figures(
@@ -41,53 +76,87 @@ impl Instrument for Places {
         outcome: &Outcome,
     ) -> Result<BTreeMap<String, f64>, String> {
         let map = fs::read_to_string(scratch.join(format!("map.{}", outcome.pid)));
-        let places = places(&map.unwrap_or_default());
+        let places = places(&map.unwrap_or_default(), self.0);
         if places.is_empty() {
-            return Err(
-                "it has left no places of functions (SZC_MAP)\n  needed: a program that szc \
-                        built, with -Rcode, and that ends by exit or by returning from main\n  \
-                        next: build it with szc, and look at what szc inspect says of it"
-                    .to_owned(),
-            );
+            return Err(self.missing().to_owned());
         }
         Ok(places)
     }
 }
 
 /// The figures of a map. Functions of one name cannot be told apart, and are left out.
-fn places(map: &str) -> BTreeMap<String, f64> {
+fn places(map: &str, part: Part) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     let mut twice = BTreeSet::new();
-    for line in map.lines() {
-        let mut words = line.splitn(3, ' ');
-        let (Some(address), Some(_), Some(rest)) = (words.next(), words.next(), words.next())
-        else {
-            continue;
-        };
-        let Ok(address) = u64::from_str_radix(address.trim_start_matches("0x"), 16) else {
-            continue;
-        };
-        let name = rest.rsplit_once(" [epoch").map_or(rest, |(name, _)| name);
-        // Below a page's bytes.
-        let place = (address % PAGE_BYTES) as f64;
-        if found.insert(format!("{PLACE_PREFIX}{name}"), place).is_some() {
-            twice.insert(format!("{PLACE_PREFIX}{name}"));
+    for copy in map.lines().filter_map(Copy::read) {
+        for (prefix, bytes) in copy.figures(part).into_iter().flatten() {
+            let name = format!("{prefix}{}", copy.name);
+            // Below a page's bytes.
+            if found.insert(name.clone(), (bytes % PAGE_BYTES) as f64).is_some() {
+                twice.insert(name);
+            }
         }
     }
     found.retain(|name, _| !twice.contains(name));
     found
 }
 
+/// A line of a map.
+struct Copy<'a> {
+    name: &'a str,
+    address: u64,
+    pad: Option<u64>,
+    stack: Option<u64>,
+}
+
+impl<'a> Copy<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        let mut words = line.splitn(3, ' ');
+        let (address, _, rest) = (words.next()?, words.next()?, words.next()?);
+        let address = u64::from_str_radix(address.trim_start_matches("0x"), 16).ok()?;
+        let (name, of_copy) = rest.rsplit_once(" [epoch ").unwrap_or((rest, ""));
+        let word = |what| {
+            of_copy.trim_end_matches(']').split(", ").find_map(|one| str::strip_prefix(one, what))
+        };
+        let pad = word("pad ").and_then(|text| text.parse().ok());
+        let stack = word("stack ").and_then(|text| u64::from_str_radix(text, 16).ok());
+        Some(Self { name, address, pad, stack })
+    }
+
+    fn figures(&self, part: Part) -> [Option<(&'static str, u64)>; 2] {
+        let frame = |pad| self.stack.map(|stack| (FRAME_PREFIX, stack.wrapping_sub(pad)));
+        match part {
+            Part::Code => [Some((PLACE_PREFIX, self.address)), None],
+            Part::Stack => [self.pad.map(|pad| (PAD_PREFIX, pad)), self.pad.and_then(frame)],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn figures<const N: usize>(expected: [(&str, f64); N]) -> BTreeMap<String, f64> {
+        expected.map(|(name, place)| (name.to_owned(), place)).into()
+    }
+
     #[test]
     fn a_map_says_where_functions_lie_in_pages() {
-        let map = "7f0000001040 20 main [epoch 0]\n7f0000002010 8 a b [epoch 0]\n\
+        let map = "7f0000001040 20 main [epoch 0, pad 16, stack 7ffc00001000]\n\
+                   7f0000002010 8 a b [epoch 0]\n\
                    7f0000003010 8 twice [epoch 0]\n7f0000003050 8 twice [epoch 0]\nnonsense\n";
-        let found = places(map);
-        let expected = [("place:a b", 16.0), ("place:main", 64.0)];
-        assert_eq!(found, expected.map(|(name, place)| (name.to_owned(), place)).into());
+        let expected = figures([("place:a b", 16.0), ("place:main", 64.0)]);
+        assert_eq!(places(map, Part::Code), expected);
+    }
+
+    #[test]
+    fn a_map_says_where_frames_with_pads_begin() {
+        let map = "7f0000001040 20 main [epoch 0, pad 48, stack 7ffc00001010]\n\
+                   7f0000002010 8 leaf [epoch 0, stack 7ffc00001ff0]\n\
+                   7f0000003010 8 a, pad 5 [epoch 0, pad 4080]\n";
+        let expected =
+            figures([("frame:main", 4064.0), ("pad:a, pad 5", 4080.0), ("pad:main", 48.0)]);
+        assert_eq!(places(map, Part::Stack), expected);
+        assert!(places("7f0000002010 8 leaf [epoch 0]\n", Part::Stack).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use szc_stats::fixed::Interval;
 use super::number::{decimals_for, percent, range, short_p};
 use super::text::align;
 use crate::samples::luck::{
-    Confirmation, Feature, FixRecord, InterventionRecord, LuckRecord, NamedRecord,
+    Confirmation, Feature, FixRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
 };
 use crate::samples::printable;
 
@@ -18,8 +18,7 @@ const SIGNIFICANT: f64 = 0.05;
 pub fn report(found: &LuckRecord, quiet: bool) -> String {
     let mut text = String::new();
     if !quiet && !found.named.is_empty() {
-        let head = ["function", "what of its address", "share", "adjusted p", "best", "worst"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut rows = vec![head(found.part).map(str::to_owned).to_vec()];
         rows.extend(found.named.iter().map(row));
         text.push_str(&align(&rows));
         text.push('\n');
@@ -31,19 +30,22 @@ pub fn report(found: &LuckRecord, quiet: bool) -> String {
     text
 }
 
+/// What the columns of the table of functions are.
+#[must_use]
+pub const fn head(part: Part) -> [&'static str; 6] {
+    let what = match part {
+        Part::Code => "what of its address",
+        Part::Stack => "what of its frame",
+    };
+    ["function", what, "share", "adjusted p", "best", "worst"]
+}
+
 /// What follows, a sentence each.
 #[must_use]
 pub fn sentences(found: &LuckRecord) -> Vec<String> {
     let mut sentences = vec![variance_sentence(found)];
     match found.named.first() {
-        None => sentences.push(format!(
-            "No function's placement alone explains it: of {} functions that ran in all {} \
-             layouts none goes with {} at 5 % together, by its offset in 32 bytes, in a line, \
-             or in a page.",
-            found.functions,
-            found.layouts,
-            found.metric.title()
-        )),
+        None => sentences.push(nobody_sentence(found)),
         Some(named) => sentences.push(named_sentence(named)),
     }
     sentences.extend(found.intervention.as_ref().map(intervention_sentence));
@@ -51,17 +53,45 @@ pub fn sentences(found: &LuckRecord) -> Vec<String> {
     sentences
 }
 
+fn nobody_sentence(found: &LuckRecord) -> String {
+    let (whose, which, by) = match found.part {
+        Part::Code => ("placement", "functions", "its offset in 32 bytes, in a line, or in a page"),
+        Part::Stack => (
+            "frame",
+            "functions with pads",
+            "where its frame begins in a line or in a page, or by its pad",
+        ),
+    };
+    format!(
+        "No function's {whose} alone explains it: of {} {which} that ran in all {} layouts none \
+         goes with {} at 5 % together, by {by}.",
+        found.functions,
+        found.layouts,
+        found.metric.title()
+    )
+}
+
+/// What layouts are of.
+#[must_use]
+pub const fn noun(part: Part) -> &'static str {
+    match part {
+        Part::Code => "code",
+        Part::Stack => "frames",
+    }
+}
+
 fn variance_sentence(found: &LuckRecord) -> String {
-    let amount = format!("{} layouts of code, {} runs", found.layouts, found.runs);
+    let of = noun(found.part);
+    let amount = format!("{} layouts of {of}, {} runs", found.layouts, found.runs);
     let title = found.metric.title();
     match (found.sd_layouts, found.p_layouts) {
         (Some(sd), Some(p)) if p < SIGNIFICANT => format!(
-            "The layout of code changes {title}: standard deviation between layouts {} \
+            "The layout of {of} changes {title}: standard deviation between layouts {} \
              ({amount}).",
             percent(sd)
         ),
         (Some(_), Some(p)) => format!(
-            "Layouts of code do not differ in {title} by more than runs of one layout do (p = {}; \
+            "Layouts of {of} do not differ in {title} by more than runs of one layout do (p = {}; \
              {amount}).",
             short_p(p)
         ),
@@ -92,6 +122,11 @@ pub const fn feature(feature: Feature) -> &'static str {
         Feature::Half => "offset mod 32",
         Feature::Line => "offset mod 64",
         Feature::Page => "eighth of a page",
+        Feature::FrameLine => "frame mod 64",
+        Feature::FramePage => "frame by eighths of a page",
+        Feature::FrameSet => "frame by lines of a page",
+        Feature::PadPage => "pad by eighths of a page",
+        Feature::PadSet => "pad by lines",
     }
 }
 
@@ -121,10 +156,14 @@ fn intervention_sentence(found: &InterventionRecord) -> String {
     let interval = Interval { lower: found.interval[0], upper: found.interval[1] };
     let decimals = decimals_for(found.ratio, interval);
     let name = printable(&found.function);
+    let at = match found.feature {
+        Some(feature) if feature.is_of_pad() => format!("{name}'s pad alone at {worst} bytes"),
+        Some(_) => format!("{name}'s frame alone at offset {worst} of {}", found.modulus),
+        None => format!("{name} alone at offset {worst} of {}", found.modulus),
+    };
     let measured = format!(
-        "{name} alone at offset {worst} of {}, against {best}, all others as they were: \
-         {:.decimals$} times, 95 % interval {}, n = {} layouts",
-        found.modulus,
+        "{at}, against {best}, all others as they were: {:.decimals$} times, 95 % interval {}, n = \
+         {} layouts",
         found.ratio,
         range(interval, decimals),
         found.n
@@ -169,6 +208,7 @@ mod tests {
             format: FORMAT.to_owned(),
             command: "./a".to_owned(),
             seed: 1,
+            part: Part::Code,
             metric: Metric::Cpu,
             layouts: 80,
             runs: 120,
@@ -186,6 +226,7 @@ mod tests {
             }],
             intervention: Some(InterventionRecord {
                 function: "toffoli".to_owned(),
+                feature: None,
                 offsets: [0, 32],
                 modulus: 64,
                 n: 30,
@@ -210,6 +251,28 @@ mod tests {
             assert!(text.contains(said), "{said}: {text}");
         }
         assert!(!report(&record(), true).contains("0.870 at 0"));
+    }
+
+    #[test]
+    fn frames_and_pads_are_called_so() {
+        let mut found = LuckRecord { part: Part::Stack, ..record() };
+        found.named[0].feature = Feature::FrameLine;
+        let moved = found.intervention.as_mut().unwrap();
+        moved.feature = Some(Feature::FrameLine);
+        let text = report(&found, false);
+        for said in [
+            "(80 layouts of frames, 120 runs)",
+            "what of its frame",
+            "is toffoli's frame mod 64: means",
+            "Confirmed: toffoli's frame alone at offset 32 of 64, against 0",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        found.intervention.as_mut().unwrap().feature = Some(Feature::PadSet);
+        assert!(report(&found, true).contains("toffoli's pad alone at 32 bytes, against 0"));
+        found.named.clear();
+        let text = report(&found, true);
+        assert!(text.contains("No function's frame alone explains it: of 10 functions with pads"));
     }
 
     #[test]

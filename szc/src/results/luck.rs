@@ -9,9 +9,9 @@ use szc_stats::attribution::{Explained, explain};
 use szc_stats::describe::mean;
 use szc_stats::groups::one_way;
 
-use crate::measure::places::PLACE_PREFIX;
+use crate::measure::places::{FRAME_PREFIX, PAD_PREFIX, PLACE_PREFIX};
 use crate::samples::luck::{
-    Confirmation, FORMAT, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
+    Confirmation, FORMAT, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord, Part,
 };
 use crate::samples::{Sample, SamplesFile, Verdict};
 
@@ -21,13 +21,16 @@ const ALPHA: f64 = 0.05;
 /// Permutations of the values: the least adjusted p is 0.001.
 const PERMUTATIONS: usize = 999;
 
+const PAGE_BYTES: u32 = 4096;
+
 /// Fewest layouts that say anything.
 pub const MIN_LAYOUTS: usize = 20;
 
-/// The layouts of a file: logarithms of the runs of each, and places of functions.
+/// The layouts of a file: logarithms of the runs of each, and figures of where functions or their
+/// frames lay.
 struct Layouts<'a> {
     values: Vec<Vec<f64>>,
-    places: Vec<BTreeMap<&'a str, u32>>,
+    figures: Vec<&'a BTreeMap<String, f64>>,
 }
 
 impl<'a> Layouts<'a> {
@@ -39,22 +42,64 @@ impl<'a> Layouts<'a> {
         let values = by_block.values().map(|runs| {
             runs.iter().map(|run| run.value(&file.design.metric).ln()).collect::<Vec<f64>>()
         });
-        let places = by_block.values().map(|runs| runs.first().map(|run| places(run)));
-        Self { values: values.collect(), places: places.map(Option::unwrap_or_default).collect() }
+        let figures = by_block.values().filter_map(|runs| Some(&runs.first()?.figures));
+        Self { values: values.collect(), figures: figures.collect() }
     }
 
-    /// Functions that have a place in all layouts.
-    fn functions(&self) -> Vec<&'a str> {
-        let Some((first, others)) = self.places.split_first() else { return Vec::new() };
-        let in_all = |name: &&&str| others.iter().all(|places| places.contains_key(**name));
-        first.keys().filter(in_all).copied().collect()
+    /// Functions that have such a figure in all layouts.
+    fn functions(&self, prefix: &str) -> Vec<&'a str> {
+        let Some((first, others)) = self.figures.split_first() else { return Vec::new() };
+        let in_all = |figure: &&String| others.iter().all(|figures| figures.contains_key(*figure));
+        let with_prefix = first.keys().filter(|figure| figure.starts_with(prefix));
+        with_prefix.filter(in_all).map(|figure| &figure[prefix.len()..]).collect()
+    }
+
+    /// The figure of a function that has it in all layouts.
+    fn places(&self, function: &str, prefix: &str) -> Vec<u32> {
+        let figure = format!("{prefix}{function}");
+        self.figures.iter().filter_map(|figures| Some(place(*figures.get(&figure)?))).collect()
+    }
+
+    /// Whether a function's frame is at one place but for its pad, so that the pad says nothing
+    /// more than the frame.
+    fn begins_at_one_place(&self, function: &str) -> bool {
+        let [pads, frames] = [PAD_PREFIX, FRAME_PREFIX].map(|prefix| self.places(function, prefix));
+        let mut starts = pads.iter().zip(&frames).map(|(pad, frame)| (pad + frame) % PAGE_BYTES);
+        let first = starts.next();
+        first.is_some() && starts.all(|start| Some(start) == first)
+    }
+
+    /// What is asked: whether that of the address of a function, or of its frame, goes with the
+    /// values.
+    fn hypotheses(&self, part: Part) -> Vec<Hypothesis<'a>> {
+        let mut hypotheses = Vec::new();
+        for &feature in part.features() {
+            for function in self.functions(figure(feature)) {
+                if !(feature.is_of_pad() && self.begins_at_one_place(function)) {
+                    let places = self.places(function, figure(feature));
+                    hypotheses.push(Hypothesis { function, feature, places });
+                }
+            }
+        }
+        hypotheses
     }
 }
 
-/// Functions by name, and their places in a page.
-fn places(run: &Sample) -> BTreeMap<&str, u32> {
-    let names = run.figures.keys().filter_map(|figure| figure.strip_prefix(PLACE_PREFIX));
-    names.map(|name| (name, place(run.figures[&format!("{PLACE_PREFIX}{name}")]))).collect()
+struct Hypothesis<'a> {
+    function: &'a str,
+    feature: Feature,
+    places: Vec<u32>,
+}
+
+/// The figures that a feature is of.
+const fn figure(feature: Feature) -> &'static str {
+    if feature.is_of_pad() {
+        PAD_PREFIX
+    } else if feature.is_of_frame() {
+        FRAME_PREFIX
+    } else {
+        PLACE_PREFIX
+    }
 }
 
 /// The instrument made it a whole number below a page's bytes.
@@ -63,31 +108,28 @@ fn place(figure: f64) -> u32 {
     figure as u32
 }
 
-/// What the layouts of a file say; none if they are too few, or nothing varies.
+/// What the layouts of a file, of code or of frames, say; none if they are too few, or nothing
+/// varies.
 #[must_use]
-pub fn luck(file: &SamplesFile) -> Option<LuckRecord> {
+pub fn luck(file: &SamplesFile, part: Part) -> Option<LuckRecord> {
     let layouts = Layouts::of(file);
-    let functions = layouts.functions();
+    let hypotheses = layouts.hypotheses(part);
     let n = layouts.values.len();
-    if n < MIN_LAYOUTS || functions.is_empty() {
+    if n < MIN_LAYOUTS || hypotheses.is_empty() {
         return None;
     }
+    let functions: BTreeSet<&str> = hypotheses.iter().map(|one| one.function).collect();
     let means: Vec<f64> = layouts.values.iter().filter_map(|values| mean(values)).collect();
-    let hypotheses: Vec<(&str, Feature)> = functions
-        .iter()
-        .flat_map(|function| Feature::ALL.into_iter().map(move |feature| (*function, feature)))
-        .collect();
-    let class = |function: &str, feature: Feature| {
-        layouts.places.iter().map(|places| feature.class(places[function])).collect()
+    let class = |one: &Hypothesis<'_>| {
+        one.places.iter().map(|place| one.feature.class(*place)).collect::<Vec<usize>>()
     };
-    let classes: Vec<Vec<usize>> =
-        hypotheses.iter().map(|(function, feature)| class(function, *feature)).collect();
+    let classes: Vec<Vec<usize>> = hypotheses.iter().map(class).collect();
     let found = explain(&means, &classes, PERMUTATIONS, file.design.plan.seed).ok()?;
     let lists: Vec<&[f64]> = layouts.values.iter().map(Vec::as_slice).collect();
     let between = one_way(&lists);
     let sd_layouts = between.map(|found| found.sd_between);
     let centre = mean(&means)?;
-    let mut explained: Vec<((&str, Feature), Explained)> = hypotheses
+    let mut explained: Vec<(Hypothesis<'_>, Explained)> = hypotheses
         .into_iter()
         .zip(found)
         .filter_map(|(hypothesis, found)| Some((hypothesis, found?)))
@@ -96,16 +138,16 @@ pub fn luck(file: &SamplesFile) -> Option<LuckRecord> {
     explained.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
     // Of one function the feature that explains most.
     let mut seen = BTreeSet::new();
-    explained.retain(|((function, _), _)| seen.insert(*function));
-    let named = explained.into_iter().map(|((function, feature), found)| {
+    explained.retain(|(one, _)| seen.insert(one.function));
+    let named = explained.into_iter().map(|(one, found)| {
         let share = sd_layouts.filter(|sd| *sd > 0.0).map(|sd| found.variance / (sd * sd));
         NamedRecord {
-            function: function.to_owned(),
-            feature,
+            function: one.function.to_owned(),
+            feature: one.feature,
             adjusted_p: found.adjusted_p,
             share: share.map(|share| share.min(1.0)),
-            offsets: offsets(feature, &found, centre),
-            places: layouts.places.iter().map(|places| places[function]).collect(),
+            offsets: offsets(one.feature, &found, centre),
+            places: one.places,
         }
     });
     let values = layouts.values.iter();
@@ -113,6 +155,7 @@ pub fn luck(file: &SamplesFile) -> Option<LuckRecord> {
         format: FORMAT.to_owned(),
         command: file.programs.first().map(|program| program.command.clone()).unwrap_or_default(),
         seed: file.design.plan.seed,
+        part,
         metric: file.design.metric.clone(),
         layouts: n,
         runs: layouts.values.iter().map(Vec::len).sum(),
@@ -147,6 +190,27 @@ pub fn extremes(named: &NamedRecord) -> Option<[u32; 2]> {
     (best.offset != worst.offset).then_some([best.offset, worst.offset])
 }
 
+/// Where a function is held that is best and worst at these offsets: there, or where a class has
+/// several places, where it was in the class's fastest layout, and in its slowest.
+#[must_use]
+pub fn places_held(found: &LuckRecord, named: &NamedRecord, offsets: [u32; 2]) -> [u32; 2] {
+    let layouts: Vec<(u32, f64)> = named
+        .places
+        .iter()
+        .zip(&found.values)
+        .filter_map(|(place, runs)| Some((*place, mean(runs)?)))
+        .collect();
+    let (modulus, _) = named.feature.bytes();
+    let of_class = |offset: u32| {
+        let class = named.feature.class(offset);
+        layouts.iter().filter(move |(place, _)| named.feature.class(*place) == class)
+    };
+    let by_time = |one: &&(u32, f64), other: &&(u32, f64)| one.1.total_cmp(&other.1);
+    let at = |found: Option<&(u32, f64)>, offset| found.map_or(offset, |one| one.0 % modulus);
+    let [best, worst] = offsets;
+    [at(of_class(best).min_by(by_time), best), at(of_class(worst).max_by(by_time), worst)]
+}
+
 /// What holding a function at two offsets did: the comparison of the worst, B, with the best, A.
 #[must_use]
 pub fn intervention(
@@ -166,6 +230,7 @@ pub fn intervention(
     };
     Some(InterventionRecord {
         function: named.function.clone(),
+        feature: (!Part::Code.features().contains(&named.feature)).then_some(named.feature),
         offsets,
         modulus: held_in(named.feature),
         n: result.n,
@@ -179,8 +244,12 @@ pub fn intervention(
 #[must_use]
 pub const fn held_in(feature: Feature) -> u32 {
     match feature {
-        Feature::Half | Feature::Line => 64,
-        Feature::Page => 4096,
+        Feature::Half | Feature::Line | Feature::FrameLine => 64,
+        Feature::Page
+        | Feature::FramePage
+        | Feature::FrameSet
+        | Feature::PadPage
+        | Feature::PadSet => 4096,
     }
 }
 

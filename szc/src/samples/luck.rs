@@ -8,9 +8,37 @@ use super::Metric;
 /// Value of the field `format` of a saved result.
 pub const FORMAT: &str = "szc-luck";
 
-/// What of a function's address is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What differs between layouts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Where functions lie.
+    #[default]
+    Code,
+    /// Where their frames lie, by their pads
+    Stack,
+}
+
+impl Part {
+    /// What is looked at.
+    #[must_use]
+    pub const fn features(self) -> &'static [Feature] {
+        match self {
+            Self::Code => &[Feature::Half, Feature::Line, Feature::Page],
+            Self::Stack => &[
+                Feature::FrameLine,
+                Feature::FramePage,
+                Feature::FrameSet,
+                Feature::PadPage,
+                Feature::PadSet,
+            ],
+        }
+    }
+}
+
+/// What of a function's address, or of its frame's, is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Feature {
     /// The offset in 32 bytes.
     Half,
@@ -18,20 +46,40 @@ pub enum Feature {
     Line,
     /// The eighth of a page.
     Page,
+    /// The offset of the frame in a cache line.
+    FrameLine,
+    /// The eighth of a page in which the frame begins.
+    FramePage,
+    /// The cache line of a page in which the frame begins.
+    FrameSet,
+    /// The pad, in eighths of a page: the distance of the frame from the caller's.
+    PadPage,
+    /// The pad, in cache lines.
+    PadSet,
 }
 
 impl Feature {
-    /// All.
-    pub const ALL: [Self; 3] = [Self::Half, Self::Line, Self::Page];
-
     /// Bytes after which it repeats, and bytes of a class.
     #[must_use]
     pub const fn bytes(self) -> (u32, u32) {
         match self {
             Self::Half => (32, 16),
-            Self::Line => (64, 16),
-            Self::Page => (4096, 512),
+            Self::Line | Self::FrameLine => (64, 16),
+            Self::Page | Self::FramePage | Self::PadPage => (4096, 512),
+            Self::FrameSet | Self::PadSet => (4096, 64),
         }
+    }
+
+    /// Whether it is one of the pad, and not of an address.
+    #[must_use]
+    pub const fn is_of_pad(self) -> bool {
+        matches!(self, Self::PadPage | Self::PadSet)
+    }
+
+    /// Whether it is one of where the frame is.
+    #[must_use]
+    pub const fn is_of_frame(self) -> bool {
+        matches!(self, Self::FrameLine | Self::FramePage | Self::FrameSet)
     }
 
     /// The class of a place in a page.
@@ -52,13 +100,16 @@ pub struct LuckRecord {
     pub command: String,
     /// Seed of everything.
     pub seed: u64,
+    /// What differed between layouts.
+    #[serde(default)]
+    pub part: Part,
     /// Its metric.
     pub metric: Metric,
-    /// Layouts of code, and runs over them.
+    /// Layouts, and runs over them.
     pub layouts: usize,
     /// Runs.
     pub runs: usize,
-    /// Functions that ran in every layout, whose places were looked at.
+    /// Functions that ran in every layout, whose places or frames were looked at.
     pub functions: usize,
     /// The metric in the runs of each layout.
     #[serde(default)]
@@ -89,7 +140,7 @@ pub struct NamedRecord {
     pub share: Option<f64>,
     /// What each class of offsets has.
     pub offsets: Vec<OffsetRecord>,
-    /// Where it lay in a page in each layout.
+    /// Where it or its frame lay in a page in each layout, or the pad.
     #[serde(default)]
     pub places: Vec<u32>,
 }
@@ -110,6 +161,9 @@ pub struct OffsetRecord {
 pub struct InterventionRecord {
     /// The function.
     pub function: String,
+    /// What of it was held, if not the offset of its code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<Feature>,
     /// Where it was held: best and worst.
     pub offsets: [u32; 2],
     /// In what.

@@ -3,6 +3,7 @@
 
 mod internal;
 mod logs;
+mod pads;
 mod settings;
 mod starts;
 

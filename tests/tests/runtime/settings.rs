@@ -24,6 +24,7 @@ fn a_malformed_setting_stops_the_program_before_it_runs() {
         ("SZC_STACK_ROOM_KIB", "65537"),
         ("SZC_MAP", ""),
         ("SZC_INJECT", "main:sleep:1"),
+        ("SZC_PAD", "main:4096"),
     ] {
         let outcome = run(worker(), &[(name, value)], &[]);
         assert_eq!(outcome.ending, Ending::Code(78), "{name}={value}");

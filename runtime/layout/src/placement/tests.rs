@@ -13,6 +13,8 @@ const SHAPE: CopyShape = CopyShape {
     frames: Frames::Padded,
     patching: Patching::Bodies,
     held: None,
+    held_frame: None,
+    notes_calls: false,
     injected: None,
 };
 

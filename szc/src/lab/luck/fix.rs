@@ -5,9 +5,9 @@
 use anyhow::Result;
 
 use super::options::Options;
+use super::{hold, owned};
 use crate::lab::experiment::{Experiment, Stopping};
 use crate::measure::program::{ONE_LAYOUT, Program};
-use crate::results::luck::held_in;
 use crate::samples::design::{Bases, Design, EnvironmentSize};
 use crate::samples::luck::NamedRecord;
 use crate::samples::{Command, RuleRecord};
@@ -26,9 +26,6 @@ pub(super) fn experiment(
     seed: u64,
     command_line: Vec<String>,
 ) -> Result<Experiment> {
-    let modulus = held_in(named.feature);
-    let suffix = if modulus == 64 { String::new() } else { format!("/{modulus}") };
-    let place = ("SZC_PLACE".to_owned(), format!("{}:{offset}{suffix}", named.function));
     let version = |label: &str, name: &str, variables: Vec<(String, String)>| Program {
         label: label.to_owned(),
         name: Some(name.to_owned()),
@@ -36,19 +33,14 @@ pub(super) fn experiment(
         ..program.clone()
     };
     let programs = vec![
-        version("A", "anywhere", vec![one_layout()]),
-        version("B", "held", vec![place, one_layout()]),
+        version("A", "anywhere", vec![owned(ONE_LAYOUT)]),
+        version("B", "held", vec![hold(named, offset), owned(ONE_LAYOUT)]),
     ];
     let design = Design { coupled: true, ..Design::mirrored(2, BLOCKS, 0) };
     let drawn = options.common.experiment(Command::Compare, command_line, programs, design)?;
     let design = Design { seed: seed ^ 2, ..in_one_setup(drawn.design) };
     let stopping = Stopping { rule: RuleRecord::Fixed, ..Stopping::default() };
     Ok(Experiment { stopping, design, quiet: true, json: None, ..drawn })
-}
-
-/// The variable under which a run has one layout.
-pub(super) fn one_layout() -> (String, String) {
-    (ONE_LAYOUT.0.to_owned(), ONE_LAYOUT.1.to_owned())
 }
 
 /// Only layouts differ.

@@ -7,19 +7,22 @@ use clap::Parser;
 
 use crate::lab::options::CommonOptions;
 use crate::lab::values::{Budget, parse_budget, parse_share};
+use crate::samples::luck::Part;
 
 const LONG_ABOUT: &str = "\
 Says whose placement makes a program fast or slow.
 
 A program that szc built runs in many layouts of its code, one for each run, and where each \
 function lies is noted. If one function's offset in 32 bytes, in a cache line or in a page goes \
-with the time, it is named, and then moved alone.";
+with the time, it is named, and then moved alone. --part stack asks the same of the frames of \
+functions.";
 
 const AFTER_HELP: &str = "\
 Examples:
   szc luck -- './bench input'
   szc luck --layouts 400 --cpu 3 --json luck.json -- './bench input'
   szc luck --fix -- './bench input'
+  szc luck --part stack -- './bench input'   whose frame, not whose code
   szc luck luck.json --html luck.html        read a saved result again, as a page
 
 Layouts: every second one is run twice, which tells layouts from noise. Frames, blocks, environment
@@ -33,6 +36,11 @@ Moved alone: the function that explains most is held at its best and at its wors
 (SZC_PLACE), in fresh layouts where all others lie alike, until a confidence sequence excludes 1,
 or lies within --delta, or --budget is used up. Confirmed: it is slower there. Rejected: the two
 are equivalent, or it is faster there. Otherwise not decided.
+
+With --part stack the pads of frames differ between runs, and all else is the same. Asked is for
+each function with a pad that ran in all layouts: where its frame begins, where its first call is,
+in a cache line and in a page, and how large its pad is, which is its distance from the caller's
+frame. SZC_PAD holds the frame, or its pad.
 
 With --fix the function is held where an attribute or the order of sections would put it, in 60
 layouts, against 60 in which it lies anywhere: Brown and Forsythe's test of the spread.
@@ -62,6 +70,16 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(20..=100_000)
     )]
     pub(super) layouts: u32,
+
+    /// What differs between layouts: the places of functions, or of their frames
+    #[arg(
+        long,
+        value_name = "PART",
+        value_enum,
+        default_value = "code",
+        hide_possible_values = true
+    )]
+    pub(super) part: Part,
 
     /// Most layouts in which the function is moved alone, or time such as 90s, 5m [default: 60]
     #[arg(long, value_name = "N|T", value_parser = parse_budget)]

@@ -12,9 +12,14 @@ fn what_cannot_be_measured_is_refused() {
         &["--", "true | true"],
         &["--layouts", "19", "--", "true"],
         &["--delta", "x", "--", "true"],
+        &["--part", "heap", "--", "true"],
+        &["--part", "stack", "--fix", "--", "true"],
     ] {
         assert_eq!(exit_code::<Options>(wrong), ExitCode::from(2), "{wrong:?}");
     }
-    let foreign = ["--quiet", "--layouts", "20", "--warmup", "0", "--metric", "rss", "--", "true"];
-    assert_eq!(exit_code::<Options>(&foreign), ExitCode::from(4));
+    for part in ["code", "stack"] {
+        let foreign = ["--quiet", "--layouts", "20", "--warmup", "0", "--metric", "rss"];
+        let foreign = [&foreign[..], &["--part", part, "--", "true"]].concat();
+        assert_eq!(exit_code::<Options>(&foreign), ExitCode::from(4), "{part}");
+    }
 }

@@ -7,7 +7,7 @@ use szc_stats::describe::mean;
 
 use super::document::Document;
 use super::element::{Figure, Span, count, number, sentence, sentences as list, table, text};
-use crate::report::luck::{feature, sentences, share};
+use crate::report::luck::{feature, head, sentences, share};
 use crate::report::number::{percent, short_p};
 use crate::report::plot::offsets;
 use crate::report::view::Tone;
@@ -18,6 +18,9 @@ use crate::samples::printable;
 
 /// Functions that have a plot; the table has all.
 const MAX_PLOTS: usize = 12;
+
+/// Classes whose means are told in words; of more the least and the greatest are.
+const MAX_TOLD: usize = 8;
 
 /// The page.
 ///
@@ -109,19 +112,23 @@ fn named_table(found: &LuckRecord) -> Markup {
         ]
     };
     let rows: Vec<Vec<Markup>> = found.named.iter().enumerate().map(row).collect();
-    let head = ["function", "what of its address", "share", "adjusted p", "best", "worst"];
-    table("Whose placement goes with the time, at 5 % together", &head, &rows)
+    table("Whose placement goes with the time, at 5 % together", &head(found.part), &rows)
 }
 
 fn intervention_table(found: &LuckRecord) -> Markup {
     let Some(one) = &found.intervention else { return html! {} };
     let InterventionRecord { offsets: [best, worst], modulus, .. } = one;
+    let what = match one.feature {
+        Some(feature) if feature.is_of_pad() => "pad: ",
+        Some(_) => "frame: ",
+        None => "",
+    };
     let at = |field: &str| format!("/intervention/{field}");
     let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.4}"));
     let bound = |which: usize| fixed(&format!("interval/{which}"), one.interval[which]);
     let row = vec![
         text(&printable(&one.function)),
-        text(&format!("{worst} against {best}, of {modulus}")),
+        text(&format!("{what}{worst} against {best}, of {modulus}")),
         fixed("ratio", one.ratio),
         html! { (bound(0)) " to " (bound(1)) },
         count(&at("n"), one.n),
@@ -168,26 +175,39 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
         ([from, from + f64::from(width)], one.ratio)
     };
     let what = feature(named.feature);
+    let across = if named.feature.is_of_pad() {
+        "pad in bytes".to_owned()
+    } else {
+        format!("offset in {modulus} bytes")
+    };
     let data = offsets::Data {
         points: named.places.iter().zip(&logs).map(point).collect(),
         levels: named.offsets.iter().map(level).collect(),
         reference: Some(1.0),
         domain: [0.0, f64::from(modulus)],
-        across: format!("offset in {modulus} bytes"),
+        across,
         up: format!("{} / mean", found.metric.title()),
     };
-    let words: Vec<String> = named
-        .offsets
+    let mut told: Vec<&OffsetRecord> = named.offsets.iter().collect();
+    if told.len() > MAX_TOLD {
+        told.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
+        told.drain(1..told.len() - 1);
+    }
+    let words: Vec<String> = told
         .iter()
         .map(|one| format!("{:.3} at {} ({} layouts)", one.ratio, one.offset, one.layouts))
         .collect();
+    let it = match named.feature {
+        feature if feature.is_of_pad() => "the function's pad is that large",
+        feature if feature.is_of_frame() => "the function's frame begins there",
+        _ => "the function lies there",
+    };
     Figure {
         id: format!("offsets-{at}"),
         title: format!("{}: {what}", printable(&named.function)),
         description: format!("Means by offset: {}.", words.join(", ")),
         caption: format!(
-            "Each point is a layout; a bar is the mean of the layouts in which the function lies \
-             there: {}.",
+            "Each point is a layout; a bar is the mean of the layouts in which {it}: {}.",
             words.join(", ")
         ),
         draw: &|width, alternative| offsets::plot(&data, width, alternative),
@@ -200,7 +220,7 @@ mod tests {
     use super::super::checked::{data_of, numbers_of};
     use super::*;
     use crate::samples::Metric;
-    use crate::samples::luck::{FORMAT, Feature, FixRecord};
+    use crate::samples::luck::{FORMAT, Feature, FixRecord, Part};
 
     const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
 
@@ -212,6 +232,7 @@ mod tests {
             format: FORMAT.to_owned(),
             command: HOSTILE.to_owned(),
             seed: 7,
+            part: Part::Code,
             metric: Metric::Cpu,
             layouts: 40,
             runs: 40,
@@ -229,6 +250,7 @@ mod tests {
             }],
             intervention: Some(InterventionRecord {
                 function: HOSTILE.to_owned(),
+                feature: None,
                 offsets: [0, 32],
                 modulus: 64,
                 n: 12,
