@@ -118,9 +118,9 @@ impl Images {
         self.used < MAX_IMAGES || self.libraries().iter().any(Option::is_none)
     }
 
-    /// Whether the program has the function that is to be held at an offset.
-    pub fn holds_function(&self) -> bool {
-        self.program.as_ref().is_some_and(|code| code.image().held().is_some())
+    /// How many functions of the program are held at offsets.
+    pub fn held_functions(&self) -> usize {
+        self.program.as_ref().map_or(0, |code| code.image().held().iter().flatten().count())
     }
 
     /// Whether the program has the function whose pad is to be held.

@@ -8,12 +8,12 @@ mod functions;
 mod number;
 
 pub use self::functions::Inject;
-use self::functions::{INJECT, PAD, PLACE, inject, pad, place};
+use self::functions::{INJECT, PAD, PLACE, Places, inject, pad, places};
 use self::number::number;
 use core::ffi::CStr;
 use szc_heap::HeapBase;
 use szc_layout::held_pad::HeldPad;
-use szc_layout::slot::Held;
+use szc_layout::slot::MAX_HELD;
 use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
@@ -94,8 +94,8 @@ pub struct Settings<'a> {
     pub clock: Clock,
     /// `SZC_CODE`: randomize code.
     pub code: bool,
-    /// `SZC_PLACE`: a function by name, and where it lies in lines or pages.
-    pub place: Option<(&'a [u8], Held)>,
+    /// `SZC_PLACE`: functions by name, and where they lie in lines or pages.
+    pub places: Places<'a>,
     /// `SZC_PAD`: a function by name, and what its pad is held at.
     pub pad: Option<(&'a [u8], HeldPad)>,
     /// `SZC_INJECT`: a function by name, and what each call of it computes besides.
@@ -137,7 +137,7 @@ impl Default for Settings<'_> {
             interval_ms: 500,
             clock: Clock::Wall,
             code: true,
-            place: None,
+            places: [None; MAX_HELD],
             pad: None,
             inject: None,
             stack: true,
@@ -218,7 +218,7 @@ pub fn read<'a>(
                 };
             }
             b"CODE" => settings.code = switch(value).ok_or(bad("0 or 1"))?,
-            b"PLACE" => settings.place = Some(place(value).ok_or(bad(PLACE))?),
+            b"PLACE" => settings.places = places(value).ok_or(bad(PLACE))?,
             b"PAD" => settings.pad = Some(pad(value).ok_or(bad(PAD))?),
             b"INJECT" => settings.inject = Some(inject(value).ok_or(bad(INJECT))?),
             b"STACK" => settings.stack = switch(value).ok_or(bad("0 or 1"))?,
@@ -287,6 +287,7 @@ fn path(text_with_nul: &[u8]) -> Option<&CStr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use szc_layout::slot::Held;
 
     fn one(entry: &CStr) -> Result<Settings<'_>, BadSetting<'_>> {
         read([entry].into_iter())
@@ -335,10 +336,11 @@ mod tests {
         assert_eq!((settings.interval_ms, settings.code), (0, false));
         assert_eq!(settings.clock, Clock::Cpu);
         let held = |offset, modulus| Held { offset, modulus };
-        assert_eq!(settings.place, Some((&b"a::b"[..], held(48, 64))));
+        assert_eq!(settings.places, [Some((&b"a::b"[..], held(48, 64))), None]);
         assert_eq!(settings.pad, Some((&b"f"[..], HeldPad::Bytes(16))));
-        let page = one(c"SZC_PLACE=f:4080/4096").unwrap().place;
-        assert_eq!(page, Some((&b"f"[..], held(4080, 4096))));
+        let both = one(c"SZC_PLACE=f:4080/4096,g:16").unwrap().places;
+        let expected = [(&b"f"[..], held(4080, 4096)), (&b"g"[..], held(16, 64))];
+        assert_eq!(both, expected.map(Some));
         assert_eq!((settings.code_budget_mib, settings.code_reclaim), (64, CodeReclaim::Stress));
         assert_eq!((settings.stack, settings.heap, settings.heap_shuffle), (false, false, 16));
         assert_eq!(settings.stack_room_kib, Some(65_536));
@@ -367,6 +369,7 @@ mod tests {
             c"SZC_PLACE=f:64",
             c"SZC_PLACE=f:8",
             c"SZC_PLACE=f:4096/4096",
+            c"SZC_PLACE=f:0,g:0,h:0",
             c"SZC_PAD=f:8",
             c"SZC_INJECT=f:array",
             c"SZC_CODE_RECLAIM=2",

@@ -21,7 +21,9 @@ use szc_code::table;
 use szc_layout::arch::injected::{ARRAY_INTEGERS, Computation, Injected};
 use szc_layout::held_pad::{HeldFrame, HeldPad};
 use szc_layout::rng::Seeds;
-use szc_layout::slot::{CopyShape, Frames, HeldFunction, InjectedFunction, Order, Patching};
+use szc_layout::slot::{
+    CopyShape, Frames, HeldFunction, InjectedFunction, MAX_HELD, Order, Patching,
+};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
 /// path it was started by.
@@ -108,7 +110,9 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         order: if settings.code { Order::Random } else { Order::Linked },
         frames: if facts.stack { Frames::Padded } else { Frames::AsBuilt },
         patching: Patching::Bodies,
-        held: settings.place.map(|(name, at)| HeldFunction { name: digest(name), at }),
+        held: settings
+            .places
+            .map(|held| held.map(|(name, at)| HeldFunction { name: digest(name), at })),
         held_frame: settings.pad.map(|(name, pad)| HeldFrame { name: digest(name), pad }),
         notes_calls: settings.map.is_some() || matches!(settings.pad, Some((_, HeldPad::At(_)))),
         injected: settings.inject.map(injected),
@@ -152,11 +156,11 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             Err(reason) => facts.refused = Some(reason.text()),
         }
     }
-    if let Some((name, _)) = settings.place
-        && !(facts.code && CODE.with(|images| images.holds_function()))
-    {
-        let needed = b"; needed is a function that moves, as szc inspect --functions lists them";
-        stop(EXIT_CONFIG, &[b"found no function of SZC_PLACE, ", name, needed]);
+    if let Some((name, _)) = settings.places[0] {
+        let wanted = settings.places.iter().flatten().count();
+        if !(facts.code && CODE.with(|images| images.held_functions()) == wanted) {
+            hold_nothing(name, settings.places[1].map(|(name, _)| name));
+        }
     }
     if let Some((name, pad)) = settings.pad {
         hold_pad(name, pad, settings.symbols, has_copies);
@@ -194,7 +198,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         let libraries = library::start(Wanted {
             seeds,
             code: copies,
-            shape: CopyShape { held: None, held_frame: None, injected: None, ..shape },
+            shape: CopyShape { held: [None; MAX_HELD], held_frame: None, injected: None, ..shape },
             stack,
             budget,
         });
@@ -203,6 +207,13 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             let _ = maintenance::start();
         }
     }
+}
+
+/// Ends the program because functions are not there that are to be held at offsets.
+fn hold_nothing(name: &[u8], other: Option<&[u8]>) -> ! {
+    let needed = b"; needed is a function that moves, as szc inspect --functions lists them";
+    let (or, other) = other.map_or((&b""[..], &b""[..]), |other| (&b" or "[..], other));
+    stop(EXIT_CONFIG, &[b"found no function of SZC_PLACE, ", name, or, other, needed])
 }
 
 /// Ends the program if a pad cannot be held.

@@ -304,6 +304,28 @@ fn the_function_whose_frame_is_slow_at_one_offset_is_named_and_confirmed() {
 }
 
 #[test]
+fn a_pair_that_is_slow_where_it_meets_in_a_page_is_named_and_confirmed() {
+    let place = Place::with("p.c", include_str!("../campaign/programs/lucky-pair.c"));
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    let luck = |pairs| {
+        let args = ["luck", "--pairs", pairs, "--seed", "1", "--layouts", "80", "--json", "l.json"];
+        let rest = ["--no-check-output", "--metric", "user:work (\\d+)", "--", "./p 10 work"];
+        run(&place, &[&args[..], &rest].concat())
+    };
+    let output = luck("first,second,third");
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let planted = samples(&place, "l.json");
+    let first = &planted["named"][0];
+    assert_eq!([&first["from"], &first["function"]], ["first", "second"], "{planted}");
+    assert_eq!(planted["intervention"]["verdict"], "confirmed", "{planted}");
+    let ratio = planted["intervention"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 11.0 / 9.0).abs() < 0.02, "{ratio}");
+    let unknown = luck("first,nobody");
+    assert_eq!(code(&unknown), 4, "{}", text(&unknown));
+    assert!(errors(&unknown).contains("nobody, of --pairs"), "{}", errors(&unknown));
+}
+
+#[test]
 fn completion_scripts_are_what_the_shell_accepts() {
     let place = Place::new();
     let output = run(&place, &["completions", "bash"]);

@@ -35,7 +35,8 @@ pub(crate) unsafe fn draw<'a>(
             Order::Random => {
                 let key = Stream::of(Purpose::Code, seeds.code, epoch).bits();
                 let out = (draft.order, draft.offsets);
-                let held = image.held().map(|(index, at)| (index, at, slot(index)));
+                let with_slot = |(index, at)| (index, at, slot(index));
+                let held = image.held().map(|held| held.map(with_slot));
                 placement::draw((key, room), turns, held, &mut scratch, out)
             }
             Order::Linked => {

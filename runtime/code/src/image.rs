@@ -20,7 +20,9 @@ use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
 use szc_layout::held_pad::HeldPad;
 use szc_layout::placement::{Room, Turn};
-use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Held, Order, Patching};
+use szc_layout::slot::{
+    CopyShape, Frames, FunctionSlot, Held, HeldFunction, MAX_HELD, Order, Patching,
+};
 use szc_sys::arch;
 use szc_sys::os::{Array, Errno};
 
@@ -48,8 +50,8 @@ pub struct Image {
     pointers: *const AtomicUsize,
     original_text: OriginalText,
     shape: CopyShape,
-    /// The function that is held at an offset.
-    held: Option<(u32, Held)>,
+    /// The functions that are held at offsets.
+    held: [Option<(u32, Held)>; MAX_HELD],
     /// The function whose pad is held.
     held_pad: Option<(u32, HeldPad)>,
     first_calls: FirstCalls,
@@ -119,7 +121,8 @@ impl Image {
         let clones = UnpaddedClones::lay_out(parts.room.bytes(), count, slot)?;
         let name = |index: usize| table.table().name(functions[index].name_at);
         let named = |wanted| (0..count).find(|&index| digest(name(index)) == wanted);
-        let held = shape.held.and_then(|held| Some((named(held.name)? as u32, held.at)));
+        let at = |held: HeldFunction| Some((named(held.name)? as u32, held.at));
+        let held = shape.held.map(|held| held.and_then(at));
         let held_pad = shape.held_frame.and_then(|held| {
             let index = named(held.name)?;
             slot(index).padded.map(|_| (index as u32, held.pad))
@@ -302,8 +305,8 @@ impl Image {
         (self.room, &self.turns)
     }
 
-    /// The function that is held at an offset in all its layouts.
-    pub fn held(&self) -> Option<(u32, Held)> {
+    /// The functions that are held at offsets in all its layouts.
+    pub fn held(&self) -> [Option<(u32, Held)>; MAX_HELD] {
         self.held
     }
 

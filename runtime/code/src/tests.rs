@@ -167,7 +167,7 @@ impl TestImage {
                 order: Order::Random,
                 frames: Frames::AsBuilt,
                 patching,
-                held: None,
+                held: [None; 2],
                 held_frame: None,
                 notes_calls: false,
                 injected: None,

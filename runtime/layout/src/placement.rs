@@ -13,7 +13,7 @@
 use crate::grid::{Grid, PAGE_GRAINS, Run};
 use crate::order;
 use crate::rng::{Stream, mix};
-use crate::slot::{CopyShape, FunctionSlot, Held, Order};
+use crate::slot::{CopyShape, FunctionSlot, Held, MAX_HELD, Order};
 use szc_abi::{Movable, PATCHABLE_ENTRY_BYTES, PLACEMENT_GRAIN_BYTES};
 
 /// Bytes of a page.
@@ -64,7 +64,7 @@ pub struct Room {
     pages: u32,
     /// With those behind them, for functions that find no gap there.
     placed_pages: u32,
-    /// With those for a function that is held at an offset, which lies behind all others.
+    /// With those for functions that are held at offsets, which lie behind all others.
     all_pages: u32,
 }
 
@@ -85,11 +85,11 @@ impl Room {
         let pages = in_steps(wanted.div_ceil(PAGE_GRAINS) + 2, STEPS);
         let behind = pages / 8 + largest.div_ceil(PAGE_GRAINS) + 1;
         let placed_pages = in_steps(pages + behind, STEPS);
-        let held_pages = shape.held.map_or(0, |held| {
+        let held_pages = shape.held.iter().flatten().map(|held| {
             let grains = held.at.room_bytes() / PLACEMENT_GRAIN_BYTES + largest;
             grains.div_ceil(PAGE_GRAINS)
         });
-        let all_pages = placed_pages + held_pages;
+        let all_pages = placed_pages + held_pages.sum::<u32>();
         (all_pages < MAX_PAGES).then_some(Self { pages, placed_pages, all_pages })
     }
 
@@ -127,14 +127,14 @@ fn origin_of(grain: u32) -> u32 {
 /// Draws a layout.
 ///
 /// `turns` has the functions in the order in which they choose ([`Turn::key`]), `scratch` has
-/// [`Room::scratch_words`] zeros, and `held` is a function with an offset that its body has in a
-/// line or page: it lies behind all others, where these lie does not depend on it. `order` receives
-/// the functions by position, `offsets` the offset of each function's origin in the place. Returns
-/// the bytes used.
+/// [`Room::scratch_words`] zeros, and `held` are functions with an offset that their bodies have in
+/// a line or page: they lie behind all others, where these lie does not depend on it. `order`
+/// receives the functions by position, `offsets` the offset of each function's origin in the place.
+/// Returns the bytes used.
 pub fn draw(
     (key, room): (u64, Room),
     turns: &[Turn],
-    held: Option<(u32, Held, FunctionSlot)>,
+    held: [Option<(u32, Held, FunctionSlot)>; MAX_HELD],
     scratch: &mut [u64],
     (order, offsets): (&mut [u32], &mut [u32]),
 ) -> u32 {
@@ -145,7 +145,8 @@ pub fn draw(
     let (used, ranks) = scratch.split_at_mut(scratch.len() / 2);
     let mut grid = Grid::new(used, room.all_pages * PAGE_GRAINS);
     let mut end = 0;
-    let is_held = |turn: &Turn| held.is_some_and(|(function, ..)| turn.function == function);
+    let is_held =
+        |turn: &Turn| held.iter().flatten().any(|(function, ..)| turn.function == *function);
     let all_placed = turns.iter().filter(|turn| !is_held(turn)).all(|turn| {
         let grain = choose(&mut grid, room, turn, key);
         let placed = grain.map(|grain| {
@@ -157,12 +158,13 @@ pub fn draw(
     if !all_placed {
         end = pack(&mut stream, turns, shift, (order, offsets));
     }
-    if let Some((function, held, slot)) = held {
-        let start = shift + room.placed_pages * PAGE_GRAINS;
+    let mut start = shift + room.placed_pages * PAGE_GRAINS;
+    for (function, held, slot) in held.into_iter().flatten() {
         let body = (origin_of(start) + slot.body).next_multiple_of(held.modulus) + held.offset;
         offsets[function as usize] = body - slot.body;
         // The same at each offset.
-        end = start + (held.room_bytes() + slot.bytes).div_ceil(PLACEMENT_GRAIN_BYTES);
+        start += (held.room_bytes() + slot.bytes).div_ceil(PLACEMENT_GRAIN_BYTES);
+        end = start;
     }
     let grain_of = |origin: u32| (origin - origin_of(shift)) / PLACEMENT_GRAIN_BYTES;
     grid.sort(ranks, (order, offsets), grain_of);

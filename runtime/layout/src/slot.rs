@@ -74,8 +74,8 @@ pub struct CopyShape {
     pub frames: Frames,
     /// Where they are entered.
     pub patching: Patching,
-    /// A function that lies at one offset in all random layouts.
-    pub held: Option<HeldFunction>,
+    /// Functions that lie at one offset each in all random layouts.
+    pub held: [Option<HeldFunction>; MAX_HELD],
     /// A function whose pad is held.
     pub held_frame: Option<HeldFrame>,
     /// Whether it is noted where the stack is at first calls.
@@ -92,6 +92,9 @@ pub struct InjectedFunction {
     /// What is computed at each call.
     pub code: Injected,
 }
+
+/// Functions that can lie at one offset each.
+pub const MAX_HELD: usize = 2;
 
 /// A function whose place in a line or page does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

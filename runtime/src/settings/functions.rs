@@ -5,10 +5,11 @@ use super::number::number;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::injected::Computation;
 use szc_layout::held_pad::HeldPad;
-use szc_layout::slot::Held;
+use szc_layout::slot::{Held, MAX_HELD};
 
 /// What `SZC_PLACE` needs.
-pub const PLACE: &str = "FUNCTION:OFFSET, a multiple of 16 below 64; or FUNCTION:OFFSET/4096";
+pub const PLACE: &str =
+    "FUNCTION:OFFSET, a multiple of 16 below 64; or FUNCTION:OFFSET/4096; or two with a comma";
 
 /// What `SZC_PAD` needs.
 pub const PAD: &str =
@@ -16,6 +17,9 @@ pub const PAD: &str =
 
 /// What `SZC_INJECT` needs.
 pub const INJECT: &str = "FUNCTION:fibonacci:N or FUNCTION:array:N, N from 1 to 4294967295";
+
+/// Functions by name, and where they are held.
+pub type Places<'a> = [Option<(&'a [u8], Held)>; MAX_HELD];
 
 /// What is computed at each call of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +32,22 @@ pub struct Inject<'a> {
     pub rounds: u32,
 }
 
+/// One place, or two with a comma between them.
+pub fn places(value: &[u8]) -> Option<Places<'_>> {
+    // Names may have commas: one between two places follows a colon and digits.
+    let is_between = |at: usize| {
+        let digits = named(&value[..at]).map_or(&b""[..], |(_, offset)| offset);
+        let is_of_offset = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
+        value[at] == b',' && !digits.is_empty() && digits.iter().all(is_of_offset)
+    };
+    let mut between = (0..value.len()).filter(|&at| is_between(at));
+    let Some(comma) = between.next() else { return Some([Some(place(value)?), None]) };
+    let [one, other] = [place(&value[..comma])?, place(&value[comma + 1..])?];
+    (between.next().is_none() && one.0 != other.0).then_some([Some(one), Some(other)])
+}
+
 /// A name, and an offset in a line of 64 bytes or, with `/4096`, in a page.
-pub fn place(value: &[u8]) -> Option<(&[u8], Held)> {
+fn place(value: &[u8]) -> Option<(&[u8], Held)> {
     let (name, offset) = named(value)?;
     let (digits, modulus) = match offset.strip_suffix(b"/4096") {
         Some(digits) => (digits, 4096),
@@ -82,6 +100,18 @@ fn named(value: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_functions_can_have_places_whatever_their_names_are() {
+        let at = |offset, modulus| Held { offset, modulus };
+        let found = |value| places(value).map(|found| found.map(|one| one.map(|(name, _)| name)));
+        assert_eq!(places(b"f:16"), Some([Some((&b"f"[..], at(16, 64))), None]));
+        assert_eq!(found(b"a<b, c>:16"), Some([Some(&b"a<b, c>"[..]), None]));
+        let both = Some([Some(&b"a<b, c>"[..]), Some(&b"d,e"[..])]);
+        assert_eq!(found(b"a<b, c>:16/4096,d,e:48"), both);
+        assert_eq!([found(b"f:16,"), found(b"f:16,g"), found(b"f:8,g:16")], [None; 3]);
+        assert_eq!(found(b"f:0,f:16"), None);
+    }
 
     #[test]
     fn a_pad_is_bytes_or_an_offset_of_the_frame() {

@@ -8,10 +8,11 @@
 mod fix;
 mod options;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 
 use self::fix::in_one_setup;
 pub(crate) use self::options::Options;
@@ -48,11 +49,7 @@ impl Subcommand for Options {
         if let Some(found) = saved(&self.commands).map_err(Failure::Usage)? {
             return Ok(conclude(&self, &found)?);
         }
-        if self.fix && self.part != Part::Code {
-            return Err(Failure::Usage(anyhow!(
-                "--fix says where the code of a function should lie, so it needs --part code"
-            )));
-        }
+        check(&self).map_err(Failure::Usage)?;
         let program = program(&self).map_err(Failure::Usage)?;
         let quiet = self.common.quiet;
         let json = self.common.json.as_deref();
@@ -67,7 +64,7 @@ impl Subcommand for Options {
             output::complain(Self::NAME, reason);
             return Ok(output::exit_code(&file.ended));
         }
-        let Some(mut found) = luck(&file, self.part) else {
+        let Some(mut found) = luck(&file, self.part, &self.pairs) else {
             output::say(&format!(
                 "Nothing is known yet: {} layouts were measured, and {MIN_LAYOUTS} are needed, in \
                  which the same functions run and {} differs.\n",
@@ -128,6 +125,24 @@ fn conclude(options: &Options, found: &LuckRecord) -> Result<u8> {
     Ok(EXIT_VERDICT)
 }
 
+/// What options can be given together.
+fn check(options: &Options) -> Result<()> {
+    let of_code = [
+        (options.fix, "--fix says where the code of a function should lie"),
+        (!options.pairs.is_empty(), "--pairs asks for the distances of functions"),
+    ];
+    if options.part != Part::Code
+        && let Some((_, what)) = of_code.iter().find(|(is_asked, _)| *is_asked)
+    {
+        bail!("{what}, so it needs --part code");
+    }
+    let names: BTreeSet<&String> = options.pairs.iter().collect();
+    if !options.pairs.is_empty() && (names.len() < 2 || names.len() < options.pairs.len()) {
+        bail!("--pairs needs two functions or more, each once: --pairs parse,emit");
+    }
+    Ok(())
+}
+
 fn program(options: &Options) -> Result<Program> {
     let [command] = &options.commands[..] else {
         bail!(
@@ -151,7 +166,9 @@ fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Re
     let design = Design::layouts(options.layouts, RUNS_PER_LAYOUT, 0);
     let drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
     let mut measurement = drawn.measurement;
-    measurement.instruments.push(Box::new(Places(options.part)));
+    measurement
+        .instruments
+        .push(Box::new(Places { part: options.part, needed: options.pairs.clone() }));
     Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
 }
 
@@ -219,6 +236,12 @@ fn owned((name, value): (&str, &str)) -> (String, String) {
 fn hold(named: &NamedRecord, offset: u32) -> (String, String) {
     let NamedRecord { function, feature, .. } = named;
     let modulus = held_in(*feature);
+    if let Some(from) = &named.from {
+        return (
+            "SZC_PLACE".to_owned(),
+            format!("{from}:0000/{modulus},{function}:{offset:04}/{modulus}"),
+        );
+    }
     let (name, suffix) = match modulus {
         _ if feature.is_of_pad() => ("SZC_PAD", String::new()),
         _ if feature.is_of_frame() => ("SZC_PAD", format!("/{modulus}")),

@@ -29,12 +29,17 @@ const PAGE_BYTES: u64 = 4096;
 pub const SAME_BLOCKS: (&str, &str) = ("SZC_HEAP_SEED", "1");
 
 /// The instrument.
-pub struct Places(pub Part);
+pub struct Places {
+    /// What differs between runs.
+    pub part: Part,
+    /// Functions that have to be there.
+    pub needed: Vec<String>,
+}
 
 impl Places {
     /// Variables under which a run has one layout, and the same as all others but for the part.
     fn variables(&self) -> [(&'static str, &'static str); 3] {
-        let other = match self.0 {
+        let other = match self.part {
             Part::Code => "SZC_STACK_SEED",
             Part::Stack => "SZC_CODE_SEED",
         };
@@ -43,7 +48,7 @@ impl Places {
 
     /// Why a run says nothing.
     const fn missing(&self) -> &'static str {
-        match self.0 {
+        match self.part {
             Part::Code => {
                 "it has left no places of functions (SZC_MAP)\n  needed: a program that szc \
                  built, with -Rcode, and that ends by exit or by returning from main\n  \
@@ -61,7 +66,7 @@ impl Places {
 
 impl Instrument for Places {
     fn another(&self) -> Box<dyn Instrument> {
-        Box::new(Self(self.0))
+        Box::new(Self { part: self.part, needed: self.needed.clone() })
     }
 
     fn environment(&self, scratch: &Path) -> Vec<(String, OsString)> {
@@ -76,9 +81,17 @@ impl Instrument for Places {
         outcome: &Outcome,
     ) -> Result<BTreeMap<String, f64>, String> {
         let map = fs::read_to_string(scratch.join(format!("map.{}", outcome.pid)));
-        let places = places(&map.unwrap_or_default(), self.0);
+        let places = places(&map.unwrap_or_default(), self.part);
         if places.is_empty() {
             return Err(self.missing().to_owned());
+        }
+        let is_there = |name: &&String| places.contains_key(&format!("{PLACE_PREFIX}{name}"));
+        if let Some(name) = self.needed.iter().find(|name| !is_there(name)) {
+            return Err(format!(
+                "{name}, of --pairs, has no place in it\n  needed: functions that move and run, \
+                 one of a name, as szc inspect --functions prints them\n  next: szc profile \
+                 record -- CMD, and szc profile, tell which ones take the time"
+            ));
         }
         Ok(places)
     }

@@ -62,9 +62,14 @@ fn nobody_sentence(found: &LuckRecord) -> String {
             "where its frame begins in a line or in a page, or by its pad",
         ),
     };
+    let pairs = match found.pairs {
+        0 => String::new(),
+        1 => ", nor does one pair by its distance in a page".to_owned(),
+        pairs => format!(", nor does one of {pairs} pairs by its distance in a page"),
+    };
     format!(
         "No function's {whose} alone explains it: of {} {which} that ran in all {} layouts none \
-         goes with {} at 5 % together, by {by}.",
+         goes with {} at 5 % together, by {by}{pairs}.",
         found.functions,
         found.layouts,
         found.metric.title()
@@ -106,13 +111,23 @@ fn row(named: &NamedRecord) -> Vec<String> {
         place.map_or_else(String::new, |one| format!("{:.3} at {}", one.ratio, one.offset))
     };
     vec![
-        printable(&named.function),
+        whose(named),
         feature(named.feature).to_owned(),
         named.share.map_or_else(|| "~".to_owned(), share),
         short_p(named.adjusted_p),
         at(offsets.first()),
         at(offsets.last()),
     ]
+}
+
+/// The function or the pair that is named.
+#[must_use]
+pub fn whose(named: &NamedRecord) -> String {
+    let function = printable(&named.function);
+    named
+        .from
+        .as_ref()
+        .map_or_else(|| function.clone(), |from| format!("{} and {function}", printable(from)))
 }
 
 /// What of an address is looked at, in words.
@@ -127,6 +142,8 @@ pub const fn feature(feature: Feature) -> &'static str {
         Feature::FrameSet => "frame by lines of a page",
         Feature::PadPage => "pad by eighths of a page",
         Feature::PadSet => "pad by lines",
+        Feature::GapPage => "distance in a page by eighths",
+        Feature::GapSet => "distance in a page by lines",
     }
 }
 
@@ -140,7 +157,7 @@ fn named_sentence(named: &NamedRecord) -> String {
     let [low, high] = named.offsets.iter().fold([f64::INFINITY, 0.0_f64], |[low, high], one| {
         [low.min(one.ratio), high.max(one.ratio)]
     });
-    let name = printable(&named.function);
+    let name = whose(named);
     let what = feature(named.feature);
     let means = format!("means of its offsets {low:.3} to {high:.3} of the mean");
     match named.share {
@@ -156,10 +173,15 @@ fn intervention_sentence(found: &InterventionRecord) -> String {
     let interval = Interval { lower: found.interval[0], upper: found.interval[1] };
     let decimals = decimals_for(found.ratio, interval);
     let name = printable(&found.function);
-    let at = match found.feature {
-        Some(feature) if feature.is_of_pad() => format!("{name}'s pad alone at {worst} bytes"),
-        Some(_) => format!("{name}'s frame alone at offset {worst} of {}", found.modulus),
-        None => format!("{name} alone at offset {worst} of {}", found.modulus),
+    let at = match (&found.from, found.feature) {
+        (Some(from), _) => {
+            format!("{name} alone, {worst} bytes behind {} in a page", printable(from))
+        }
+        (None, Some(feature)) if feature.is_of_pad() => {
+            format!("{name}'s pad alone at {worst} bytes")
+        }
+        (None, Some(_)) => format!("{name}'s frame alone at offset {worst} of {}", found.modulus),
+        (None, None) => format!("{name} alone at offset {worst} of {}", found.modulus),
     };
     let measured = format!(
         "{at}, against {best}, all others as they were: {:.decimals$} times, 95 % interval {}, n = \
@@ -213,11 +235,13 @@ mod tests {
             layouts: 80,
             runs: 120,
             functions: 10,
+            pairs: 0,
             values: Vec::new(),
             p_layouts: Some(1e-9),
             sd_layouts: Some(0.05),
             named: vec![NamedRecord {
                 function: "toffoli".to_owned(),
+                from: None,
                 feature: Feature::Line,
                 adjusted_p: 0.001,
                 share: Some(0.91),
@@ -226,6 +250,7 @@ mod tests {
             }],
             intervention: Some(InterventionRecord {
                 function: "toffoli".to_owned(),
+                from: None,
                 feature: None,
                 offsets: [0, 32],
                 modulus: 64,
@@ -273,6 +298,25 @@ mod tests {
         found.named.clear();
         let text = report(&found, true);
         assert!(text.contains("No function's frame alone explains it: of 10 functions with pads"));
+    }
+
+    #[test]
+    fn of_a_pair_both_are_named() {
+        let mut found = LuckRecord { pairs: 3, ..record() };
+        found.named[0].feature = Feature::GapPage;
+        found.named[0].from = Some("gate".to_owned());
+        let moved = found.intervention.as_mut().unwrap();
+        (moved.feature, moved.from) = (Some(Feature::GapPage), Some("gate".to_owned()));
+        let text = report(&found, false);
+        for said in [
+            "gate and toffoli",
+            "is gate and toffoli's distance in a page by eighths: means",
+            "Confirmed: toffoli alone, 32 bytes behind gate in a page, against 0, all others",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        found.named.clear();
+        assert!(report(&found, true).contains("nor does one of 3 pairs by its distance in a page"));
     }
 
     #[test]

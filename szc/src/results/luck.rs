@@ -77,16 +77,38 @@ impl<'a> Layouts<'a> {
             for function in self.functions(figure(feature)) {
                 if !(feature.is_of_pad() && self.begins_at_one_place(function)) {
                     let places = self.places(function, figure(feature));
-                    hypotheses.push(Hypothesis { function, feature, places });
+                    hypotheses.push(Hypothesis { function, from: None, feature, places });
                 }
             }
         }
         hypotheses
     }
+
+    /// The same of the distances of each two of these functions.
+    fn of_pairs(&self, functions: &'a [String]) -> Vec<Hypothesis<'a>> {
+        let pairs = functions.iter().enumerate().flat_map(|(at, from)| {
+            functions[at + 1..].iter().map(move |function| (from.as_str(), function.as_str()))
+        });
+        let hypotheses = pairs.flat_map(|(from, function)| {
+            let [starts, ends] = [from, function].map(|name| self.places(name, PLACE_PREFIX));
+            let gap = |(end, start): (&u32, &u32)| (end + PAGE_BYTES - start) % PAGE_BYTES;
+            let gaps: Vec<u32> = ends.iter().zip(&starts).map(gap).collect();
+            Feature::OF_PAIRS.map(|feature| Hypothesis {
+                function,
+                from: Some(from),
+                feature,
+                places: gaps.clone(),
+            })
+        });
+        // Functions that did not run in all layouts have too few.
+        hypotheses.filter(|one| one.places.len() == self.values.len()).collect()
+    }
 }
 
 struct Hypothesis<'a> {
     function: &'a str,
+    /// Of a pair, the other one.
+    from: Option<&'a str>,
     feature: Feature,
     places: Vec<u32>,
 }
@@ -109,11 +131,14 @@ fn place(figure: f64) -> u32 {
 }
 
 /// What the layouts of a file, of code or of frames, say; none if they are too few, or nothing
-/// varies.
+/// varies. Of `together` each two functions are looked at, too.
 #[must_use]
-pub fn luck(file: &SamplesFile, part: Part) -> Option<LuckRecord> {
+pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckRecord> {
     let layouts = Layouts::of(file);
-    let hypotheses = layouts.hypotheses(part);
+    let mut hypotheses = layouts.hypotheses(part);
+    let of_pairs = layouts.of_pairs(together);
+    let pairs = of_pairs.len() / Feature::OF_PAIRS.len();
+    hypotheses.extend(of_pairs);
     let n = layouts.values.len();
     if n < MIN_LAYOUTS || hypotheses.is_empty() {
         return None;
@@ -136,13 +161,14 @@ pub fn luck(file: &SamplesFile, part: Part) -> Option<LuckRecord> {
         .filter(|(_, found)| found.adjusted_p <= ALPHA)
         .collect();
     explained.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
-    // Of one function the feature that explains most.
+    // Of one function, and of one pair, the feature that explains most.
     let mut seen = BTreeSet::new();
-    explained.retain(|(one, _)| seen.insert(one.function));
+    explained.retain(|(one, _)| seen.insert((one.function, one.from)));
     let named = explained.into_iter().map(|(one, found)| {
         let share = sd_layouts.filter(|sd| *sd > 0.0).map(|sd| found.variance / (sd * sd));
         NamedRecord {
             function: one.function.to_owned(),
+            from: one.from.map(str::to_owned),
             feature: one.feature,
             adjusted_p: found.adjusted_p,
             share: share.map(|share| share.min(1.0)),
@@ -160,6 +186,7 @@ pub fn luck(file: &SamplesFile, part: Part) -> Option<LuckRecord> {
         layouts: n,
         runs: layouts.values.iter().map(Vec::len).sum(),
         functions: functions.len(),
+        pairs,
         values: values.map(|runs| runs.iter().map(|run| run.exp()).collect()).collect(),
         p_layouts: between.map(|found| found.p),
         sd_layouts,
@@ -206,7 +233,11 @@ pub fn places_held(found: &LuckRecord, named: &NamedRecord, offsets: [u32; 2]) -
         layouts.iter().filter(move |(place, _)| named.feature.class(*place) == class)
     };
     let by_time = |one: &&(u32, f64), other: &&(u32, f64)| one.1.total_cmp(&other.1);
-    let at = |found: Option<&(u32, f64)>, offset| found.map_or(offset, |one| one.0 % modulus);
+    let at = |found: Option<&(u32, f64)>, offset| {
+        let place = found.map_or(offset, |one| one.0 % modulus);
+        // Of a pair the first begins a line, so that only the distance differs if both do.
+        if named.from.is_some() { place - place % 64 } else { place }
+    };
     let [best, worst] = offsets;
     [at(of_class(best).min_by(by_time), best), at(of_class(worst).max_by(by_time), worst)]
 }
@@ -230,6 +261,7 @@ pub fn intervention(
     };
     Some(InterventionRecord {
         function: named.function.clone(),
+        from: named.from.clone(),
         feature: (!Part::Code.features().contains(&named.feature)).then_some(named.feature),
         offsets,
         modulus: held_in(named.feature),
@@ -249,7 +281,9 @@ pub const fn held_in(feature: Feature) -> u32 {
         | Feature::FramePage
         | Feature::FrameSet
         | Feature::PadPage
-        | Feature::PadSet => 4096,
+        | Feature::PadSet
+        | Feature::GapPage
+        | Feature::GapSet => 4096,
     }
 }
 

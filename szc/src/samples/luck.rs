@@ -56,17 +56,24 @@ pub enum Feature {
     PadPage,
     /// The pad, in cache lines.
     PadSet,
+    /// The distance of one function from another in a page, in eighths.
+    GapPage,
+    /// The same, in cache lines.
+    GapSet,
 }
 
 impl Feature {
+    /// What is looked at of pairs of functions.
+    pub const OF_PAIRS: [Self; 2] = [Self::GapPage, Self::GapSet];
+
     /// Bytes after which it repeats, and bytes of a class.
     #[must_use]
     pub const fn bytes(self) -> (u32, u32) {
         match self {
             Self::Half => (32, 16),
             Self::Line | Self::FrameLine => (64, 16),
-            Self::Page | Self::FramePage | Self::PadPage => (4096, 512),
-            Self::FrameSet | Self::PadSet => (4096, 64),
+            Self::Page | Self::FramePage | Self::PadPage | Self::GapPage => (4096, 512),
+            Self::FrameSet | Self::PadSet | Self::GapSet => (4096, 64),
         }
     }
 
@@ -111,6 +118,9 @@ pub struct LuckRecord {
     pub runs: usize,
     /// Functions that ran in every layout, whose places or frames were looked at.
     pub functions: usize,
+    /// Pairs of functions whose distance was looked at.
+    #[serde(default)]
+    pub pairs: usize,
     /// The metric in the runs of each layout.
     #[serde(default)]
     pub values: Vec<Vec<f64>>,
@@ -132,6 +142,9 @@ pub struct LuckRecord {
 pub struct NamedRecord {
     /// Its name.
     pub function: String,
+    /// Of a pair, the function that it lies so far from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What of its address.
     pub feature: Feature,
     /// p, adjusted for all functions and features.
@@ -140,7 +153,7 @@ pub struct NamedRecord {
     pub share: Option<f64>,
     /// What each class of offsets has.
     pub offsets: Vec<OffsetRecord>,
-    /// Where it or its frame lay in a page in each layout, or the pad.
+    /// Where it or its frame lay in a page in each layout, or the pad, or the distance.
     #[serde(default)]
     pub places: Vec<u32>,
 }
@@ -161,6 +174,9 @@ pub struct OffsetRecord {
 pub struct InterventionRecord {
     /// The function.
     pub function: String,
+    /// Of a pair, the function that it was held at a distance from, whose offset is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What of it was held, if not the offset of its code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<Feature>,

@@ -12,7 +12,7 @@ const SHAPE: CopyShape = CopyShape {
     order: Order::Random,
     frames: Frames::Padded,
     patching: Patching::Bodies,
-    held: None,
+    held: [None; MAX_HELD],
     held_frame: None,
     notes_calls: false,
     injected: None,
@@ -42,15 +42,15 @@ struct Drawn {
 }
 
 fn drawn(functions: &[Movable], key: u64) -> Drawn {
-    drawn_with(functions, key, None)
+    drawn_with(functions, key, [None; MAX_HELD])
 }
 
-fn drawn_with(functions: &[Movable], key: u64, held: Option<(u32, Held)>) -> Drawn {
-    let at = held.map(|(_, at)| HeldFunction { name: 0, at });
+fn drawn_with(functions: &[Movable], key: u64, held: [Option<(u32, Held)>; MAX_HELD]) -> Drawn {
+    let at = held.map(|held| held.map(|(_, at)| HeldFunction { name: 0, at }));
     let shape = CopyShape { held: at, ..SHAPE };
     let slot =
         |index: u32| FunctionSlot::of(&functions[index as usize], SHAPE.frames, SHAPE.patching);
-    let held = held.map(|(index, at)| (index, at, slot(index)));
+    let held = held.map(|held| held.map(|(index, at)| (index, at, slot(index))));
     let turn = |(index, function)| Turn::of(index, function, shape);
     let mut turns: Vec<Turn> = (0..).zip(functions).map(turn).collect();
     let room = Room::of(turns.iter().copied(), shape).unwrap();
@@ -117,7 +117,7 @@ fn a_function_that_is_held_moves_alone() {
     for functions in [program(5), program(500), vec![function(1, 1_000_000); 3]] {
         for (key, modulus) in (0..30).flat_map(|key| [(mix(key), 64), (mix(key), 4096)]) {
             let at = |offset| {
-                let held = Some((1, Held { offset, modulus }));
+                let held = [Some((1, Held { offset, modulus })), None];
                 let mut layout = sound(&functions, drawn_with(&functions, key, held));
                 let slot = FunctionSlot::of(&functions[1], SHAPE.frames, SHAPE.patching);
                 assert_eq!((layout.offsets[1] + slot.body) % modulus, offset);
@@ -126,6 +126,26 @@ fn a_function_that_is_held_moves_alone() {
             };
             assert_eq!(at(0), at(16));
             assert_eq!(at(0), at(modulus - 16));
+        }
+    }
+}
+
+#[test]
+fn two_functions_are_held_beside_each_other() {
+    for functions in [program(5), program(500), vec![function(1, 1_000_000); 3]] {
+        for key in (0..20).map(mix) {
+            let at = |first, second| {
+                let at = |offset| Held { offset, modulus: 4096 };
+                let held = [Some((0, at(first))), Some((1, at(second)))];
+                let mut layout = sound(&functions, drawn_with(&functions, key, held));
+                for (index, offset) in [(0, first), (1, second)] {
+                    let slot = FunctionSlot::of(&functions[index], SHAPE.frames, SHAPE.patching);
+                    assert_eq!((layout.offsets[index] + slot.body) % 4096, offset);
+                }
+                (layout.order, layout.offsets.split_off(2), layout.end)
+            };
+            assert_eq!(at(0, 16), at(4080, 0));
+            assert_eq!(at(0, 0), at(2048, 4080));
         }
     }
 }

@@ -22,6 +22,7 @@ Examples:
   szc luck -- './bench input'
   szc luck --layouts 400 --cpu 3 --json luck.json -- './bench input'
   szc luck --fix -- './bench input'
+  szc luck --pairs parse,emit -- './bench input'
   szc luck --part stack -- './bench input'   whose frame, not whose code
   szc luck luck.json --html luck.html        read a saved result again, as a page
 
@@ -36,6 +37,10 @@ Moved alone: the function that explains most is held at its best and at its wors
 (SZC_PLACE), in fresh layouts where all others lie alike, until a confidence sequence excludes 1,
 or lies within --delta, or --budget is used up. Confirmed: it is slower there. Rejected: the two
 are equivalent, or it is faster there. Otherwise not decided.
+
+Pairs: of the functions in --pairs each two are looked at, too: by their distance in a page, since
+those that meet in a set of a cache or in an entry of a predictor have the same low bits. Name the
+few that take the time (szc profile record). A pair is held by SZC_PLACE=F:0/4096,G:OFFSET/4096.
 
 With --part stack the pads of frames differ between runs, and all else is the same. Asked is for
 each function with a pad that ran in all layouts: where its frame begins, where its first call is,
@@ -80,6 +85,10 @@ pub(crate) struct Options {
         hide_possible_values = true
     )]
     pub(super) part: Part,
+
+    /// Functions of which each two are looked at, too: how far apart they lie in a page
+    #[arg(long, value_name = "F,G", value_delimiter = ',')]
+    pub(super) pairs: Vec<String>,
 
     /// Most layouts in which the function is moved alone, or time such as 90s, 5m [default: 60]
     #[arg(long, value_name = "N|T", value_parser = parse_budget)]

@@ -14,6 +14,9 @@ fn what_cannot_be_measured_is_refused() {
         &["--delta", "x", "--", "true"],
         &["--part", "heap", "--", "true"],
         &["--part", "stack", "--fix", "--", "true"],
+        &["--part", "stack", "--pairs", "f,g", "--", "true"],
+        &["--pairs", "f", "--", "true"],
+        &["--pairs", "f,g,f", "--", "true"],
     ] {
         assert_eq!(exit_code::<Options>(wrong), ExitCode::from(2), "{wrong:?}");
     }

@@ -7,7 +7,7 @@ use szc_stats::describe::mean;
 
 use super::document::Document;
 use super::element::{Figure, Span, count, number, sentence, sentences as list, table, text};
-use crate::report::luck::{feature, head, sentences, share};
+use crate::report::luck::{feature, head, sentences, share, whose};
 use crate::report::number::{percent, short_p};
 use crate::report::plot::offsets;
 use crate::report::view::Tone;
@@ -101,7 +101,7 @@ fn named_table(found: &LuckRecord) -> Markup {
             None => text("~"),
         };
         vec![
-            text(&printable(&named.function)),
+            text(&whose(named)),
             text(feature(named.feature)),
             named
                 .share
@@ -120,7 +120,8 @@ fn intervention_table(found: &LuckRecord) -> Markup {
     let InterventionRecord { offsets: [best, worst], modulus, .. } = one;
     let what = match one.feature {
         Some(feature) if feature.is_of_pad() => "pad: ",
-        Some(_) => "frame: ",
+        Some(feature) if feature.is_of_frame() => "frame: ",
+        Some(_) => "distance: ",
         None => "",
     };
     let at = |field: &str| format!("/intervention/{field}");
@@ -175,10 +176,10 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
         ([from, from + f64::from(width)], one.ratio)
     };
     let what = feature(named.feature);
-    let across = if named.feature.is_of_pad() {
-        "pad in bytes".to_owned()
-    } else {
-        format!("offset in {modulus} bytes")
+    let across = match &named.from {
+        _ if named.feature.is_of_pad() => "pad in bytes".to_owned(),
+        Some(from) => format!("bytes behind {} in a page", printable(from)),
+        None => format!("offset in {modulus} bytes"),
     };
     let data = offsets::Data {
         points: named.places.iter().zip(&logs).map(point).collect(),
@@ -198,13 +199,14 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
         .map(|one| format!("{:.3} at {} ({} layouts)", one.ratio, one.offset, one.layouts))
         .collect();
     let it = match named.feature {
+        _ if named.from.is_some() => "the two lie so far apart",
         feature if feature.is_of_pad() => "the function's pad is that large",
         feature if feature.is_of_frame() => "the function's frame begins there",
         _ => "the function lies there",
     };
     Figure {
         id: format!("offsets-{at}"),
-        title: format!("{}: {what}", printable(&named.function)),
+        title: format!("{}: {what}", whose(named)),
         description: format!("Means by offset: {}.", words.join(", ")),
         caption: format!(
             "Each point is a layout; a bar is the mean of the layouts in which {it}: {}.",
@@ -237,11 +239,13 @@ mod tests {
             layouts: 40,
             runs: 40,
             functions: 9,
+            pairs: 0,
             values: places.iter().map(|place| vec![value(place)]).collect(),
             p_layouts: Some(1e-9),
             sd_layouts: Some(0.05),
             named: vec![NamedRecord {
                 function: HOSTILE.to_owned(),
+                from: None,
                 feature: Feature::Line,
                 adjusted_p: 0.001,
                 share: Some(0.9),
@@ -250,6 +254,7 @@ mod tests {
             }],
             intervention: Some(InterventionRecord {
                 function: HOSTILE.to_owned(),
+                from: None,
                 feature: None,
                 offsets: [0, 32],
                 modulus: 64,

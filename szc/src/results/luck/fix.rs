@@ -11,9 +11,13 @@ use crate::samples::luck::{Feature, FixRecord, NamedRecord};
 use crate::samples::sample::values_of;
 
 /// The offset that a fix would give the function: the beginning of a line, if that is as good as
-/// the best within `tolerance`, since an attribute keeps it there; else the best.
+/// the best within `tolerance`, since an attribute keeps it there; else the best. None where its
+/// distance from another function is what matters.
 #[must_use]
 pub fn target(named: &NamedRecord, tolerance: f64) -> Option<u32> {
+    if named.from.is_some() {
+        return None;
+    }
     let [best, _] = extremes(named)?;
     let ratio = |offset: u32| {
         named.offsets.iter().find(|class| class.offset == offset).map(|class| class.ratio)
@@ -74,6 +78,7 @@ mod tests {
         let class = |(place, ratio)| OffsetRecord { offset: place * width, layouts: 9, ratio };
         NamedRecord {
             function: "f".to_owned(),
+            from: None,
             feature,
             adjusted_p: 0.001,
             share: None,

@@ -70,7 +70,7 @@ fn file_with(
 fn the_function_that_is_slow_at_one_offset_is_named_first() {
     for seed in 1..=20 {
         let slow = |places: &[u32]| if places[7] % 64 == 32 { 1100.0 } else { 1000.0 };
-        let found = luck(&file(80, seed, slow), Part::Code).unwrap();
+        let found = luck(&file(80, seed, slow), Part::Code, &[]).unwrap();
         let first = &found.named[0];
         assert_eq!((&*first.function, first.feature), ("f7", Feature::Line), "{first:?}");
         assert!(first.share.unwrap() > 0.7 && first.adjusted_p <= 0.001, "{first:?}");
@@ -84,7 +84,7 @@ fn the_function_that_is_slow_at_one_offset_is_named_first() {
 #[test]
 fn where_placement_does_nothing_no_function_is_named_in_nineteen_of_twenty() {
     let named = (0..100).filter(|seed| {
-        let found = luck(&file(40, 100 + seed, |_| 1000.0), Part::Code).unwrap();
+        let found = luck(&file(40, 100 + seed, |_| 1000.0), Part::Code, &[]).unwrap();
         !found.named.is_empty()
     });
     // 5 are expected; more than 15 have a probability below 1 in 10,000. Seeds are fixed.
@@ -95,7 +95,7 @@ fn where_placement_does_nothing_no_function_is_named_in_nineteen_of_twenty() {
 #[test]
 fn an_effect_of_a_page_is_told_from_one_of_a_line() {
     let slow = |places: &[u32]| if places[2] >= 3584 { 1100.0 } else { 1000.0 };
-    let found = luck(&file(160, 3, slow), Part::Code).unwrap();
+    let found = luck(&file(160, 3, slow), Part::Code, &[]).unwrap();
     assert_eq!((&*found.named[0].function, found.named[0].feature), ("f2", Feature::Page));
     assert_eq!(held_in(found.named[0].feature), 4096);
     let offsets = extremes(&found.named[0]).unwrap();
@@ -105,17 +105,17 @@ fn an_effect_of_a_page_is_told_from_one_of_a_line() {
 
 #[test]
 fn too_few_layouts_and_functions_without_places_say_nothing() {
-    assert!(luck(&file(19, 1, |_| 1000.0), Part::Code).is_none());
+    assert!(luck(&file(19, 1, |_| 1000.0), Part::Code, &[]).is_none());
     let mut some = file(20, 1, |_| 1000.0);
     some.runs[3].figures.clear();
-    assert!(luck(&some, Part::Code).is_none());
+    assert!(luck(&some, Part::Code, &[]).is_none());
 }
 
 #[test]
 fn the_frame_that_is_slow_in_one_line_is_named_and_not_its_callers() {
     for seed in 1..=10 {
         let slow = |frames: &[u32]| if frames[4] % 64 == 48 { 1100.0 } else { 1000.0 };
-        let found = luck(&file_of_frames(80, seed, slow), Part::Stack).unwrap();
+        let found = luck(&file_of_frames(80, seed, slow), Part::Stack, &[]).unwrap();
         let first = &found.named[0];
         assert_eq!((&*first.function, first.feature), ("f4", Feature::FrameLine), "{first:?}");
         assert!(first.share.unwrap() > 0.7 && first.adjusted_p <= 0.001, "{first:?}");
@@ -128,7 +128,7 @@ fn the_frame_that_is_slow_in_one_line_is_named_and_not_its_callers() {
 fn a_frame_that_is_slow_at_few_places_of_a_page_is_found_by_its_line() {
     // As where a variable of the frame and a global one lie a multiple of 4 KiB apart.
     let slow = |frames: &[u32]| if frames[7] / 64 == 33 { 1300.0 } else { 1000.0 };
-    let found = luck(&file_of_frames(300, 5, slow), Part::Stack).unwrap();
+    let found = luck(&file_of_frames(300, 5, slow), Part::Stack, &[]).unwrap();
     let first = &found.named[0];
     assert_eq!((&*first.function, first.feature), ("f7", Feature::FrameSet), "{first:?}");
     let [best, worst] = places_held(&found, first, extremes(first).unwrap());
@@ -140,12 +140,12 @@ fn what_only_a_pad_explains_is_the_pads() {
     // The distance between the frames of f2 and f3.
     let near = |frames: &[u32]| (frames[2] + 4000).wrapping_sub(frames[3]) % 4096 < 512;
     let slow = |frames: &[u32]| if near(frames) { 1100.0 } else { 1000.0 };
-    let found = luck(&file_of_frames(120, 2, slow), Part::Stack).unwrap();
+    let found = luck(&file_of_frames(120, 2, slow), Part::Stack, &[]).unwrap();
     let first = &found.named[0];
     assert_eq!((&*first.function, first.feature), ("f3", Feature::PadPage), "{first:?}");
     // The first function's stack begins at one place, so that its pad is its frame.
     let first_is_slow = |frames: &[u32]| if frames[0] >= 3584 { 1100.0 } else { 1000.0 };
-    let found = luck(&file_of_frames(120, 2, first_is_slow), Part::Stack).unwrap();
+    let found = luck(&file_of_frames(120, 2, first_is_slow), Part::Stack, &[]).unwrap();
     let first = &found.named[0];
     assert!(first.function == "f0" && first.feature.is_of_frame(), "{first:?}");
 }
@@ -153,10 +153,31 @@ fn what_only_a_pad_explains_is_the_pads() {
 #[test]
 fn where_frames_do_nothing_none_is_named_in_nineteen_of_twenty() {
     let named = (0..60).filter(|seed| {
-        let found = luck(&file_of_frames(40, 300 + seed, |_| 1000.0), Part::Stack).unwrap();
+        let found = luck(&file_of_frames(40, 300 + seed, |_| 1000.0), Part::Stack, &[]).unwrap();
         !found.named.is_empty()
     });
     // 3 are expected; more than 11 have a probability below 1 in 10,000. Seeds are fixed.
     let named = named.count();
     assert!(named <= 11, "{named}");
+}
+
+#[test]
+fn a_pair_that_is_slow_where_it_meets_is_named_if_it_was_asked_for() {
+    let meet = |places: &[u32]| (places[6] + 4096 - places[3]) % 4096 < 512;
+    let slow = |places: &[u32]| if meet(places) { 1100.0 } else { 1000.0 };
+    let file = file(160, 4, slow);
+    let asked = ["f1", "f3", "f6"].map(str::to_owned);
+    let found = luck(&file, Part::Code, &asked).unwrap();
+    let first = &found.named[0];
+    assert_eq!((first.from.as_deref(), &*first.function), (Some("f3"), "f6"), "{first:?}");
+    assert_eq!((first.feature, found.pairs, found.functions), (Feature::GapPage, 3, 10));
+    assert!(first.share.unwrap() > 0.7 && first.adjusted_p <= 0.001, "{first:?}");
+    let [best, worst] = places_held(&found, first, extremes(first).unwrap());
+    assert!(worst < 512 && best >= 512 && worst % 64 == 0 && best % 64 == 0, "{best}, {worst}");
+    assert!(fix::target(first, 0.01).is_none());
+    // Neither of them alone explains it.
+    assert!(luck(&file, Part::Code, &[]).unwrap().named.is_empty());
+    // A function that did not run has no distances.
+    let unknown = ["f1", "f3", "g"].map(str::to_owned);
+    assert_eq!(luck(&file, Part::Code, &unknown).unwrap().pairs, 1);
 }
