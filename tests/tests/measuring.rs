@@ -10,6 +10,7 @@ mod imported;
 mod laboratory;
 mod paths;
 mod profile;
+mod profile_callers;
 mod report;
 mod report_page;
 mod scripts;

@@ -19,6 +19,12 @@ pub const IMAGES_WORD: usize = 3;
 /// Word of a directory: distance of an image's description from its address.
 pub const DESCRIPTION_WORD: usize = 4;
 
+/// Offset in a stub from which on the stack pointer is below the red zone.
+pub const STUB_CALL_AT: u64 = 5;
+
+/// Bytes of the red zone.
+pub const RED_ZONE_BYTES: u64 = 128;
+
 /// What is known of the copies of an image. Addresses are those of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -48,8 +54,9 @@ pub struct CopiesDescription {
     /// Where in it the address of the arrays is, 0 in a place that was never used: numbers of 32
     /// bits, the functions by position and, by function, the offset of its origin in the place.
     pub layout_arrays_at: u64,
-    /// Address of the starts of unpadded clones, by function, and behind them those of full checks,
-    /// as offsets in any place; 0 if no frame has a pad.
+    /// Address of the starts of unpadded clones, by function, behind them those of full checks, and
+    /// behind those of the FDEs of bodies with a pad, as offsets in any place; 0 if no frame has a
+    /// pad.
     pub clones: u64,
     /// Where full checks begin.
     pub checks_start: u64,

@@ -10,9 +10,10 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use szc_abi::Movable;
 use szc_abi::copies::{
-    COUNT_WORD, CopiesDescription, DESCRIPTION_WORD, DIRECTORY_MAGIC, DIRECTORY_WORDS, IMAGES_WORD,
+    self, COUNT_WORD, CopiesDescription, DESCRIPTION_WORD, DIRECTORY_MAGIC, DIRECTORY_WORDS,
+    IMAGES_WORD,
 };
-use szc_layout::arch::patch::STUB_BYTES;
+use szc_layout::arch::patch::{RED_ZONE_BYTES, STUB_BYTES, STUB_CALL_AT};
 use szc_layout::arch::stack_check::CHECK_BYTES;
 use szc_sys::os::Shared;
 
@@ -30,6 +31,10 @@ const _: () = assert!(
         && offset_of!(Directory, count) == COUNT_WORD * 8
         && offset_of!(Directory, images) == IMAGES_WORD * 8
         && offset_of!(Directory, description) == DESCRIPTION_WORD * 8
+);
+
+const _: () = assert!(
+    STUB_CALL_AT as u64 == copies::STUB_CALL_AT && RED_ZONE_BYTES as u64 == copies::RED_ZONE_BYTES
 );
 
 impl Directory {

@@ -78,7 +78,8 @@ impl UnpaddedClones {
         self.starts.is_empty()
     }
 
-    /// Address of the starts of clones and, behind them, of full checks; nothing if there are none.
+    /// Address of the starts of clones and, behind them, of full checks, and of FDEs; nothing if
+    /// there are none.
     pub(crate) fn address(&self) -> Option<usize> {
         (!self.is_empty()).then(|| self.starts.as_ptr() as usize)
     }

@@ -15,21 +15,12 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 use perf_event::events::Software;
-use perf_event::{Builder, Clock as KernelClock, SampleFlag, Sampler};
+use perf_event::{Builder, Sampler};
 
 use crate::descriptor::start_period;
 use crate::event::Event;
+use crate::form::{Callers, Of, in_one_form, with_ring};
 use crate::periods::Periods;
-
-/// Bytes of a processor's ring buffer, and of a thread's, of which there may be thousands.
-const CPU_RING_BYTES: usize = 256 << 10;
-const THREAD_RING_BYTES: usize = 16 << 10;
-
-/// Bytes of the shortest sample in a ring.
-const SAMPLE_BYTES: usize = 64;
-
-/// Registers that samples have: the instruction pointer (`PERF_REG_X86_IP`).
-pub(crate) const REGISTERS: u64 = 1 << 8;
 
 /// Which clocks take the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,37 +32,6 @@ pub enum Coverage {
         /// Whether they run while the thread is in the kernel.
         with_kernel: bool,
     },
-}
-
-/// What a clock runs for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Of {
-    /// A processor.
-    Processor(u32),
-    /// A thread.
-    Thread(u32),
-}
-
-/// Lets samples have what their reader expects ([`Event`]), with call chains if they are asked for.
-pub(crate) fn in_one_form<'a, 'b>(
-    builder: &'b mut Builder<'a>,
-    with_callers: bool,
-) -> &'b mut Builder<'a> {
-    builder
-        .sample(
-            SampleFlag::IP
-                | SampleFlag::TID
-                | SampleFlag::TIME
-                | SampleFlag::CPU
-                | SampleFlag::CALLCHAIN
-                | SampleFlag::REGS_USER,
-        )
-        .sample_regs_user(REGISTERS)
-        .sample_id_all(true)
-        .exclude_hv(true)
-        .exclude_callchain_kernel(true)
-        .exclude_callchain_user(!with_callers)
-        .clockid(KernelClock::new(ClockId::CLOCK_MONOTONIC.as_raw()))
 }
 
 /// A clock that runs.
@@ -90,14 +50,14 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts a clock, whose samples have call chains if they are asked for.
+    /// Starts a clock, whose samples have what callers follow from.
     ///
     /// # Errors
     /// What perf_event_open(2) reports.
     pub fn start(
         of: Of,
         with_kernel: bool,
-        with_callers: bool,
+        callers: Callers,
         mut periods: Periods,
     ) -> io::Result<Self> {
         let batch = match of {
@@ -122,7 +82,7 @@ impl Clock {
             Of::Processor(_) => periods.following(),
             Of::Thread(_) => periods.first(),
         };
-        in_one_form(&mut builder, with_callers)
+        in_one_form(&mut builder, callers)
             .sample_period(first)
             .exclude_kernel(!with_kernel)
             .mmap(true)
@@ -130,13 +90,9 @@ impl Clock {
             .comm(true)
             .comm_exec(true)
             .task(true)
-            .wakeup_watermark(SAMPLE_BYTES * (batch - 1) + 1)
+            .wakeup_watermark(callers.sample_bytes() * (batch - 1) + 1)
             .enabled(true);
-        let ring_bytes = match of {
-            Of::Processor(_) => CPU_RING_BYTES,
-            Of::Thread(_) => THREAD_RING_BYTES,
-        };
-        let sampler = builder.build()?.sampled(ring_bytes)?;
+        let sampler = with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(batch))?;
         Ok(Self { of, sampler, periods, batch, started: now(), first_until: None })
     }
 
@@ -250,7 +206,7 @@ mod tests {
     fn a_thread_that_computes_is_sampled_where_it_is() {
         let schedule = Schedule { period_ns: 1_000_000, jitter: 0.3, seed: 1 };
         let tid = nix::unistd::gettid().as_raw().cast_unsigned();
-        let clock = Clock::start(Of::Thread(tid), false, false, schedule.periods(0));
+        let clock = Clock::start(Of::Thread(tid), false, Callers::None, schedule.periods(0));
         // Containers may forbid it altogether; whoever records is told so.
         let Ok(mut clock) = clock else { return };
         let begin = Instant::now();

@@ -6,8 +6,11 @@
 //! layout is kept by its epoch, so that a process that ends is understood to its last sample.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+mod rules;
+
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use szc_abi::PATCHABLE_ENTRY_BYTES;
 use szc_abi::copies::{
@@ -19,7 +22,7 @@ use crate::memory::{Memory, OfProcess};
 
 /// Most images of a process; a greater number is none.
 const MAX_IMAGES: u64 = 256;
-/// Layouts of an image that are kept, the latest ones.
+/// Layouts of an image that are kept, those that were asked for last.
 const MAX_LAYOUTS: usize = 64;
 /// Most functions of an image; a greater number is none.
 const MAX_FUNCTIONS: u64 = 1 << 24;
@@ -33,6 +36,28 @@ pub struct Original {
     pub epoch: u64,
     /// Lowest address of the function's image.
     pub image: u64,
+}
+
+/// How a frame is laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// As at this address of the original.
+    Original(u64),
+    /// As an FDE says that stands at an address of the process. Its CIE is that of the original.
+    Own {
+        /// Its bytes, from the length on.
+        fde: Arc<[u8]>,
+        /// Where it stands.
+        at: u64,
+        /// The corresponding address in the original.
+        original: u64,
+    },
+    /// The function was called, and so many bytes lie on the stack above the return address's
+    /// place.
+    Called {
+        /// Bytes between the stack pointer and the return address.
+        bytes: u64,
+    },
 }
 
 /// The copies of a process.
@@ -50,6 +75,8 @@ struct Image {
     clones: Clones,
     /// By place.
     layouts: BTreeMap<u64, Layout>,
+    /// How often it was looked at.
+    looks: u64,
 }
 
 #[derive(Clone, Default)]
@@ -58,6 +85,8 @@ struct Clones {
     starts: Vec<u32>,
     /// Of its full check.
     checks: Vec<u32>,
+    /// Of the FDE of its body with a pad.
+    fdes: Vec<u32>,
 }
 
 #[derive(Clone)]
@@ -67,6 +96,31 @@ struct Layout {
     order: Vec<u32>,
     /// Offset of the origin by function.
     origins: Vec<u32>,
+    /// When it was last asked for, in looks at the image.
+    used: u64,
+    /// FDEs of bodies with pads that were asked for, by function.
+    fdes: HashMap<u32, Arc<[u8]>>,
+}
+
+/// What an offset of a place belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    function: u32,
+    /// Distance from the function's first instruction: 0 in front of its body.
+    inside: u64,
+    part: Part,
+}
+
+/// A part of a function in a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// So many bytes behind the stub's first one.
+    Stub(u64),
+    FullCheck,
+    Clone,
+    /// In front of the body, or in front of that the check.
+    Front,
+    Body,
 }
 
 impl Copies {
@@ -84,13 +138,36 @@ impl Copies {
         self.original_in(&OfProcess(pid), address)
     }
 
+    /// The same, and how frames are laid out there. No rules: the process was gone before they
+    /// were read.
+    pub fn rules(&mut self, pid: u32, address: u64) -> Option<(Original, Option<Rules>)> {
+        self.rules_in(&OfProcess(pid), address)
+    }
+
     fn original_in(&mut self, memory: &impl Memory, address: u64) -> Option<Original> {
+        let image = self.image_of(memory, address)?;
+        let (place, spot) = image.spot(memory, address)?;
+        image.original(place, spot)
+    }
+
+    fn rules_in(
+        &mut self,
+        memory: &impl Memory,
+        address: u64,
+    ) -> Option<(Original, Option<Rules>)> {
+        let image = self.image_of(memory, address)?;
+        let (place, spot) = image.spot(memory, address)?;
+        let original = image.original(place, spot)?;
+        Some((original, image.rules(memory, address, place, (spot, original.address))))
+    }
+
+    fn image_of(&mut self, memory: &impl Memory, address: u64) -> Option<&mut Image> {
         let is_inside =
             |image: &Image| address.wrapping_sub(image.about.arena) < image.about.arena_bytes;
         if !self.images.iter().any(is_inside) {
             self.find_images(memory);
         }
-        self.images.iter_mut().find(|image| is_inside(image))?.original(memory, address)
+        self.images.iter_mut().find(|image| is_inside(image))
     }
 
     /// Reads which images there are, and keeps what is known of those that are still there.
@@ -145,30 +222,39 @@ impl Image {
         let clones = if about.clones == 0 {
             Clones::default()
         } else {
-            let mut starts = memory.numbers(about.clones, 2 * count)?;
-            let checks = starts.split_off(count);
-            Clones { starts, checks }
+            let mut starts = memory.numbers(about.clones, 3 * count)?;
+            let mut checks = starts.split_off(count);
+            let fdes = checks.split_off(count);
+            Clones { starts, checks, fdes }
         };
-        Some(Self { about, starts, clones, layouts: BTreeMap::new() })
+        Some(Self { about, starts, clones, layouts: BTreeMap::new(), looks: 0 })
     }
 
-    fn original(&mut self, memory: &impl Memory, address: u64) -> Option<Original> {
-        let about = self.about;
-        let (place, offset) = {
-            let inside = address - about.arena;
-            (inside / about.place_bytes, inside % about.place_bytes)
-        };
+    /// The place that an address lies in, and what it belongs to there.
+    fn spot(&mut self, memory: &impl Memory, address: u64) -> Option<(u64, Spot)> {
+        let inside = address - self.about.arena;
+        let place = inside / self.about.place_bytes;
         self.look_at(memory, place);
         let layout = self.layouts.get(&place)?;
-        let (function, inside) = self.locate(layout, offset)?;
-        let start = about.image + u64::from(*self.starts.get(function as usize)?);
-        Some(Original { address: start + inside, epoch: layout.epoch, image: about.image })
+        Some((place, self.locate(layout, inside % self.about.place_bytes)?))
+    }
+
+    fn original(&self, place: u64, spot: Spot) -> Option<Original> {
+        let image = self.about.image;
+        let start = image + u64::from(*self.starts.get(spot.function as usize)?);
+        let epoch = self.layouts.get(&place)?.epoch;
+        Some(Original { address: start + spot.inside, epoch, image })
     }
 
     /// Reads the layout at a place, unless the one that is known is still there. If the process is
     /// gone that is what it was.
     fn look_at(&mut self, memory: &impl Memory, place: u64) {
-        let head = self.about.layouts + place * self.about.layout_bytes;
+        self.looks += 1;
+        let used = self.looks;
+        if let Some(layout) = self.layouts.get_mut(&place) {
+            layout.used = used;
+        }
+        let head = self.head(place);
         let epoch = || memory.word(head + self.about.layout_epoch_at);
         let Some(before) = epoch() else { return };
         if self.layouts.get(&place).is_some_and(|layout| layout.epoch == before) {
@@ -180,25 +266,38 @@ impl Image {
             let mut order = memory.numbers(arrays, 2 * count)?;
             let origins = order.split_off(count);
             // It may have been drawn anew meanwhile; then nobody was in it.
-            (epoch() == Some(before)).then_some(Layout { epoch: before, order, origins })
+            (epoch() == Some(before)).then_some(Layout {
+                epoch: before,
+                order,
+                origins,
+                used,
+                fdes: HashMap::new(),
+            })
         };
         if let Some(layout) = read() {
             self.layouts.insert(place, layout);
         }
         while self.layouts.len() > MAX_LAYOUTS {
-            let oldest = self.layouts.iter().min_by_key(|(_, layout)| layout.epoch);
+            // Not the oldest: a function that runs for long stays in an old one.
+            let oldest = self.layouts.iter().min_by_key(|(_, layout)| layout.used);
             let Some((&oldest, _)) = oldest else { break };
             self.layouts.remove(&oldest);
         }
     }
 
-    /// The function that an offset of a place belongs to, and the distance from its first
-    /// instruction: 0 in front of its body.
-    fn locate(&self, layout: &Layout, offset: u64) -> Option<(u32, u64)> {
+    /// Where what is known of a place's layout is.
+    fn head(&self, place: u64) -> u64 {
+        self.about.layouts + place * self.about.layout_bytes
+    }
+
+    /// What an offset of a place belongs to.
+    fn locate(&self, layout: &Layout, offset: u64) -> Option<Spot> {
         let about = &self.about;
         let stubs = about.place_bytes.checked_sub(about.functions * about.stub_bytes)?;
         if let Some(inside) = offset.checked_sub(stubs) {
-            return Some((u32::try_from(inside / about.stub_bytes).ok()?, 0));
+            let function = u32::try_from(inside / about.stub_bytes).ok()?;
+            let part = Part::Stub(inside % about.stub_bytes);
+            return Some(Spot { function, inside: 0, part });
         }
         let offset32 = u32::try_from(offset).ok()?;
         let within = |starts: &[u32]| {
@@ -207,10 +306,12 @@ impl Image {
         };
         if !self.clones.starts.is_empty() {
             if (about.clones_start..about.clones_end).contains(&offset) {
-                return within(&self.clones.starts);
+                let (function, inside) = within(&self.clones.starts)?;
+                return Some(Spot { function, inside, part: Part::Clone });
             }
             if (about.checks_start..about.clones_start).contains(&offset) {
-                return within(&self.clones.checks).map(|(function, _)| (function, 0));
+                let (function, _) = within(&self.clones.checks)?;
+                return Some(Spot { function, inside: 0, part: Part::FullCheck });
             }
         }
         let origin = |function: u32| layout.origins.get(function as usize).copied();
@@ -221,7 +322,8 @@ impl Image {
         let behind = layout.order.partition_point(is_behind).checked_sub(1)?;
         let function = layout.order[behind];
         let body = u64::from(origin(function)?) + self.check_bytes(function);
-        Some((function, offset.saturating_sub(body)))
+        let part = if offset < body { Part::Front } else { Part::Body };
+        Some(Spot { function, inside: offset.saturating_sub(body), part })
     }
 
     /// Bytes in front of a function's body: a check, if its frame has a pad, and so a clone.

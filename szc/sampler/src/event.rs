@@ -4,6 +4,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
+use crate::stack::Stack;
+use crate::unwind::Cut;
+
 /// A sample: where a thread was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
@@ -19,8 +22,12 @@ pub struct Sample {
     pub ip: u64,
     /// Whether it was in the kernel.
     pub in_kernel: bool,
-    /// Return addresses by frame pointers, innermost first, if they were asked for.
+    /// Return addresses, innermost first, if they were asked for.
     pub callers: Vec<u64>,
+    /// Why they do not lead to where the thread began, if that is known.
+    pub cut: Option<Cut>,
+    /// What callers follow from, until they are known.
+    pub stack: Option<Box<Stack>>,
 }
 
 /// What happened, and when in nanoseconds of the monotonic clock.
@@ -176,6 +183,8 @@ const SWITCHED_OUT: u16 = 1 << 13;
 const PREEMPTED: u16 = 1 << 14;
 /// Process and thread, time, and processor.
 const TRAILER_BYTES: usize = 24;
+/// What registers are there, and one of them.
+const ONE_REGISTER_BYTES: usize = 16;
 const CPU_MODE: u16 = 7;
 const IN_USER_MODE: u16 = 2;
 
@@ -190,11 +199,20 @@ fn read_sample(fields: &Fields<'_>, misc: u16) -> Option<Sample> {
     let chain_end = count.checked_mul(8)?.checked_add(40)?;
     let chain = (40..chain_end).step_by(8).map(|at| fields.u64(at));
     let chain: Vec<u64> = chain.collect::<Option<_>>()?;
+    let behind = fields.bytes.get(chain_end..)?;
     let has_registers = fields.u64(chain_end)? != 0;
-    // The registers come by their numbers: the instruction pointer is the only one.
+    // Without stacks the instruction pointer is the only register.
+    let stack = if has_registers && behind.len() > ONE_REGISTER_BYTES {
+        Some(Box::new(Stack::read(behind)?))
+    } else {
+        None
+    };
     let ip = match (in_kernel, has_registers) {
         (false, _) => fields.u64(0)?,
-        (true, true) => fields.u64(chain_end + 8)?,
+        (true, true) => match &stack {
+            Some(stack) => stack.ip(),
+            None => fields.u64(chain_end + 8)?,
+        },
         (true, false) => 0,
     };
     // A frame pointer that is none may end the chain with 0.
@@ -210,6 +228,8 @@ fn read_sample(fields: &Fields<'_>, misc: u16) -> Option<Sample> {
         ip,
         in_kernel,
         callers,
+        cut: None,
+        stack,
     })
 }
 
@@ -261,7 +281,7 @@ mod tests {
             cpu: 1,
             ip: 0x40_1000,
             in_kernel: true,
-            callers: vec![],
+            ..Sample::default()
         };
         assert_eq!(Event::read(SAMPLE, 1, &bytes), Some(Event::Sample(expected.clone())));
         // A thread of the kernel's has no registers in user mode.
@@ -277,6 +297,24 @@ mod tests {
         let bytes = words(&[&[0x40_1000, pair(1, 1), 9, 0][..], &chain, &[2, 0x40_1000]].concat());
         let Some(Event::Sample(sample)) = Event::read(SAMPLE, 2, &bytes) else { panic!() };
         assert_eq!((sample.ip, sample.callers), (0x40_1000, vec![0x40_2000]));
+    }
+
+    #[test]
+    fn a_sample_with_its_stack_has_all_registers_and_what_was_there_of_the_stack() {
+        let head = [0x40_1000, pair(1, 1), 9, 0, 0, 2];
+        let registers: Vec<u64> = (100..100 + Stack::REGISTERS as u64).collect();
+        let stack = [24, 1, 2, 0, 16];
+        let bytes = words(&[&head[..], &registers, &stack].concat());
+        let Some(Event::Sample(sample)) = Event::read(SAMPLE, 2, &bytes) else { panic!() };
+        let stack = sample.stack.unwrap();
+        assert_eq!((stack.ip(), stack.sp(), stack.bytes), (108, 107, words(&[1, 2])));
+        // In the kernel the thread will return to where its registers say.
+        let Some(Event::Sample(sample)) = Event::read(SAMPLE, 1, &bytes) else { panic!() };
+        assert_eq!(sample.ip, 108);
+        // A thread of the kernel's has neither.
+        let bytes = words(&[&head[..5], &[0, 0]].concat());
+        let Some(Event::Sample(sample)) = Event::read(SAMPLE, 1, &bytes) else { panic!() };
+        assert_eq!((sample.ip, sample.stack), (0, None));
     }
 
     #[test]

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::clock::now;
 use crate::copies::{Copies, Original};
 use crate::event::{Event, Map};
+use crate::mappings::{Mapping, Mappings};
 use crate::maps::mapped;
+use crate::stack::Stack;
+use crate::unwind::{Chain, Unwinder};
 
 /// Processes by number.
 #[derive(Default)]
@@ -22,6 +25,7 @@ struct Process {
     /// What was reported before is not its own.
     since: u64,
     copies: Option<Copies>,
+    mappings: Mappings,
 }
 
 impl Followed {
@@ -31,7 +35,7 @@ impl Followed {
     /// There is no such process.
     pub fn add(&mut self, pid: u32) -> io::Result<Vec<Event>> {
         let time = now();
-        self.processes.insert(pid, Process { since: time, copies: None });
+        self.processes.insert(pid, Process { since: time, ..Process::default() });
         let name = fs::read_to_string(format!("/proc/{pid}/comm"))?.trim_end().to_owned();
         let maps = mapped(pid, time)?;
         let name = Event::Name { pid, tid: pid, time, name, is_exec: true };
@@ -63,6 +67,7 @@ impl Followed {
             Event::Name { pid, is_exec, time, .. } => self.of(*pid, *time).is_some_and(|process| {
                 if *is_exec {
                     process.copies = None;
+                    process.mappings = Mappings::default();
                 }
                 true
             }),
@@ -70,6 +75,9 @@ impl Followed {
                 if process.copies.is_none() && is_program(map) {
                     process.copies = Copies::of(Path::new(&map.path), map.start, map.offset);
                 }
+                let Map { start, bytes, offset, .. } = *map;
+                let path = map.path.to_string_lossy().into();
+                process.mappings.map(start, Mapping { bytes, offset, path });
                 true
             }),
             Event::Fork { pid, time, .. } | Event::Exit { pid, time, .. } => {
@@ -90,6 +98,12 @@ impl Followed {
     /// Where an address in a copy of a process's code comes from.
     pub fn original(&mut self, pid: u32, address: u64) -> Option<Original> {
         self.processes.get_mut(&pid)?.copies.as_mut()?.original(pid, address)
+    }
+
+    /// The callers of a thread of a process, in originals.
+    pub fn chain(&mut self, pid: u32, stack: &Stack, unwinder: &mut Unwinder) -> Chain {
+        let Some(process) = self.processes.get_mut(&pid) else { return Chain::default() };
+        unwinder.chain(pid, stack, &process.mappings, process.copies.as_mut())
     }
 }
 

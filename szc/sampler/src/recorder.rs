@@ -7,21 +7,23 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use crate::clock::{Clock, Coverage, Of, now, online_processors};
+use crate::clock::{Clock, Coverage, now, online_processors};
 use crate::copies::Original;
 use crate::descriptor::wait;
 use crate::event::{Event, Sample};
 use crate::followed::Followed;
+use crate::form::{Callers, Of};
 use crate::periods::Schedule;
 use crate::switches::{Away, Switches, Wait};
+use crate::unwind::Unwinder;
 
 /// How to sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The intervals.
     pub schedule: Schedule,
-    /// Whether samples have callers.
-    pub with_callers: bool,
+    /// What the callers of samples follow from.
+    pub callers: Callers,
     /// Whether to leave the clocks of processors alone.
     pub by_thread: bool,
     /// Whether to report where threads wait.
@@ -68,6 +70,7 @@ pub struct Recorder {
     switches: BTreeMap<Of, Switches>,
     away: Away,
     followed: Followed,
+    unwinder: Unwinder,
     /// Reported by a clock, but perhaps before what others will report.
     waiting: Vec<Event>,
     missed: Missed,
@@ -88,6 +91,7 @@ impl Recorder {
             switches: BTreeMap::new(),
             away: Away::default(),
             followed: Followed::default(),
+            unwinder: Unwinder::default(),
             waiting: Vec::new(),
             missed: Missed::default(),
             opened: 0,
@@ -99,11 +103,12 @@ impl Recorder {
         recorder.switches.clear();
         let own = nix::unistd::gettid().as_raw().cast_unsigned();
         let periods = options.schedule.periods(0);
+        let callers = options.callers;
         let start =
-            |with_kernel| Clock::start(Of::Thread(own), with_kernel, false, periods.clone());
+            |with_kernel| Clock::start(Of::Thread(own), with_kernel, callers, periods.clone());
         let with_kernel = start(true).is_ok();
         if options.off_cpu {
-            Switches::start(Of::Thread(own), false).map_err(|error| Unavailable { error })?;
+            Switches::start(Of::Thread(own), callers).map_err(|error| Unavailable { error })?;
         }
         if !with_kernel {
             start(false).map_err(|error| Unavailable { error })?;
@@ -123,10 +128,10 @@ impl Recorder {
         let periods = self.options.schedule.periods(self.opened);
         self.opened += 1;
         let with_kernel = self.coverage != Coverage::Threads { with_kernel: false };
-        let clock = Clock::start(of, with_kernel, self.options.with_callers, periods)?;
+        let clock = Clock::start(of, with_kernel, self.options.callers, periods)?;
         self.clocks.insert(of, clock);
         if self.options.off_cpu {
-            self.switches.insert(of, Switches::start(of, self.options.with_callers)?);
+            self.switches.insert(of, Switches::start(of, self.options.callers)?);
         }
         Ok(())
     }
@@ -252,6 +257,11 @@ impl Recorder {
     fn in_originals(&mut self, sample: &mut Sample) -> Option<Original> {
         let pid = sample.pid;
         let original = self.followed.original(pid, sample.ip);
+        if let Some(stack) = sample.stack.take() {
+            let chain = self.followed.chain(pid, &stack, &mut self.unwinder);
+            (sample.callers, sample.cut) = (chain.callers, chain.cut);
+            return original;
+        }
         for caller in &mut sample.callers {
             // A return address may be the first one behind its function.
             if let Some(original) = self.followed.original(pid, *caller - 1) {

@@ -11,11 +11,8 @@ use std::io;
 use perf_event::events::Software;
 use perf_event::{Builder, Sampler};
 
-use crate::clock::{Of, in_one_form};
 use crate::event::{Event, Sample};
-
-/// Bytes of a ring buffer; the reader comes when a quarter is full, or anyway.
-const RING_BYTES: usize = 256 << 10;
+use crate::form::{CPU_RING_BYTES, Callers, Of, in_one_form, with_ring};
 
 /// Switches of a processor or thread.
 pub struct Switches {
@@ -23,23 +20,25 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// Starts to report them, with call chains if they are asked for.
+    /// Starts to report them, with what callers follow from.
     ///
     /// # Errors
     /// What perf_event_open(2) reports: switches belong to the kernel.
-    pub fn start(of: Of, with_callers: bool) -> io::Result<Self> {
+    pub fn start(of: Of, callers: Callers) -> io::Result<Self> {
         let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
         match of {
             Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
             Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
         };
-        in_one_form(&mut builder, with_callers)
+        // The reader comes when a quarter is full, or anyway.
+        in_one_form(&mut builder, callers)
             .sample_period(1)
             .exclude_kernel(false)
             .context_switch(true)
-            .wakeup_watermark(RING_BYTES / 4)
+            .wakeup_watermark(CPU_RING_BYTES / 4)
             .enabled(true);
-        Ok(Self { sampler: builder.build()?.sampled(RING_BYTES)? })
+        let ring_bytes = callers.ring_bytes(of).max(CPU_RING_BYTES);
+        Ok(Self { sampler: with_ring(&builder, ring_bytes, callers.least_bytes(1))? })
     }
 
     /// Takes all that was reported.

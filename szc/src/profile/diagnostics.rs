@@ -1,7 +1,9 @@
 //! What a reader of a profile has to know of it: how good its samples are, and why there are none.
 #![forbid(unsafe_code)]
 
-use super::file::Clocks;
+use szc_sampler::form::MAX_STACK_BYTES;
+
+use super::file::{Clocks, Cut};
 use super::intervals::Autocorrelation;
 use super::model::Profile;
 
@@ -65,6 +67,7 @@ fn with_intervals(profile: &Profile, mut remarks: Vec<String>) -> Vec<String> {
             profile.unmapped
         ));
     }
+    remarks.extend(cut_chains(profile));
     let found = intervals(profile);
     if !found.lags.is_empty() {
         remarks.push(format!(
@@ -77,6 +80,41 @@ fn with_intervals(profile: &Profile, mut remarks: Vec<String>) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// How many call chains end too early, why, and what to do. Where the kernel
+/// follows frame pointers nobody knows.
+fn cut_chains(profile: &Profile) -> Option<String> {
+    let total: u64 = profile.cut.values().sum();
+    if total == 0 {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    for (cut, count) in &profile.cut {
+        reasons.push(match cut {
+            Cut::Stack => {
+                let bytes = profile.header.stack_bytes.unwrap_or_default();
+                let more = if bytes < MAX_STACK_BYTES {
+                    format!("more with --call-graph dwarf,{MAX_STACK_BYTES}")
+                } else {
+                    "the most that the kernel gives, and of one stack".to_owned()
+                };
+                format!("{count} go beyond {bytes} bytes of the stack ({more})")
+            }
+            Cut::Tables => {
+                let mut files: Vec<_> = profile.without_tables.iter().collect();
+                files.sort_by_key(|(path, count)| (u64::MAX - **count, *path));
+                let files: Vec<&str> =
+                    files.iter().take(3).map(|(path, _)| path.as_str()).collect();
+                format!("{count} end in code without unwind tables ({})", files.join(", "))
+            }
+            Cut::Gone => {
+                format!("{count} in a process that was gone before its copies were looked at")
+            }
+        });
+    }
+    let samples = profile.samples.len() + profile.waits.len();
+    Some(format!("Callers of {total} of {samples} samples end too early: {}.", reasons.join("; ")))
 }
 
 /// The intervals between samples of the clocks of processors. Those of threads hold what the
@@ -149,6 +187,18 @@ mod tests {
         let text = remarks(&found).join("\n");
         assert!(text.contains("3 threads ended") && text.contains("0.002 s"), "{text}");
         assert!(text.contains("kernel's share is missing"), "{text}");
+    }
+
+    #[test]
+    fn callers_that_end_too_early_are_counted_by_what_was_missing() {
+        let mut found = profile(&[(0, None, &["a"]), (9, None, &["a"])]);
+        assert!(!remarks(&found).join("\n").contains("too early"));
+        found.header.stack_bytes = Some(8192);
+        found.cut = [(Cut::Stack, 1), (Cut::Tables, 1)].into();
+        found.without_tables = [("/opt/jit".to_owned(), 1)].into();
+        let text = remarks(&found).join("\n");
+        assert!(text.contains("of 2 of 2 samples end too early: 1 go beyond 8192 bytes"), "{text}");
+        assert!(text.contains("dwarf,65528") && text.contains("tables (/opt/jit)"), "{text}");
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub struct Header {
     pub clocks: Clocks,
     /// Whether samples have callers.
     pub callers: bool,
+    /// By unwind tables, and so many bytes of each stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<u32>,
     /// When it began, by the monotonic clock that the samples have.
     pub start: u64,
     /// When that was, in UTC.
@@ -144,6 +147,21 @@ pub struct Sample {
     /// Return addresses, innermost first, in original functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<u64>,
+    /// Why they do not lead to where the thread began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+}
+
+/// Why callers end too early.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// More of the stack would be needed.
+    Stack,
+    /// There are no unwind tables for the last one.
+    Tables,
+    /// The last one is in a copy of a process that was gone before it was looked at.
+    Gone,
 }
 
 /// A time in which a thread was on no processor.
@@ -268,6 +286,7 @@ pub mod tests {
             seed: 1,
             clocks: Clocks::Processors,
             callers: false,
+            stack_bytes: None,
             start: 5,
             date: "2026-01-01T00:00:00Z".into(),
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::file::{self, End, Header, Line};
+use super::file::{self, Cut, End, Header, Line};
 use super::replay::Replay;
 use super::symbols::{Frame, Symbols};
 
@@ -33,6 +33,10 @@ pub struct Profile {
     pub unreadable: Vec<String>,
     /// Samples in memory that belongs to no file.
     pub unmapped: u64,
+    /// Samples whose callers end too early, by the reason.
+    pub cut: BTreeMap<Cut, u64>,
+    /// Files that callers end in for want of unwind tables, and how often.
+    pub without_tables: BTreeMap<String, u64>,
 }
 
 /// Process and thread.
@@ -87,6 +91,8 @@ impl Profile {
             clocks: reading.clocks,
             unreadable: reading.symbols.unreadable().map(str::to_owned).collect(),
             unmapped: reading.unmapped,
+            cut: reading.cut,
+            without_tables: reading.without_tables,
         };
         profile.unreadable.sort();
         Ok(profile)
@@ -134,6 +140,8 @@ struct Reading {
     clocks: BTreeMap<u32, Vec<u64>>,
     end: Option<End>,
     unmapped: u64,
+    cut: BTreeMap<Cut, u64>,
+    without_tables: BTreeMap<String, u64>,
 }
 
 impl Reading {
@@ -161,6 +169,9 @@ impl Reading {
     fn sample(&mut self, sample: &file::Sample) -> Sample {
         let thread = (sample.pid, sample.tid);
         self.threads.entry(thread).or_insert_with(|| self.replay.name(sample.tid).to_owned());
+        if let Some(cut) = sample.cut {
+            self.note_cut(sample, cut);
+        }
         let mut stack = Vec::new();
         if sample.kernel {
             stack.push(self.index(Frame::named(KERNEL, "kernel")));
@@ -179,6 +190,15 @@ impl Reading {
             epoch: sample.epoch,
             ip: sample.ip,
             stack,
+        }
+    }
+
+    fn note_cut(&mut self, sample: &file::Sample, cut: Cut) {
+        *self.cut.entry(cut).or_default() += 1;
+        if cut == Cut::Tables {
+            let last = sample.callers.last().map_or(sample.ip, |caller| caller - 1);
+            let file = self.replay.locate(sample.pid, last).map_or("no file", |(path, _)| path);
+            *self.without_tables.entry(file.to_owned()).or_default() += 1;
         }
     }
 
@@ -234,6 +254,8 @@ pub mod tests {
             clocks: reading.clocks,
             unreadable: Vec::new(),
             unmapped: 0,
+            cut: BTreeMap::new(),
+            without_tables: BTreeMap::new(),
         }
     }
 

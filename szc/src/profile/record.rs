@@ -16,6 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use szc_sampler::clock::{Coverage, now};
+use szc_sampler::form::Callers;
 use szc_sampler::periods::Schedule;
 use szc_sampler::recorder::{self, Recorder};
 use szc_sampler::spawn::Held;
@@ -43,7 +44,7 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let schedule = Schedule { period_ns, jitter: options.jitter, seed };
     let how = recorder::Options {
         schedule,
-        with_callers: options.call_graph,
+        callers: options.callers(),
         by_thread: options.per_thread,
         off_cpu: options.off_cpu,
     };
@@ -54,15 +55,19 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let pid = held.as_ref().map_or(options.pid.unwrap_or_default(), Held::pid);
     let header = Header {
         szc_profile: VERSION,
-        command: options.command,
         pid,
         period_ns,
         jitter: options.jitter,
         seed,
         clocks: clocks(recorder.coverage()),
-        callers: options.call_graph,
+        callers: options.callers() != Callers::None,
+        stack_bytes: match options.callers() {
+            Callers::Tables { stack_bytes } => Some(stack_bytes),
+            Callers::None | Callers::FramePointers => None,
+        },
         start: now(),
         date: Timestamp::now().to_string(),
+        command: options.command,
     };
     let mut recording = Recording::begin(&options.output, &header);
     let is_own = held.is_some();
@@ -103,6 +108,9 @@ fn clocks(coverage: Coverage) -> Clocks {
 }
 
 fn why_unavailable(error: &io::Error, off_cpu: bool) -> String {
+    if error.kind() == io::ErrorKind::OutOfMemory {
+        return error.to_string();
+    }
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     let level = level.map_or_else(|_| "unknown".into(), |level| level.trim().to_owned());
     let most = if off_cpu { 1 } else { 2 };

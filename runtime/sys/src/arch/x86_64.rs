@@ -259,6 +259,7 @@ global_asm!(
     ".type szc_rt_clone, @function",
     ".p2align 4",
     "szc_rt_clone:",
+    ".cfi_startproc",
     "mov r9, rdx",    // entry, kept by the kernel in the child
     "mov r8, rcx",    // tls
     "xor edx, edx",   // parent_tid
@@ -269,10 +270,13 @@ global_asm!(
     "jz 2f",
     "ret",
     "2:",
+    // The task begins here.
+    ".cfi_undefined rip",
     "xor ebp, ebp",
     "and rsp, -16",
     "call r9",
     "ud2",
+    ".cfi_endproc",
     ".size szc_rt_clone, . - szc_rt_clone",
 );
 

@@ -39,10 +39,17 @@ fn numbers(numbers: &[u32]) -> Vec<u8> {
 /// A process whose second function has a padded frame. In the layout of its first place the second
 /// function lies in front of the first one.
 fn process(epoch: u64) -> Fake {
+    process_of(&[epoch, 0])
+}
+
+/// One with the layouts of these epochs, by place; 0 is a place that was never used.
+fn process_of(epochs: &[u64]) -> Fake {
+    let head = |&epoch: &u64| if epoch == 0 { [0, 0] } else { [epoch, 0x9000] };
+    let heads: Vec<u64> = epochs.iter().flat_map(head).collect();
     let description = [
         IMAGE,
         ARENA,
-        2 * PLACE_BYTES,
+        epochs.len() as u64 * PLACE_BYTES,
         PLACE_BYTES,
         2,
         0x5000,
@@ -66,9 +73,13 @@ fn process(epoch: u64) -> Fake {
         (0x2100, words(&[0x3000])),
         (0x3010, words(&description)),
         (0x5000, numbers(&[9, 0x100, 9, 0x200])),
-        (0x6000, words(&[epoch, 0x9000, 0, 0])),
+        (0x6000, words(&heads)),
         // The clone of the second function is all there is.
-        (0x8000, numbers(&[0x500, 0x500, 0x400, 0x400])),
+        (0x8000, numbers(&[0x500, 0x500, 0x400, 0x400, 0x3c0, 0x3c0])),
+        // The word in front of the second function, its check and the beginning of its body, and
+        // its FDE.
+        (ARENA + 0x78, [&[0x5b, 0xe9][..], &[0; 38]].concat()),
+        (ARENA + 0x3c0, numbers(&[12, 7, 7, 7])),
         (0x9000, numbers(&[1, 0, 0x300, 0x80])),
     ];
     Fake { parts, is_gone: Cell::new(false) }
@@ -129,4 +140,41 @@ fn a_process_whose_directory_leads_nowhere_yet_has_no_copies() {
     assert_eq!(copies().original_in(&memory, ARENA + 0x300), None);
     memory.parts[0].1[0] = 0;
     assert_eq!(copies().original_in(&memory, ARENA + 0x300), None);
+}
+
+#[test]
+fn a_frame_in_a_copy_is_as_in_the_original_but_for_a_pad_and_what_is_in_front() {
+    let (memory, mut copies) = (process(7), copies());
+    let mut rules = |offset| copies.rules_in(&memory, ARENA + offset).unwrap().1.unwrap();
+    let original = |offset| Rules::Original(IMAGE + offset);
+    assert_eq!(rules(0x305), original(0x105));
+    // The beginning is as in the original whether or not the copy is there yet.
+    assert_eq!((rules(0x90), rules(0x96)), (original(0x200), original(0x206)));
+    let fde = numbers(&[12, 7, 7, 7]).into();
+    assert_eq!(rules(0x97), Rules::Own { fde, at: ARENA + 0x3c0, original: IMAGE + 0x207 });
+    assert_eq!(rules(0x504), original(0x204));
+    // A push of the function's is undone, the check, the full check.
+    let called = |bytes| Rules::Called { bytes };
+    assert_eq!([0x78, 0x79, 0x80, 0x410].map(&mut rules), [8, 0, 0, 0].map(called));
+    assert_eq!([PLACE_BYTES - 32, PLACE_BYTES - 1].map(&mut rules), [0, 128].map(called));
+    // What was read before is known when the process is gone, and nothing else.
+    memory.is_gone.set(true);
+    assert_eq!(copies.rules_in(&memory, ARENA + 0x98).unwrap().1.map(|_| ()), Some(()));
+    copies.images[0].layouts.get_mut(&0).unwrap().fdes.clear();
+    assert_eq!(copies.rules_in(&memory, ARENA + 0x98).unwrap().1, None);
+}
+
+#[test]
+fn a_layout_that_a_function_stays_in_is_kept_however_old_it_is() {
+    let epochs: Vec<u64> = (1..=MAX_LAYOUTS as u64 + 2).collect();
+    let (memory, mut copies) = (process_of(&epochs), copies());
+    let epoch = |copies: &mut Copies, place: u64| {
+        let found = copies.original_in(&memory, ARENA + place * PLACE_BYTES + 0x300);
+        found.map(|original| original.epoch)
+    };
+    for place in 1..epochs.len() as u64 {
+        assert_eq!((epoch(&mut copies, 0), epoch(&mut copies, place)), (Some(1), Some(place + 1)));
+    }
+    memory.is_gone.set(true);
+    assert_eq!((epoch(&mut copies, 0), epoch(&mut copies, 1)), (Some(1), None));
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use szc_sampler::form::{Callers, MAX_STACK_BYTES};
 use szc_sampler::periods::MIN_PERIOD_NS;
 
 /// Options of `szc profile record`.
@@ -32,9 +33,17 @@ pub struct Options {
     #[arg(long, value_name = "SHARE", default_value = "30%", value_parser = share)]
     pub jitter: f64,
 
-    /// Record callers, by frame pointers (programs need -fno-omit-frame-pointer)
-    #[arg(short = 'g', long)]
-    pub call_graph: bool,
+    /// Record callers, by frame pointers (`fp`, which programs need -fno-omit-frame-pointer for),
+    /// or by unwind tables and so many bytes of each stack (`dwarf,8192`)
+    #[arg(
+        short = 'g',
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        default_missing_value = "fp",
+        value_parser = callers
+    )]
+    call_graph: Option<Callers>,
 
     /// Sample a process that runs, and its children from then on
     #[arg(short, long, value_name = "PID", conflicts_with = "command")]
@@ -69,7 +78,38 @@ fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a share from 0% to 99% is needed, such as 30%".to_owned())
 }
 
+/// Bytes of each stack, unless others are asked for; perf's, too.
+const STACK_BYTES: u32 = 8192;
+
+fn callers(text: &str) -> Result<Callers, String> {
+    let (how, bytes) = match text.split_once(',') {
+        Some((how, bytes)) => (how, Some(bytes)),
+        None => (text, None),
+    };
+    match (how, bytes) {
+        ("fp", None) => Ok(Callers::FramePointers),
+        ("dwarf", None) => Ok(Callers::Tables { stack_bytes: STACK_BYTES }),
+        ("dwarf", Some(bytes)) => {
+            let wanted =
+                bytes.parse::<u32>().ok().and_then(|bytes| bytes.checked_next_multiple_of(8));
+            let stack_bytes = wanted.filter(|bytes| (8..=MAX_STACK_BYTES).contains(bytes));
+            stack_bytes.map(|stack_bytes| Callers::Tables { stack_bytes }).ok_or_else(|| {
+                format!(
+                    "the kernel gives 8 to {MAX_STACK_BYTES} bytes of a stack, such as dwarf,16384"
+                )
+            })
+        }
+        ("lbr", _) => Err("szc reads no branch records; known are fp and dwarf[,BYTES]".to_owned()),
+        _ => Err("known are fp and dwarf[,BYTES]".to_owned()),
+    }
+}
+
 impl Options {
+    /// What callers follow from.
+    pub fn callers(&self) -> Callers {
+        self.call_graph.unwrap_or(Callers::None)
+    }
+
     /// Mean interval between samples of a clock.
     ///
     /// # Errors
@@ -122,6 +162,27 @@ mod tests {
     fn a_program_or_a_process_is_needed_and_not_both() {
         for args in [&[][..], &["-p", "1", "--", "a"], &["-F", "9", "-c", "20000", "-p", "1"]] {
             assert!(Line::try_parse_from(args).is_err(), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn callers_are_found_by_frame_pointers_or_by_tables_and_some_of_the_stack() {
+        let found = |args: &[&str]| {
+            let args = [args, &["--", "a"]].concat();
+            Line::try_parse_from(args)
+                .map(|line| line.options.callers())
+                .map_err(|error| error.to_string())
+        };
+        let tables = |stack_bytes| Callers::Tables { stack_bytes };
+        assert_eq!(found(&[]), Ok(Callers::None));
+        assert_eq!(found(&["-g"]), Ok(Callers::FramePointers));
+        assert_eq!(found(&["--call-graph", "fp"]), Ok(Callers::FramePointers));
+        assert_eq!(found(&["--call-graph", "dwarf"]), Ok(tables(8192)));
+        assert_eq!(found(&["--call-graph=dwarf,65528"]), Ok(tables(65528)));
+        assert_eq!(found(&["-g", "dwarf,1001"]), Ok(tables(1008)));
+        for refused in ["dwarf,65529", "dwarf,0", "dwarf,x", "lbr", "fp,8"] {
+            let error = found(&["--call-graph", refused]).unwrap_err();
+            assert!(error.contains("dwarf"), "{error}");
         }
     }
 

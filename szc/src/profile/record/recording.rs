@@ -8,8 +8,9 @@ use szc_sampler::copies::Original;
 use szc_sampler::event::{self, Event, Map};
 use szc_sampler::recorder::Report;
 use szc_sampler::switches::Wait;
+use szc_sampler::unwind;
 
-use crate::profile::file::{Header, Line, Sample, Waited, Writer};
+use crate::profile::file::{Cut, Header, Line, Sample, Waited, Writer};
 
 /// What is being written, until it cannot be.
 pub struct Recording {
@@ -88,6 +89,11 @@ fn place(sample: event::Sample, original: Option<Original>) -> Sample {
         copy: original.map(|_| sample.ip),
         epoch: original.map(|original| original.epoch),
         callers: sample.callers,
+        cut: sample.cut.map(|cut| match cut {
+            unwind::Cut::Stack => Cut::Stack,
+            unwind::Cut::Tables => Cut::Tables,
+            unwind::Cut::Gone => Cut::Gone,
+        }),
     }
 }
 
