@@ -115,9 +115,11 @@ fn the_hottest_subpath_is_found_with_its_count() {
     let of = |line: &&str| ["20000", "20001"].contains(&line.rsplit(':').next().unwrap_or(""));
     assert!(counts.lines().filter(of).count() >= 2 && counts.ends_with("\n0\n"), "{counts}");
 
-    let sampled = ["paths", "--spacing", "128", "--json", "p.json", "--", "./p", "20000"];
-    let output = run(&place, &sampled);
+    let sampled = ["paths", "--spacing", "128", "--json", "p.json", "--flame", "p.svg"];
+    let output = run(&place, &[&sampled[..], &["--", "./p", "20000"]].concat());
     assert_eq!(code(&output), 0, "{}", errors(&output));
+    let picture = String::from_utf8(place.read("p.svg")).expect("text");
+    assert!(picture.contains("Subpaths of 8 blocks") && picture.contains("step:5 ("), "{picture}");
     let found = json(&place);
     let hottest = &found["subpaths"][0];
     let number = |name: &str| hottest[name].as_f64().expect("a number");

@@ -4,11 +4,12 @@
 //! each process (`szc-paths`). `run` runs it and reads the files, and in between the memory of the
 //! processes (`live`, `interim`); `merge` joins the threads, `rows` estimates how often each
 //! subpath is executed, `code` reads the instructions of blocks, `places` names them; `text`,
-//! `listing`, `export`, `page` and `profgen` show that.
+//! `listing`, `export`, `page`, `flame` and `profgen` show that.
 #![forbid(unsafe_code)]
 
 mod code;
 mod export;
+mod flame;
 mod interim;
 mod listing;
 mod live;
@@ -98,6 +99,10 @@ impl Report<'_> {
                 let page = page::page(merged, &rows, top, parts, text);
                 write_whole(path, "the page", page.as_bytes())?;
             }
+        }
+        if let Some(path) = self.options.flame.as_ref().filter(|_| after.is_none()) {
+            let svg = flame::svg(merged, &rows, &mut self.places, min_length)?;
+            write_whole(path, "the picture of subpaths", &svg)?;
         }
         if let Some(path) = self.options.profgen.as_ref().filter(|_| after.is_none()) {
             write_whole(

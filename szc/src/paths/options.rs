@@ -88,6 +88,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "OUT")]
     pub html: Option<PathBuf>,
 
+    /// Write an SVG of what follows what, in the form of a flame graph: subpaths of 8 blocks, or of
+    /// --min-length
+    #[arg(long, value_name = "FILE")]
+    pub flame: Option<PathBuf>,
+
     /// Write how often blocks are executed, for llvm-profgen --unsymbolized-profile --use-offset=0
     #[arg(long, value_name = "FILE")]
     pub profgen: Option<PathBuf>,
