@@ -125,6 +125,31 @@ int main(int count, char **arguments) { (void)arguments;
 }
 
 #[test]
+fn a_function_that_asks_whether_ranges_overlap_does_not_bound_its_stack() {
+    // A loop that is vectorized, if the arrays lie apart; CPython's test of stack overflows.
+    let source = "\
+void fill(int *); extern int *shared;
+__attribute__((noinline)) int apart(void) {
+    int own[256]; fill(own); int *from = shared;
+    for (int i = 0; i < 256; i++) own[i] += from[i];
+    fill(own); return own[3]; }
+__attribute__((noinline)) unsigned long down(unsigned long least, unsigned long most) {
+    volatile char here[4096]; unsigned long at = (unsigned long)&here;
+    if (at < least || most < at) return at;
+    here[0] = 1; return down(least, most); }
+int main(int count, char **arguments) {
+    unsigned long here = (unsigned long)&count;
+    return apart() + (down(here - 100000, here) == (unsigned long)arguments); }
+";
+    let place = Place::with("x.c", source);
+    let other =
+        "int *shared; void fill(int *a) { shared = a; for (int i = 0; i < 256; i++) a[i] = i; }\n";
+    place.write("y.c", other);
+    place.run(szc(), &["-O3", "x.c", "y.c", "-o", "x"]);
+    assert_eq!(json(&place)["stack_bounds"], serde_json::json!([]));
+}
+
+#[test]
 fn functions_are_listed_when_asked_for() {
     let place = built(&[]);
     let shown = text(&inspect(&place, &["--functions", "x"]).stdout);

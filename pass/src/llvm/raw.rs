@@ -184,17 +184,25 @@ pub(crate) fn value_kind(value: BasicValueEnum<'_>) -> LLVMValueKind {
 
 /// The stores to a variable as a whole.
 pub(crate) fn stores_to<'ctx>(variable: InstructionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
-    let variable = variable.as_value_ref();
-    // SAFETY: the variable is live, so its uses and users are; stores have two operands.
+    let address = variable.as_value_ref();
+    let is_store_to = |user: &InstructionValue<'ctx>| {
+        let user = user.as_value_ref();
+        // SAFETY: a live instruction; stores have two operands.
+        unsafe { !LLVMIsAStoreInst(user).is_null() && LLVMGetOperand(user, 1) == address }
+    };
+    users(variable).into_iter().filter(is_store_to).collect()
+}
+
+/// The instructions that take what this one computes.
+pub(crate) fn users<'ctx>(value: InstructionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    // SAFETY: the value is live, so its uses are, and its users, which are instructions.
     unsafe {
-        let first = LLVMGetFirstUse(variable);
+        let first = LLVMGetFirstUse(value.as_value_ref());
         std::iter::successors((!first.is_null()).then_some(first), |&last| {
             let next = LLVMGetNextUse(last);
             (!next.is_null()).then_some(next)
         })
-        .map(|at| LLVMGetUser(at))
-        .filter(|&user| !LLVMIsAStoreInst(user).is_null() && LLVMGetOperand(user, 1) == variable)
-        .map(|store| InstructionValue::new(store))
+        .map(|at| InstructionValue::new(LLVMGetUser(at)))
         .collect()
     }
 }

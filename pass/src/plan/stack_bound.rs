@@ -8,8 +8,11 @@
 //! ```
 //!
 //! A guess: from it follow a default, the pad reserve of such a program, and a message to the
-//! user. Pointers into a variable that are compared with its end are no such thing, as long as it
-//! can be seen that both are of the frame.
+//! user. No such thing are pointers into a variable that are compared with its end, as long as it
+//! can be seen that both are of the frame, and what asks whether something lies inside of something
+//! else: an address held against both ends of a range, or a distance shorter than any stack.
+//! Vectorized loops ask that of arrays (LLVM's `LoopAccessAnalysis`), and CPython in a function for
+//! tests that nobody calls.
 
 use super::Body;
 use crate::llvm::{Call, Callee, raw};
@@ -21,6 +24,9 @@ use std::ops::BitOr;
 /// How many values are looked at for one comparison: more than compilers put between an address
 /// and that.
 const MAX_VALUES: u32 = 64;
+
+/// No stack is bounded to so many bytes; vectorized loops are not longer.
+const SHORT_BYTES: u64 = 1024;
 
 /// What a value may be made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,8 +82,50 @@ fn compares_with_frame(instruction: InstructionValue<'_>) -> bool {
     if matches!(predicate, None | Some(IntPredicate::EQ | IntPredicate::NE)) {
         return false;
     }
-    let side = |index| origin(raw::operand(&instruction, index), &mut { MAX_VALUES });
-    side(0).less(side(1)).distance
+    let [one, other] = sides(instruction);
+    one.less(other).distance && !is_short(instruction) && !is_one_of_two_ends(instruction)
+}
+
+fn sides(comparison: InstructionValue<'_>) -> [Origin; 2] {
+    [0, 1].map(|index| origin(raw::operand(&comparison, index), &mut { MAX_VALUES }))
+}
+
+/// Whether a distance in bytes is compared with a short one.
+fn is_short(comparison: InstructionValue<'_>) -> bool {
+    let [distance, bound] = [0, 1].map(|index| raw::operand(&comparison, index));
+    let is_distance = distance
+        .and_then(|value| value.as_instruction_value())
+        .is_some_and(|value| value.get_opcode() == Opcode::Sub);
+    let Some(BasicValueEnum::IntValue(bound)) = bound else { return false };
+    is_distance && bound.get_zero_extended_constant().is_some_and(|bytes| bytes <= SHORT_BYTES)
+}
+
+/// Whether the answer is joined with that of a comparison in the other direction.
+fn is_one_of_two_ends(comparison: InstructionValue<'_>) -> bool {
+    let Some(below) = is_frame_below(comparison) else { return false };
+    let joins = |user: &InstructionValue<'_>| {
+        matches!(user.get_opcode(), Opcode::And | Opcode::Or | Opcode::Select)
+    };
+    raw::users(comparison).into_iter().filter(joins).any(|user| {
+        (0..user.get_num_operands())
+            .filter_map(|index| raw::operand(&user, index)?.as_instruction_value())
+            .any(|other| is_frame_below(other) == Some(!below))
+    })
+}
+
+/// Whether a comparison is true if an address of the frame is below one from elsewhere, rather than
+/// above it; nothing if it does not compare two such addresses.
+fn is_frame_below(comparison: InstructionValue<'_>) -> Option<bool> {
+    let is_less = match comparison.get_icmp_predicate()? {
+        IntPredicate::ULT | IntPredicate::ULE | IntPredicate::SLT | IntPredicate::SLE => true,
+        IntPredicate::UGT | IntPredicate::UGE | IntPredicate::SGT | IntPredicate::SGE => false,
+        IntPredicate::EQ | IntPredicate::NE => return None,
+    };
+    match sides(comparison) {
+        [FRAME, KEPT] => Some(is_less),
+        [KEPT, FRAME] => Some(!is_less),
+        _ => None,
+    }
 }
 
 fn returns_frame_address(instruction: InstructionValue<'_>) -> bool {
