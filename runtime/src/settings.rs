@@ -12,8 +12,7 @@ use self::functions::{INJECT, PAD, PLACE, Places, inject, pad, places};
 use self::number::number;
 use core::ffi::CStr;
 use szc_heap::HeapBase;
-use szc_layout::held_pad::HeldPad;
-use szc_layout::slot::MAX_HELD;
+use szc_layout::held::{HeldPad, MAX_HELD};
 use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
 
 /// Exit code for a malformed setting (sysexits.h, `EX_CONFIG`).
@@ -287,7 +286,7 @@ fn path(text_with_nul: &[u8]) -> Option<&CStr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use szc_layout::slot::Held;
+    use szc_layout::held::Held;
 
     fn one(entry: &CStr) -> Result<Settings<'_>, BadSetting<'_>> {
         read([entry].into_iter())

@@ -19,11 +19,9 @@ use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
 use szc_layout::arch::injected::{ARRAY_INTEGERS, Computation, Injected};
-use szc_layout::held_pad::{HeldFrame, HeldPad};
+use szc_layout::held::{HeldFrame, HeldFunction, HeldPad, MAX_HELD};
 use szc_layout::rng::Seeds;
-use szc_layout::slot::{
-    CopyShape, Frames, HeldFunction, InjectedFunction, MAX_HELD, Order, Patching,
-};
+use szc_layout::slot::{CopyShape, Frames, InjectedFunction, Order, Patching};
 
 /// Tags of the auxiliary vector: the program has more rights than its caller (set-user-ID), and the
 /// path it was started by.

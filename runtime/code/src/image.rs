@@ -18,11 +18,9 @@ use szc_layout::arch::injected::Injected;
 use szc_layout::arch::patch::Word;
 use szc_layout::arch::{entry_jump, fde};
 use szc_layout::body::Source;
-use szc_layout::held_pad::HeldPad;
+use szc_layout::held::{Held, HeldFunction, HeldPad, MAX_HELD};
 use szc_layout::placement::{Room, Turn};
-use szc_layout::slot::{
-    CopyShape, Frames, FunctionSlot, Held, HeldFunction, MAX_HELD, Order, Patching,
-};
+use szc_layout::slot::{CopyShape, Frames, FunctionSlot, Order, Patching};
 use szc_sys::arch;
 use szc_sys::os::{Array, Errno};
 

@@ -12,7 +12,7 @@ pub mod arch;
 pub mod body;
 pub mod epoch;
 mod grid;
-pub mod held_pad;
+pub mod held;
 pub mod order;
 pub mod pads;
 pub mod placement;

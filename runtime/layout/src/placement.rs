@@ -11,9 +11,10 @@
 //! not on which functions run when.
 
 use crate::grid::{Grid, PAGE_GRAINS, Run};
+use crate::held::{Held, MAX_HELD};
 use crate::order;
 use crate::rng::{Stream, mix};
-use crate::slot::{CopyShape, FunctionSlot, Held, MAX_HELD, Order};
+use crate::slot::{CopyShape, FunctionSlot, Order};
 use szc_abi::{Movable, PATCHABLE_ENTRY_BYTES, PLACEMENT_GRAIN_BYTES};
 
 /// Bytes of a page.

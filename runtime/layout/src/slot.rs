@@ -32,7 +32,7 @@
 use crate::arch::injected::Injected;
 use crate::arch::patch::WORD_BYTES;
 use crate::arch::stack_check::{CHECK_BYTES, FULL_CHECK_BYTES};
-use crate::held_pad::HeldFrame;
+use crate::held::{HeldFrame, HeldFunction, MAX_HELD};
 use crate::rng::{Purpose, Stream};
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 use szc_abi::{Movable, PLACEMENT_GRAIN_BYTES};
@@ -91,35 +91,6 @@ pub struct InjectedFunction {
     pub name: u64,
     /// What is computed at each call.
     pub code: Injected,
-}
-
-/// Functions that can lie at one offset each.
-pub const MAX_HELD: usize = 2;
-
-/// A function whose place in a line or page does not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldFunction {
-    /// Digest of its name.
-    pub name: u64,
-    /// Where.
-    pub at: Held,
-}
-
-/// The offset of a body in what it is held in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// A multiple of the grain, less than `modulus`.
-    pub offset: u32,
-    /// Bytes of a cache line, or of a page.
-    pub modulus: u32,
-}
-
-impl Held {
-    /// By how much a layout may be larger with a function that is held.
-    #[must_use]
-    pub const fn room_bytes(self) -> u32 {
-        2 * self.modulus
-    }
 }
 
 /// Grain of FDEs: words lie in them.

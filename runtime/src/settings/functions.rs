@@ -4,8 +4,7 @@
 use super::number::number;
 use szc_abi::PLACEMENT_GRAIN_BYTES;
 use szc_layout::arch::injected::Computation;
-use szc_layout::held_pad::HeldPad;
-use szc_layout::slot::{Held, MAX_HELD};
+use szc_layout::held::{Held, HeldPad, MAX_HELD};
 
 /// What `SZC_PLACE` needs.
 pub const PLACE: &str =

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod fix;
+mod hold;
 mod options;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use self::fix::in_one_setup;
+use self::hold::{hold, owned};
 pub(crate) use self::options::Options;
 use super::exit::EXIT_VERDICT;
 use super::experiment::{Experiment, Stopping};
@@ -28,7 +30,7 @@ use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::report::html::luck::page;
 use crate::report::luck::report;
 use crate::results::luck::fix::{fix as fix_of, target};
-use crate::results::luck::{MIN_LAYOUTS, extremes, held_in, intervention, luck, places_held};
+use crate::results::luck::{MIN_LAYOUTS, extremes, intervention, luck, places_held};
 use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::Design;
 use crate::samples::luck::{
@@ -225,30 +227,6 @@ fn held(
         json: None,
         ..drawn
     })
-}
-
-fn owned((name, value): (&str, &str)) -> (String, String) {
-    (name.to_owned(), value.to_owned())
-}
-
-/// The variable that holds a function, or its frame, there; as long at each offset, so that it
-/// moves no stack.
-fn hold(named: &NamedRecord, offset: u32) -> (String, String) {
-    let NamedRecord { function, feature, .. } = named;
-    let modulus = held_in(*feature);
-    if let Some(from) = &named.from {
-        return (
-            "SZC_PLACE".to_owned(),
-            format!("{from}:0000/{modulus},{function}:{offset:04}/{modulus}"),
-        );
-    }
-    let (name, suffix) = match modulus {
-        _ if feature.is_of_pad() => ("SZC_PAD", String::new()),
-        _ if feature.is_of_frame() => ("SZC_PAD", format!("/{modulus}")),
-        64 => ("SZC_PLACE", String::new()),
-        _ => ("SZC_PLACE", format!("/{modulus}")),
-    };
-    (name.to_owned(), format!("{function}:{offset:04}{suffix}"))
 }
 
 #[cfg(test)]

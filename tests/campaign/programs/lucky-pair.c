@@ -1,6 +1,6 @@
-// Two functions of which one is slow where it begins less than 512 bytes behind the other in a page,
-// as where they share sets of a cache: they ask for their own addresses, so that the truth is
-// known. A third does its work everywhere alike.
+// Two functions of which one is slow where it begins less than 512 bytes behind the other in a
+// page, as where they share sets of a cache: they ask for their own addresses, so that the truth
+// is known. A third does its work everywhere alike.
 //
 // lucky-pair COUNT: takes time. lucky-pair COUNT work: prints how much was done, too, a figure
 // without noise but for what a neighbour's place adds.

@@ -1,7 +1,8 @@
 //! Layouts of made-up programs: sound, uniform, independent, dense, and stable.
 
 use super::*;
-use crate::slot::{Frames, HeldFunction, Patching};
+use crate::held::HeldFunction;
+use crate::slot::{Frames, Patching};
 use std::collections::HashSet;
 
 /// The 0.9999 quantile of chi-square with 255 degrees of freedom; in R: qchisq(0.9999, 255). Seeds

@@ -4,8 +4,8 @@
 
 use anyhow::Result;
 
+use super::hold::{hold, owned};
 use super::options::Options;
-use super::{hold, owned};
 use crate::lab::experiment::{Experiment, Stopping};
 use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::samples::design::{Bases, Design, EnvironmentSize};

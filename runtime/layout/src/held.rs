@@ -1,7 +1,36 @@
-//! The pad of one function's frame, held at one value, or so that the frame lies at one offset.
+//! What does not follow from the seed alone: functions held at one offset in a line or page, and
+//! the pad of one function's frame, held at one value, or so that the frame lies at one offset.
 
-use crate::slot::Held;
 use szc_abi::stack::PAD_GRAIN_BYTES;
+
+/// Functions that can lie at one offset each.
+pub const MAX_HELD: usize = 2;
+
+/// A function whose place in a line or page does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldFunction {
+    /// Digest of its name.
+    pub name: u64,
+    /// Where.
+    pub at: Held,
+}
+
+/// The offset of a body in what it is held in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// A multiple of the grain, less than `modulus`.
+    pub offset: u32,
+    /// Bytes of a cache line, or of a page.
+    pub modulus: u32,
+}
+
+impl Held {
+    /// By how much a layout may be larger with a function that is held.
+    #[must_use]
+    pub const fn room_bytes(self) -> u32 {
+        2 * self.modulus
+    }
+}
 
 /// A function whose frame's pad does not follow from the seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
