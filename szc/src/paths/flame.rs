@@ -4,16 +4,15 @@
 //! Every execution of a block lies in as many subpaths of a length as that has blocks, so subpaths
 //! of one length share out the time of the whole program, each the mean of its blocks. Those of
 //! several lengths would count it several times.
-//!
-//! Source: Gregg, "The flame graph" (2016), for the form.
 #![forbid(unsafe_code)]
 
-use anyhow::{Context as _, Result, anyhow};
-use inferno::flamegraph::{Direction, Options, from_lines};
+use anyhow::{Result, anyhow};
+use inferno::flamegraph::{Direction, Options};
 
 use super::merge::Merged;
 use super::places::Places;
 use super::rows::Row;
+use crate::profile::flame::{flame_graph, frame_name};
 
 /// How many blocks the subpaths of the picture have, if nobody asks for longer ones: as many as
 /// have names of a readable size.
@@ -38,13 +37,10 @@ pub(super) fn svg(
         ));
     }
     let mut options = Options::default();
-    options.title = format!("Subpaths of {length} blocks, {}", merged.programs.join(", "));
-    "cycles".clone_into(&mut options.count_name);
     "Block:".clone_into(&mut options.name_type);
     options.direction = Direction::Inverted;
-    let mut svg = Vec::new();
-    from_lines(&mut options, text.lines(), &mut svg).context("no picture of subpaths")?;
-    Ok(svg)
+    let title = format!("Subpaths of {length} blocks, {}", merged.programs.join(", "));
+    flame_graph(&text, title, "cycles", options)
 }
 
 /// Lines of blocks and estimated cycles, in order.
@@ -53,9 +49,7 @@ fn folded(merged: &Merged, rows: &[Row<'_>], places: &mut Places, length: u32) -
     let mut lines: Vec<String> = wanted
         .map(|row| {
             let name = |&block: &u32| {
-                let place = places.of(&merged.programs, row.key.program, block);
-                // A semicolon parts blocks, and a line ends a subpath.
-                place.short().replace(';', ":").replace('\n', " ")
+                frame_name(&places.of(&merged.programs, row.key.program, block).short())
             };
             let names: Vec<String> = row.key.blocks.iter().map(name).collect();
             let cycles = row.count * row.cycles as f64 / f64::from(length);

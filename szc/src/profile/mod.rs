@@ -2,7 +2,7 @@
 //!
 //! `record` lets `szc-sampler` take samples and writes them to a file as they come (`file`);
 //! `report` reads the file, finds names for addresses (`symbols`), and shows what follows from that
-//! (`hotness`, `text`, `export`). What is shown is computed from the file alone, where
+//! (`hotness`, `text`, `export`, `flame`). What is shown is computed from the file alone, where
 //! the programs are.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ mod diagnostics;
 mod disagree;
 mod export;
 mod file;
+pub(crate) mod flame;
 mod hotness;
 mod intervals;
 mod model;

@@ -1,13 +1,12 @@
 //! Folded stacks, a line each: outermost function first, and the number of samples. What
 //! `flamegraph.pl`, inferno and speedscope read. And the flame graph itself.
-//!
-//! Source: Gregg, "The flame graph" (2016).
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result};
-use inferno::flamegraph::{Options, from_lines};
+use anyhow::Result;
+use inferno::flamegraph::Options;
 
+use crate::profile::flame::{flame_graph, frame_name};
 use crate::profile::model::{Profile, Sample};
 
 /// The stacks.
@@ -32,22 +31,17 @@ pub fn folded_waits(profile: &Profile) -> String {
 
 fn stack(profile: &Profile, sample: &Sample) -> String {
     let name = profile.threads.get(&sample.thread).map_or("", String::as_str);
-    let mut text = clean(name);
+    let mut text = frame_name(name);
     for &frame in sample.stack.iter().rev() {
         let frame = &profile.frames[frame];
         text.push(';');
-        text.push_str(&clean(&frame.function));
+        text.push_str(&frame_name(&frame.function));
         if frame.is_inlined {
             // Inferno's mark.
             text.push_str("_[i]");
         }
     }
     text
-}
-
-/// A semicolon parts frames, and a line ends a stack.
-fn clean(name: &str) -> String {
-    name.replace(';', ":").replace('\n', " ")
 }
 
 /// A flame graph as SVG.
@@ -67,16 +61,12 @@ pub fn flame_of_waits(profile: &Profile) -> Result<Vec<u8>> {
 }
 
 fn graph(profile: &Profile, text: &str, unit: &str) -> Result<Vec<u8>> {
-    let mut options = Options::default();
-    options.title = if profile.header.command.is_empty() {
+    let title = if profile.header.command.is_empty() {
         format!("process {}", profile.header.pid)
     } else {
         profile.header.command.join(" ")
     };
-    options.count_name = unit.to_owned();
-    let mut svg = Vec::new();
-    from_lines(&mut options, text.lines(), &mut svg).context("no flame graph")?;
-    Ok(svg)
+    flame_graph(text, title, unit, Options::default())
 }
 
 #[cfg(test)]
