@@ -1,4 +1,4 @@
-//! What a process that is there has mapped, as the kernel would report it.
+//! What the kernel tells of processes that are there: what they have mapped, and their children.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -13,6 +13,23 @@ use crate::event::Map;
 pub fn mapped(pid: u32, time: u64) -> io::Result<Vec<Map>> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
     Ok(maps.lines().filter_map(|line| parse_map(line, pid, time)).collect())
+}
+
+/// A process and those that have come from it, as far as their parents are there.
+#[must_use]
+pub fn family(pid: u32) -> Vec<u32> {
+    let (mut found, mut next) = (vec![pid], 0);
+    while let Some(&parent) = found.get(next) {
+        // Children belong to the thread that made them.
+        let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            let children = children.split_whitespace();
+            found.extend(children.filter_map(|child| child.parse::<u32>().ok()));
+        }
+        next += 1;
+    }
+    found
 }
 
 /// A line of /proc/PID/maps, if that memory is executable.
@@ -45,6 +62,29 @@ fn parse_map(line: &str, pid: u32, time: u64) -> Option<Map> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::thread;
+
+    #[test]
+    fn the_child_of_another_thread_belongs_to_the_family() {
+        let (tell, told) = mpsc::channel();
+        let (found_it, is_found) = mpsc::channel();
+        let other = thread::spawn(move || {
+            let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+            tell.send(child.id()).unwrap();
+            // Its parent thread is there until it has been found.
+            is_found.recv().unwrap();
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+        let child = told.recv().unwrap();
+        let found = family(std::process::id());
+        found_it.send(()).unwrap();
+        other.join().unwrap();
+        assert_eq!(found.first(), Some(&std::process::id()));
+        assert!(found.contains(&child), "{child} of {found:?}");
+    }
 
     #[test]
     fn a_line_of_maps_is_read_if_its_memory_is_executable() {

@@ -17,21 +17,6 @@ const MAX_TRIES: u32 = 200;
 /// Time between two of these.
 const WAIT: Duration = Duration::from_micros(50);
 
-/// The processes that have come from one, and it itself.
-pub(super) fn family(pid: u32) -> Vec<u32> {
-    let (mut found, mut next) = (vec![pid], 0);
-    while let Some(&parent) = found.get(next) {
-        let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-        for task in tasks {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            let children = children.split_whitespace();
-            found.extend(children.filter_map(|child| child.parse::<u32>().ok()));
-        }
-        next += 1;
-    }
-    found
-}
-
 /// What a process would leave if it ended now, in the form of its file. Nothing if it has no
 /// profiles or cannot be read.
 pub(super) fn read(pid: u32, words: usize) -> Option<Vec<u32>> {
@@ -165,6 +150,5 @@ mod tests {
     fn a_process_without_profiles_has_none() {
         assert_eq!(read(std::process::id(), 1024), None);
         assert!(text(std::process::id(), &std::env::current_exe().unwrap()).is_some());
-        assert!(family(std::process::id()).contains(&std::process::id()));
     }
 }

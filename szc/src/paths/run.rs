@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, anyhow};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use szc_paths::{FileHeader, Mode, Shape, View, has_begun, words_of};
+use szc_sampler::maps::family;
 
 use super::interim::Interim;
 use super::live;
@@ -121,7 +122,7 @@ pub(super) fn read_now(folder: &Path, pid: u32, words: usize) -> Result<Merged> 
     let is_whole = |file: &(u32, Vec<u32>)| FileHeader::read(&file.1).is_some();
     // Others are being written.
     let mut found: Vec<(u32, Vec<u32>)> = files(folder)?.into_iter().filter(is_whole).collect();
-    for pid in live::family(pid) {
+    for pid in family(pid) {
         if found.iter().all(|(process, _)| *process != pid) {
             found.extend(live::read(pid, words).map(|file| (pid, file)));
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+use szc_sampler::maps::mapped;
 
 /// A symbol of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,41 +60,31 @@ fn file_offset(file: &object::File<'_>, address: u64) -> Option<u64> {
 /// What is to be added to addresses of a file to have those in a process; nothing if the process
 /// has not mapped it.
 pub(super) fn bias(pid: u32, path: &Path) -> Result<Option<u64>> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps"))
-        .with_context(|| format!("cannot read the mappings of process {pid}"))?;
-    let Some(start) = mapped(&maps).find(|map| map.path == path).map(|map| map.start) else {
+    let maps =
+        mapped(pid, 0).with_context(|| format!("cannot read the mappings of process {pid}"))?;
+    let Some(map) = maps.iter().find(|map| Path::new(&map.path) == path) else {
         return Ok(None);
     };
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let file = object::File::parse(&*bytes)
         .with_context(|| format!("{} is no ELF file", path.display()))?;
-    let Some(lowest) = file.segments().map(|segment| segment.address()).min() else {
-        bail!("{} has no segments", path.display());
+    // Mappings begin with the page of the segment's first byte.
+    let page = |number: u64| number & !0xfff;
+    let mut segments = file.segments();
+    let Some(segment) = segments.find(|segment| page(segment.file_range().0) == map.offset) else {
+        bail!("{} has no segment at offset {:#x}", path.display(), map.offset);
     };
-    Ok(Some(start.wrapping_sub(lowest & !0xfff)))
+    Ok(Some(map.start.wrapping_sub(page(segment.address()))))
 }
 
 /// The C library that a process has mapped.
 pub(super) fn c_library(pid: u32) -> Option<PathBuf> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let is_libc = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("ld-musl")
     };
-    mapped(&maps).map(|map| map.path).find(|path| is_libc(path)).map(Path::to_owned)
-}
-
-struct Mapping<'a> {
-    start: u64,
-    path: &'a Path,
-}
-
-fn mapped(maps: &str) -> impl Iterator<Item = Mapping<'_>> {
-    maps.lines().filter_map(|line| {
-        let (start, _) = line.split_once('-')?;
-        let path = line.find('/').map(|place| Path::new(&line[place..]))?;
-        Some(Mapping { start: u64::from_str_radix(start, 16).ok()?, path })
-    })
+    let mut paths = mapped(pid, 0).ok()?.into_iter().map(|map| PathBuf::from(map.path));
+    paths.find(|path| is_libc(path))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
+use szc_sampler::maps::family;
 use szc_sampler::spawn::Held;
 
 use super::image;
@@ -74,7 +75,7 @@ pub(super) struct Traced {
     pub(super) wall_ns: u64,
     /// CPU time of all that was started.
     pub(super) cpu_ns: u64,
-    /// The file that the traced process executed, and its C library.
+    /// The file that the traced process executed last.
     pub(super) executable: Option<PathBuf>,
     /// Its C library, if it had one.
     pub(super) c_library: Option<PathBuf>,
@@ -291,6 +292,10 @@ impl<'a> Recorder<'a> {
         if self.traced.c_library.is_none() {
             self.traced.c_library = image::c_library(self.pid);
         }
+        // A shell may become the program: `sh -c 'exec program <input'`.
+        if let Ok(executable) = fs::read_link(format!("/proc/{}/exe", self.pid)) {
+            self.traced.executable = Some(executable);
+        }
         if self.before.len() != values.len() {
             (self.before, self.at) = (values, now);
             return Ok(true);
@@ -310,17 +315,8 @@ impl<'a> Recorder<'a> {
 /// The process that a tool has started, or has become.
 fn descendant_that_executes(pid: u32, executable: &Path) -> Option<u32> {
     let executes =
-        |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == executable);
-    let mut left = vec![pid];
-    while let Some(pid) = left.pop() {
-        if executes(pid) {
-            return Some(pid);
-        }
-        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-        let children = children.unwrap_or_default();
-        left.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
-    }
-    None
+        |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == executable);
+    family(pid).into_iter().find(executes)
 }
 
 #[cfg(test)]
@@ -360,6 +356,17 @@ mod tests {
         let Outcome::Traced(behind) = traced(&tool, Some(&shell)) else { panic!() };
         assert!(behind.signals[0].iter().sum::<f64>() > 10_000.0, "{behind:?}");
         assert_eq!(behind.executable.unwrap(), shell);
+    }
+
+    #[test]
+    fn a_shell_that_became_a_program_is_that_program_also_behind_a_tool() {
+        let text = "exec /usr/bin/env bash -c 'for i in {1..20000}; do echo $i; done'";
+        let Outcome::Traced(alone) = traced(&["/bin/sh", "-c", text], None) else { panic!() };
+        let program = alone.executable.unwrap();
+        assert_eq!(program.file_name().unwrap(), "bash");
+        let tool = ["/usr/bin/env", "/bin/sh", "-c", text];
+        let Outcome::Traced(behind) = traced(&tool, Some(&program)) else { panic!() };
+        assert_eq!(behind.executable.unwrap(), program);
     }
 
     #[test]

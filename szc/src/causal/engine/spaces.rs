@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use szc_sampler::event::Map;
+use szc_sampler::maps::mapped;
+
 use super::code::{Code, Place};
 use super::memory::{Selected, Shared};
 use super::scope::Scope;
@@ -66,18 +69,19 @@ impl Spaces {
     /// Learns what a process, which waits for that, has mapped. Returns the ranges in scope.
     pub fn learn(&mut self, number: u64, pid: u32, shared: &mut Shared) -> (u64, u64) {
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
-        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
         let mut space = Space::default();
         let mut in_scope = Vec::new();
-        for (start, end, offset, path) in maps.lines().filter_map(parse_map) {
+        for map in files_mapped(pid) {
+            // Patterns are text, so they match no other names.
+            let Some(path) = map.path.to_str() else { continue };
             if !self.scope.has_binary(path, program.as_deref()) {
                 continue;
             }
             let load = || Code::load(Path::new(path), self.by_function, &self.scope).map(Rc::new);
             let code = self.code.entry(path.into()).or_insert_with(load);
             let Some(code) = code.clone() else { continue };
-            let Some(bias) = code.bias(start, offset) else { continue };
-            let mapping = Mapping { start, end, bias, code };
+            let Some(bias) = code.bias(map.start, map.offset) else { continue };
+            let mapping = Mapping { start: map.start, end: map.start + map.bytes, bias, code };
             in_scope.extend(mapping.ranges(None));
             space.mappings.push(mapping);
         }
@@ -93,13 +97,12 @@ impl Spaces {
         let code = Code::load(&program, !is_line, &Scope::default())?;
         let location = code.named(name)?;
         let (first, _) = code.ranges(Some(location)).first().copied()?;
-        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-        let mut placed = maps.lines().filter_map(parse_map).filter_map(|(start, end, at, path)| {
-            let is_it = Path::new(path) == program;
-            let address = code.bias(start, at).filter(|_| is_it)?.wrapping_add(first);
-            (start..end).contains(&address).then_some(address)
-        });
-        placed.next()
+        files_mapped(pid).find_map(|map| {
+            let is_it = Path::new(&map.path) == program;
+            let bias = code.bias(map.start, map.offset).filter(|_| is_it)?;
+            let address = bias.wrapping_add(first);
+            (map.start..map.start + map.bytes).contains(&address).then_some(address)
+        })
     }
 
     /// Whether anything at all may be selected.
@@ -168,29 +171,20 @@ impl Mapping {
     }
 }
 
-/// A line of /proc/PID/maps, if that memory is executable and of a file: bounds, offset and path.
-fn parse_map(line: &str) -> Option<(u64, u64, u64, &str)> {
-    let mut fields = line.splitn(6, ' ');
-    let (range, rights, offset) = (fields.next()?, fields.next()?, fields.next()?);
-    let path = fields.nth(2)?.trim_start();
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    let (start, end) = range.split_once('-')?;
-    let is_meant = rights.contains('x') && path.starts_with('/');
-    is_meant.then_some((number(start)?, number(end)?, number(offset)?, path))
+/// What a process executes of files; nothing if it is gone.
+fn files_mapped(pid: u32) -> impl Iterator<Item = Map> {
+    // What is of no file is called `//anon`, or has a name in brackets.
+    let is_file = |map: &Map| {
+        let path = map.path.as_encoded_bytes();
+        path.starts_with(b"/") && !path.starts_with(b"//")
+    };
+    mapped(pid, 0).unwrap_or_default().into_iter().filter(is_file)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use szc_abi::causal::Ranges;
-
-    #[test]
-    fn a_line_of_maps_is_read_if_its_memory_is_executable_and_of_a_file() {
-        let text = "55d0-65d0 r-xp 00001000 fe:00 1234                 /usr/bin/a b";
-        assert_eq!(parse_map(text), Some((0x55d0, 0x65d0, 0x1000, "/usr/bin/a b")));
-        assert_eq!(parse_map(&text.replace("r-xp", "rw-p")), None);
-        assert_eq!(parse_map("55d0-65d0 r-xp 00000000 00:00 0    [vdso]"), None);
-    }
 
     #[test]
     fn functions_of_a_process_are_found_at_their_addresses() {
