@@ -53,6 +53,8 @@ sub end_all {
 
 my $child = fork() // die "contained.pl: fork: $!\n";
 if ($child == 0) {
+    # What a shell starts behind itself ignores these, and so would the tests.
+    @SIG{qw(INT QUIT)} = ('DEFAULT') x 2;
     setsid();
     own_network();
     exec(@command) or die "contained.pl: $command[0]: $!\n";

@@ -27,7 +27,8 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     cargo harnesses in-process heap-torture soak soak-stress foreign-suites cluster
     book installation from-source profile-consumers
-    many-functions relocation-cost throw-cost profile check paths heap-memory heap-speed overhead
+    many-functions relocation-cost throw-cost footprint profile check paths heap-memory heap-speed
+    overhead
     levels variance verdicts power luck bias perturb causal
 )
 
@@ -69,6 +70,7 @@ step_from_source() { "$CAMPAIGN/from-source.sh"; }
 step_many_functions() { "$CAMPAIGN/many-functions.sh"; }
 step_relocation_cost() { "$CAMPAIGN/relocation-cost.sh"; }
 step_throw_cost() { "$CAMPAIGN/throw-cost.sh"; }
+step_footprint() { "$CAMPAIGN/footprint.sh"; }
 step_profile() { "$CAMPAIGN/profile.sh"; }
 step_profile_consumers() { "$CAMPAIGN/profile-consumers.sh"; }
 step_check() { "$CAMPAIGN/check.sh" --profilers own; }

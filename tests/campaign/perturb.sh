@@ -6,12 +6,12 @@
 #   tests/campaign/perturb.sh [--tries N] [--programs "..."]
 #
 # --tries N     experiments of each kind (default 20)
-# --programs    of: phases bzip2 sqlite3 (default: all); the last two are those of this machine,
-#               and left out if it has none
+# --programs    of: phases bzip2 phalanx lemon sqlite3 (default: all); but for the first those of
+#               the open suite, by clang, with their short workloads
 #
 # Resumable: results are in test-results/perturb/, a file of traces for each experiment and a line
-# in table.tsv; what is there is not done again. About 15 seconds an experiment. With the seeds
-# 1 to N. Each experiment has 26 baselines, 5 runs of each step and 8 metrics.
+# in table.tsv; what is there is not done again. About 15 seconds an experiment, half an hour for
+# all. With the seeds 1 to N. Each experiment has 26 baselines, 5 runs of each step and 8 metrics.
 #
 # Exit code 1 if the walk is found in fewer than all tries, the split keeps it, or false alarms are
 # more than chance allows at 5 % (1 in 1,000).
@@ -20,7 +20,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 
 tries=20
-programs='phases bzip2 sqlite3'
+programs='phases bzip2 phalanx lemon sqlite3'
 while [[ $# -gt 0 ]]; do
     case $1 in
     --tries) positive "$1" "${2:-}" && tries=$2 ;;
@@ -40,17 +40,16 @@ cd "$out"
 gcc -O2 -fno-builtin "$PROJECT/tests/campaign/programs/phases.c" -o phases
 gcc -O2 -fno-builtin -shared -fPIC "$PROJECT/tests/campaign/programs/probe.c" -o count.so
 gcc -O2 -fno-builtin -shared -fPIC -DWALK "$PROJECT/tests/campaign/programs/probe.c" -o walk.so
-[[ -f numbers ]] || seq 1 1500000 >numbers
 
-# command_of PROGRAM: into the array COMMAND.
+# command_of PROGRAM: into the array COMMAND, and INTERVAL, of which it runs some dozens.
 command_of() {
+    INTERVAL=5ms
     case $1 in
     phases) COMMAND=(./phases 800) ;;
-    bzip2) COMMAND=(bzip2 -k -c numbers) ;;
-    sqlite3)
-        COMMAND=(sqlite3 :memory: "create table t(a,b); with recursive n(i) as (select 1 union all
-            select i+1 from n where i < 300000) insert into t select i, hex(i*7919) from n;
-            create index x on t(b); select count(*) from t join t u on t.b = u.b;")
+    bzip2 | phalanx | lemon | sqlite3)
+        if [[ $1 == lemon ]]; then INTERVAL=2ms; fi
+        suite build "$1" --cc clang-22 --flags=-O2 >/dev/null
+        mapfile -t COMMAND < <(suite words "$1" --cc clang-22 --flags=-O2 --size test)
         ;;
     *) die "--programs: there is no $1" ;;
     esac
@@ -61,7 +60,7 @@ try() {
     local kind=$1 seed=$2 pattern=$3 found=0 said
     shift 3
     if grep -q "^$kind	$seed	" "$RESULTS/table.tsv"; then return; fi
-    said=$("$SZC" perturb --quiet --clock cpu --interval 5ms --seed "$seed" \
+    said=$("$SZC" perturb --quiet --clock cpu --interval "$INTERVAL" --seed "$seed" \
         --json "$RESULTS/$kind-$seed.json" "$@" -- "${COMMAND[@]}")
     if grep -q -- "$pattern" <<<"$said"; then found=1; fi
     printf '%s\t%s\t%s\n' "$kind" "$seed" "$found" >>"$RESULTS/table.tsv"
@@ -84,7 +83,6 @@ failed=0
 limit=$(chance "$tries")
 for program in $programs; do
     command_of "$program"
-    command -v "${COMMAND[0]}" >/dev/null || { warn "no $program here" && continue; }
     for ((seed = 1; seed <= tries; seed++)); do
         try "nothing-$program" "$seed" 'it perturbs' --metrics "$METRICS" --with env
     done

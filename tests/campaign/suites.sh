@@ -6,6 +6,7 @@
 # if a test that passes with clang fails with szc, or if the tests did not run randomized.
 #
 #   tests/campaign/suites.sh [--suite NAME]... [--seeds N] [--interval MS,...] [--again WHAT]
+#       [--build]
 #
 # --suite NAME   one of tests/campaign/suites/ (default: all of them; hours)
 # --seeds N      how often the tests run with szc, with the seeds 1 to N (default 1)
@@ -13,6 +14,7 @@
 #                (default: default,1)
 # --again WHAT   what is run again although there are results of this szc: nothing (default), szc,
 #                all
+# --build        only builds, for other campaigns: suites/NAME/plain/tree and szc/tree in the cache
 #
 # Started again, it goes on where it was. A suite whose source cannot be had, or that does not build
 # with clang, is named and left out. The tests run on the loopback alone and end with all that they
@@ -203,8 +205,10 @@ run_all() {
     load_recipe "$SUITE"
     fetch_suite || return 1
     set_compiler plain
-    build_suite && run_suite '' || return 1
+    build_suite || return 1
+    [[ $BUILD_ONLY == yes ]] || run_suite '' || return 1
     set_compiler szc
+    [[ $BUILD_ONLY == no ]] || { build_suite && return; }
     # What does not build or run shows in the table.
     build_suite || return 0
     for interval in "${intervals[@]}"; do
@@ -214,9 +218,14 @@ run_all() {
 
 main() {
     local suites=() left_out=() intervals seeds=1 failed=0 suite interval seed
-    AGAIN=nothing
+    AGAIN=nothing BUILD_ONLY=no
     IFS=, read -ra intervals <<<default,1
     while [[ $# -gt 0 ]]; do
+        if [[ $1 == --build ]]; then
+            BUILD_ONLY=yes
+            shift
+            continue
+        fi
         [[ $# -gt 1 ]] || die "$1 needs a value"
         case $1 in
         --suite) suites+=("$2") ;;
@@ -239,6 +248,10 @@ main() {
     for suite in "${suites[@]}"; do
         run_all "$suite" || left_out+=("$suite")
     done
+    if [[ $BUILD_ONLY == yes ]]; then
+        [[ ${#left_out[@]} -eq 0 ]] || die "not built: ${left_out[*]}"
+        return
+    fi
     heading "test suites of others, with all randomizations"
     row suite version tests plain interval seed szc different processes relocations
     for suite in "${suites[@]}"; do

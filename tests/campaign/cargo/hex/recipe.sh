@@ -15,6 +15,6 @@ prepare() {
 }
 
 slow_down() {
-    sed -i '/^pub fn decode</a\    (0..40_000).for_each(|i| { core::hint::black_box(i); });' \
+    sed -i '/^pub fn decode</a\    (0..400_000).for_each(|i| { core::hint::black_box(i); });' \
         src/lib.rs
 }
