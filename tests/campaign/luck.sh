@@ -4,12 +4,13 @@
 #   loop   one that is slow at one offset in 64, by CPU time: its function is named first
 #   frame  a loop over a variable that is slow at one offset in 64: its caller's frame is named
 #   pair   a function that is slow where it begins behind another in a page: both are named
+#   auto   the same, where samples choose the functions of pairs
 #   alike  a figure that no layout has to do with: no function is named
 #
 #   tests/campaign/luck.sh [--tries N] [--layouts N]
 #
-# Without options 20 tries of the first three and three times as many of the last, in half of them
-# frames, 60 layouts each, 120 of the pair. About 40 minutes.
+# Without options 20 tries of the first four and three times as many of the last, in half of them
+# frames, 60 layouts each, 120 of pairs. About 55 minutes.
 #
 # Exit code 1 if one that was planted is named first in fewer than 17 of 20, or nothing is named in
 # fewer than 54 of 60: the bars of 95 % procedures.
@@ -57,6 +58,7 @@ build lucky-pair
 planted loop lucky --layouts "$layouts" -- ./lucky-loop
 planted frame holder --part stack --layouts "$layouts" -- ./lucky-frame
 planted pair second --pairs first,second,third --layouts $((2 * layouts)) -- ./lucky-pair
+planted auto second --pairs auto --layouts $((2 * layouts)) -- ./lucky-pair
 
 alike=$((3 * tries)) silent=0
 for ((try = 1; try <= alike; try++)); do

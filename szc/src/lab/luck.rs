@@ -25,6 +25,7 @@ use super::subcommand::Subcommand;
 use super::values::Budget;
 use crate::lab::failure::Failure;
 use crate::lab::report::put;
+use crate::measure::hottest::hottest;
 use crate::measure::places::{Places, SAME_BLOCKS};
 use crate::measure::program::{ONE_LAYOUT, Program};
 use crate::report::html::luck::page;
@@ -34,12 +35,15 @@ use crate::results::luck::{MIN_LAYOUTS, extremes, intervention, luck, places_hel
 use crate::results::tolerance::USUAL_TOLERANCE;
 use crate::samples::design::Design;
 use crate::samples::luck::{
-    Confirmation, FixRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
+    Confirmation, FixRecord, HotRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
 };
 use crate::samples::{Command, EndedRecord, RuleRecord, SamplesFile, io};
 
 /// Runs of a layout in every second block.
 const RUNS_PER_LAYOUT: u32 = 2;
+
+/// Functions that a pilot chooses, which make six pairs.
+const HOTTEST: usize = 4;
 
 /// Most blocks of the second experiment where nobody says otherwise.
 const USUAL_BUDGET: Budget = Budget::Blocks(60);
@@ -61,12 +65,15 @@ impl Subcommand for Options {
         if !quiet {
             output::say(&first.header())?;
         }
+        let hottest = chosen(&self, &program, first.design.seed)?;
         let file = first.carry_out()?;
         if let EndedRecord::Refused { reason } = &file.ended {
             output::complain(Self::NAME, reason);
             return Ok(output::exit_code(&file.ended));
         }
-        let Some(mut found) = luck(&file, self.part, &self.pairs) else {
+        let names: Vec<String> = hottest.iter().map(|one| one.function.clone()).collect();
+        let pairs = if self.has_chosen_pairs() { &names } else { &self.pairs };
+        let Some(mut found) = luck(&file, self.part, pairs) else {
             output::say(&format!(
                 "Nothing is known yet: {} layouts were measured, and {MIN_LAYOUTS} are needed, in \
                  which the same functions run and {} differs.\n",
@@ -75,6 +82,7 @@ impl Subcommand for Options {
             ))?;
             return Ok(output::exit_code(&file.ended));
         };
+        found.hottest = hottest;
         let mut ended = file.ended.clone();
         if let Some(named) = found.named.first().cloned()
             && ended == EndedRecord::Complete
@@ -139,8 +147,13 @@ fn check(options: &Options) -> Result<()> {
         bail!("{what}, so it needs --part code");
     }
     let names: BTreeSet<&String> = options.pairs.iter().collect();
+    if options.has_chosen_pairs() {
+        return Ok(());
+    }
     if !options.pairs.is_empty() && (names.len() < 2 || names.len() < options.pairs.len()) {
-        bail!("--pairs needs two functions or more, each once: --pairs parse,emit");
+        bail!(
+            "--pairs needs two functions or more, each once: --pairs parse,emit, or --pairs auto"
+        );
     }
     Ok(())
 }
@@ -163,14 +176,29 @@ fn program(options: &Options) -> Result<Program> {
     Ok(program)
 }
 
+/// The functions whose pairs a pilot chooses, if it is to.
+fn chosen(options: &Options, program: &Program, seed: u64) -> Result<Vec<HotRecord>> {
+    if !options.has_chosen_pairs() {
+        return Ok(Vec::new());
+    }
+    let found = hottest(program, seed ^ 3, HOTTEST, options.common.timeout)?;
+    if found.len() < 2 {
+        output::complain(
+            Options::NAME,
+            "--pairs auto: fewer than two functions that move take 1 % of the time, so there is \
+             no pair",
+        );
+    }
+    Ok(found)
+}
+
 /// The first experiment.
 fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Result<Experiment> {
     let design = Design::layouts(options.layouts, RUNS_PER_LAYOUT, 0);
     let drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
     let mut measurement = drawn.measurement;
-    measurement
-        .instruments
-        .push(Box::new(Places { part: options.part, needed: options.pairs.clone() }));
+    let needed = if options.has_chosen_pairs() { Vec::new() } else { options.pairs.clone() };
+    measurement.instruments.push(Box::new(Places { part: options.part, needed }));
     Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! `program` turns a command string into an argument vector, `child` runs it, `lane` runs several
 //! at once, of which `turns` says when that is fair; `randomization` reads what a runtime logged,
-//! `shared` what two programs have in common, and `machine` describes the computer; the records are
+//! `shared` what two programs have in common, `hottest` which
+//! functions take the time, and `machine` describes the computer; the records are
 //! those of `samples`. Figures beyond what the kernel accounts come from instruments: `counters`
 //! (hardware), `valgrind` (simulation) and `user_figure` (what the program prints). Nothing here
 //! compares anything.
@@ -11,6 +12,7 @@ pub mod child;
 pub mod counters;
 mod descendants;
 pub mod harness;
+pub mod hottest;
 pub mod instrument;
 pub mod lane;
 pub mod machine;

@@ -114,26 +114,31 @@ fn places(map: &str, part: Part) -> BTreeMap<String, f64> {
     found
 }
 
-/// A line of a map.
-struct Copy<'a> {
-    name: &'a str,
-    address: u64,
+/// A line of a map: a copy of a function.
+pub(super) struct Copy<'a> {
+    /// The function.
+    pub(super) name: &'a str,
+    /// Where its body begins.
+    pub(super) address: u64,
+    /// How long it is.
+    pub(super) bytes: u64,
     pad: Option<u64>,
     stack: Option<u64>,
 }
 
 impl<'a> Copy<'a> {
-    fn read(line: &'a str) -> Option<Self> {
+    pub(super) fn read(line: &'a str) -> Option<Self> {
         let mut words = line.splitn(3, ' ');
-        let (address, _, rest) = (words.next()?, words.next()?, words.next()?);
-        let address = u64::from_str_radix(address.trim_start_matches("0x"), 16).ok()?;
+        let (address, bytes, rest) = (words.next()?, words.next()?, words.next()?);
+        let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+        let (address, bytes) = (number(address)?, number(bytes)?);
         let (name, of_copy) = rest.rsplit_once(" [epoch ").unwrap_or((rest, ""));
         let word = |what| {
             of_copy.trim_end_matches(']').split(", ").find_map(|one| str::strip_prefix(one, what))
         };
         let pad = word("pad ").and_then(|text| text.parse().ok());
         let stack = word("stack ").and_then(|text| u64::from_str_radix(text, 16).ok());
-        Some(Self { name, address, pad, stack })
+        Some(Self { name, address, bytes, pad, stack })
     }
 
     fn figures(&self, part: Part) -> [Option<(&'static str, u64)>; 2] {

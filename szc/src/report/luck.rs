@@ -6,7 +6,7 @@ use szc_stats::fixed::Interval;
 use super::number::{decimals_for, percent, range, short_p};
 use super::text::align;
 use crate::samples::luck::{
-    Confirmation, Feature, FixRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
+    Confirmation, Feature, FixRecord, HotRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
 };
 use crate::samples::printable;
 
@@ -44,6 +44,7 @@ pub const fn head(part: Part) -> [&'static str; 6] {
 #[must_use]
 pub fn sentences(found: &LuckRecord) -> Vec<String> {
     let mut sentences = vec![variance_sentence(found)];
+    sentences.extend(hottest_sentence(found));
     match found.named.first() {
         None => sentences.push(nobody_sentence(found)),
         Some(named) => sentences.push(named_sentence(named)),
@@ -51,6 +52,22 @@ pub fn sentences(found: &LuckRecord) -> Vec<String> {
     sentences.extend(found.intervention.as_ref().map(intervention_sentence));
     sentences.extend(found.fix.as_ref().map(fix_sentence));
     sentences
+}
+
+/// Which functions a pilot chose.
+fn hottest_sentence(found: &LuckRecord) -> Option<String> {
+    if found.pairs == 0 || found.hottest.is_empty() {
+        return None;
+    }
+    let named = |one: &HotRecord| format!("{} {}", printable(&one.function), share(one.share));
+    let hottest: Vec<String> = found.hottest.iter().map(named).collect();
+    let pairs = if found.pairs == 1 { "pair" } else { "pairs" };
+    Some(format!(
+        "Looked at are also the distances of {} {pairs}, of the functions that take the most \
+         time: {}.",
+        found.pairs,
+        hottest.join(", ")
+    ))
 }
 
 fn nobody_sentence(found: &LuckRecord) -> String {
@@ -235,6 +252,7 @@ mod tests {
             layouts: 80,
             runs: 120,
             functions: 10,
+            hottest: Vec::new(),
             pairs: 0,
             values: Vec::new(),
             p_layouts: Some(1e-9),
@@ -315,6 +333,12 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
+        assert!(!text.contains("take the most time"));
+        let hot = |name: &str, share| HotRecord { function: name.to_owned(), share };
+        found.hottest = vec![hot("toffoli", 0.61), hot("gate", 0.2), hot("cnot", 0.1)];
+        let chosen = "Looked at are also the distances of 3 pairs, of the functions that take the \
+                      most time: toffoli 61 %, gate 20 %, cnot 10 %.";
+        assert!(report(&found, true).contains(chosen), "{}", report(&found, true));
         found.named.clear();
         assert!(report(&found, true).contains("nor does one of 3 pairs by its distance in a page"));
     }

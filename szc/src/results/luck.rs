@@ -186,6 +186,7 @@ pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckR
         layouts: n,
         runs: layouts.values.iter().map(Vec::len).sum(),
         functions: functions.len(),
+        hottest: Vec::new(),
         pairs,
         values: values.map(|runs| runs.iter().map(|run| run.exp()).collect()).collect(),
         p_layouts: between.map(|found| found.p),

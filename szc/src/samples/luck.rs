@@ -118,6 +118,9 @@ pub struct LuckRecord {
     pub runs: usize,
     /// Functions that ran in every layout, whose places or frames were looked at.
     pub functions: usize,
+    /// The functions that took the most time in a pilot, of which each two were looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hottest: Vec<HotRecord>,
     /// Pairs of functions whose distance was looked at.
     #[serde(default)]
     pub pairs: usize,
@@ -135,6 +138,15 @@ pub struct LuckRecord {
     /// What would make the program robust against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixRecord>,
+}
+
+/// A function that takes time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HotRecord {
+    /// Its name.
+    pub function: String,
+    /// Its share of the samples.
+    pub share: f64,
 }
 
 /// A function whose placement goes with time.

@@ -22,6 +22,7 @@ Examples:
   szc luck -- './bench input'
   szc luck --layouts 400 --cpu 3 --json luck.json -- './bench input'
   szc luck --fix -- './bench input'
+  szc luck --pairs auto -- './bench input'   pairs of the hottest functions, too
   szc luck --pairs parse,emit -- './bench input'
   szc luck --part stack -- './bench input'   whose frame, not whose code
   szc luck luck.json --html luck.html        read a saved result again, as a page
@@ -39,8 +40,9 @@ or lies within --delta, or --budget is used up. Confirmed: it is slower there. R
 are equivalent, or it is faster there. Otherwise not decided.
 
 Pairs: of the functions in --pairs each two are looked at, too: by their distance in a page, since
-those that meet in a set of a cache or in an entry of a predictor have the same low bits. Name the
-few that take the time (szc profile record). A pair is held by SZC_PLACE=F:0/4096,G:OFFSET/4096.
+those that meet in a set of a cache or in an entry of a predictor have the same low bits. --pairs
+auto chooses the four functions that take the most time by samples of a few runs. A pair is held by
+SZC_PLACE=F:0/4096,G:OFFSET/4096.
 
 With --part stack the pads of frames differ between runs, and all else is the same. Asked is for
 each function with a pad that ran in all layouts: where its frame begins, where its first call is,
@@ -86,8 +88,9 @@ pub(crate) struct Options {
     )]
     pub(super) part: Part,
 
-    /// Functions of which each two are looked at, too: how far apart they lie in a page
-    #[arg(long, value_name = "F,G", value_delimiter = ',')]
+    /// Functions of which each two are looked at, too: how far apart they lie in a page; auto: the
+    /// four that take the most time
+    #[arg(long, value_name = "F,G|auto", value_delimiter = ',')]
     pub(super) pairs: Vec<String>,
 
     /// Most layouts in which the function is moved alone, or time such as 90s, 5m [default: 60]
@@ -112,4 +115,11 @@ pub(crate) struct Options {
     /// The command, as one quoted string; or a saved result
     #[arg(value_names = ["COMMAND"])]
     pub(super) commands: Vec<String>,
+}
+
+impl Options {
+    /// Whether the functions of pairs are to be chosen by a pilot.
+    pub(super) fn has_chosen_pairs(&self) -> bool {
+        self.pairs == ["auto"]
+    }
 }

@@ -239,6 +239,7 @@ mod tests {
             layouts: 40,
             runs: 40,
             functions: 9,
+            hottest: Vec::new(),
             pairs: 0,
             values: places.iter().map(|place| vec![value(place)]).collect(),
             p_layouts: Some(1e-9),
