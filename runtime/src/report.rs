@@ -165,7 +165,8 @@ fn write_line(line: &mut Buffer<LINE_BYTES>, facts: &Facts, counts: &Snapshot, p
 
 /// One line for each copy: address and size in hexadecimal, name, and in brackets its epoch, the
 /// pad of its frame, and in front of what return address the frame of its first call begins. `perf`
-/// reads the first three.
+/// reads the first three. Behind them a line for each size of blocks that has a draw of its own,
+/// and for each place in moved code that asked for some.
 fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
     let mut result = Ok(());
     let mut page = Buffer::<PAGE_BYTES>::new();
@@ -183,6 +184,29 @@ fn write_map(file: &File, images: &Images) -> Result<(), Errno> {
             page.text(", stack ").hexadecimal(call as u64);
         }
         page.text("]\n");
+        if page.bytes().len() > PAGE_BYTES / 2 {
+            result = result.and_then(|()| file.write(page.bytes()));
+            page.clear();
+        }
+    });
+    heap::each_drawn(|drawn| {
+        page.text("# blocks ").decimal(drawn.least as u64).text(" ");
+        match drawn.most {
+            Some(most) => page.decimal(most as u64),
+            None => page.text("-"),
+        };
+        page.text(" [draw ").decimal(u64::from(drawn.draw));
+        page.text(" of ").decimal(u64::from(drawn.draws));
+        page.text(", allocations ").decimal(drawn.allocations).text("]\n");
+        if page.bytes().len() > PAGE_BYTES / 2 {
+            result = result.and_then(|()| file.write(page.bytes()));
+            page.clear();
+        }
+    });
+    heap::each_asked(|asked| {
+        page.text("# asked ").decimal(asked.least as u64).text(" ");
+        page.hexadecimal(asked.return_address as u64).text(" ");
+        page.decimal(asked.count).text("\n");
         if page.bytes().len() > PAGE_BYTES / 2 {
             result = result.and_then(|()| file.write(page.bytes()));
             page.clear();

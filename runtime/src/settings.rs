@@ -4,14 +4,16 @@
 //! measurement with a setting that was silently ignored would be worse than none.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod functions;
 mod number;
 
+use self::blocks::{BLOCKS, blocks};
 pub use self::functions::Inject;
 use self::functions::{INJECT, PAD, PLACE, Places, inject, pad, places};
 use self::number::number;
 use core::ffi::CStr;
-use szc_heap::HeapBase;
+use szc_heap::{Draws, HeapBase};
 use szc_layout::held::{HeldPad, MAX_HELD};
 use szc_paths::{MAX_LENGTH, MIN_SPACING, Mode, Shape, words_of};
 
@@ -110,6 +112,8 @@ pub struct Settings<'a> {
     pub heap_shuffle: u32,
     /// `SZC_HEAP_BASE`: the allocator under the shuffle layer.
     pub heap_base: HeapBase,
+    /// `SZC_BLOCKS`: draws of size classes apart from each other.
+    pub blocks: Option<Draws>,
     /// `SZC_CODE_BUDGET_MIB`: most memory for copies of code.
     pub code_budget_mib: u32,
     /// `SZC_CODE_RECLAIM`: when old copies of code are freed.
@@ -144,6 +148,7 @@ impl Default for Settings<'_> {
             heap: true,
             heap_shuffle: 256,
             heap_base: HeapBase::Segregated,
+            blocks: None,
             code_budget_mib: 512,
             code_reclaim: CodeReclaim::On,
             log: None,
@@ -236,6 +241,7 @@ pub fn read<'a>(
                 let needed = "segregated, tlsf or diehard";
                 settings.heap_base = HeapBase::named(value).ok_or(bad(needed))?;
             }
+            b"BLOCKS" => settings.blocks = Some(blocks(value).ok_or(bad(BLOCKS))?),
             b"LOG" => settings.log = Some(path(text).ok_or(bad("a path of 1 to 3000 bytes"))?),
             b"SYMBOLS" => {
                 settings.symbols = Symbols::named(value).ok_or(bad("gdb, perf, elf or none"))?;

@@ -18,6 +18,7 @@ use szc_code::budget::{Budget, Reclaim};
 use szc_code::entry_jumps::take_over;
 use szc_code::refused::Refused;
 use szc_code::table;
+use szc_heap::HeapBase;
 use szc_layout::arch::injected::{ARRAY_INTEGERS, Computation, Injected};
 use szc_layout::held::{HeldFrame, HeldFunction, HeldPad, MAX_HELD};
 use szc_layout::rng::Seeds;
@@ -127,6 +128,7 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
             seed: heap_seed,
             base: settings.heap_base,
             max_entries: settings.heap_shuffle,
+            draws: settings.blocks,
         };
         match heap::start(config, linkage()) {
             Some(Ok(())) => facts.heap = true,
@@ -135,6 +137,10 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         }
     } else {
         facts.heap_refused = heap::leave(heap_seed, linkage());
+    }
+    if settings.blocks.is_some() && !(facts.heap && settings.heap_base == HeapBase::Segregated) {
+        let needed = b"a program built with -Rheap, and SZC_HEAP_BASE=segregated";
+        stop(EXIT_CONFIG, &[b"SZC_BLOCKS needs ", needed]);
     }
     next::find_all();
     let budget = budget(settings);
@@ -145,7 +151,8 @@ fn begin(settings: &Settings<'_>, above_frames: AboveFrames) {
         }
         symbols::start(settings.symbols);
         stacks::remember_main(above_frames.environment);
-        match start_code(seeds, budget, shape) {
+        let counts_callers = settings.blocks.is_some() && settings.map.is_some();
+        match start_code(seeds, budget, shape, counts_callers) {
             Ok((movable, pinned)) => {
                 has_copies = true;
                 facts.code = settings.code;
@@ -250,7 +257,12 @@ fn budget(settings: &Settings<'_>) -> Budget {
     Budget::of((settings.code_budget_mib as usize) << 20, reclaim)
 }
 
-fn start_code(seeds: Seeds, budget: Budget, shape: CopyShape) -> Result<(u32, u32), Refused> {
+fn start_code(
+    seeds: Seeds,
+    budget: Budget,
+    shape: CopyShape,
+    counts_callers: bool,
+) -> Result<(u32, u32), Refused> {
     let table = table::map_own().map_err(Refused::Table)?;
     let image = (arch::image_base(), table::OWN_FILE);
     let budget = |refused: Option<_>| refused.is_none().then_some(budget);
@@ -258,6 +270,9 @@ fn start_code(seeds: Seeds, budget: Budget, shape: CopyShape) -> Result<(u32, u3
     let code = unsafe { registration::begin(image, table, seeds, shape, budget) }?;
     let space = code.space().clone();
     CODE.with(|images| images.set_program(code));
+    if counts_callers {
+        szc_heap::look_for_callers_in(space.arena.range());
+    }
     // SAFETY: the program has one thread, which is here and enters no function of the program
     // meanwhile.
     if let Err(reason) = unsafe { take_over(&space.image) } {

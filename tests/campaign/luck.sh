@@ -5,12 +5,13 @@
 #   frame  a loop over a variable that is slow at one offset in 64: its caller's frame is named
 #   pair   a function that is slow where it begins behind another in a page: both are named
 #   auto   the same, where samples choose the functions of pairs
+#   block  a loop over a block that is slow in one quarter of a page: its size is named
 #   alike  a figure that no layout has to do with: no function is named
 #
 #   tests/campaign/luck.sh [--tries N] [--layouts N]
 #
-# Without options 20 tries of the first four and three times as many of the last, in half of them
-# frames, 60 layouts each, 120 of pairs. About 55 minutes.
+# Without options 20 tries of the first five and three times as many of the last, of code, frames
+# and blocks by turns, 60 layouts each, 120 of pairs and blocks. About 70 minutes.
 #
 # Exit code 1 if one that was planted is named first in fewer than 17 of 20, or nothing is named in
 # fewer than 54 of 60: the bars of 95 % procedures.
@@ -55,15 +56,20 @@ failed=0
 build lucky-loop
 build lucky-frame
 build lucky-pair
+build lucky-block
 planted loop lucky --layouts "$layouts" -- ./lucky-loop
 planted frame holder --part stack --layouts "$layouts" -- ./lucky-frame
 planted pair second --pairs first,second,third --layouts $((2 * layouts)) -- ./lucky-pair
 planted auto second --pairs auto --layouts $((2 * layouts)) -- ./lucky-pair
+planted block 1441-1568 --part heap --layouts $((2 * layouts)) -- ./lucky-block
 
 alike=$((3 * tries)) silent=0
 for ((try = 1; try <= alike; try++)); do
-    part=code program=./lucky-loop
-    ((try % 2)) || part=stack program=./lucky-frame
+    case $((try % 3)) in
+    0) part=code program=./lucky-loop ;;
+    1) part=stack program=./lucky-frame ;;
+    2) part=heap program=./lucky-block ;;
+    esac
     "$SZC" luck --quiet --part "$part" --seed "$try" --layouts "$layouts" --json luck.json \
         --no-check-output --metric 'user:work (\d+)' -- "$program 10 noise" >said
     [[ $(jq '.named | length' luck.json) == 0 ]] && silent=$((silent + 1))

@@ -337,6 +337,27 @@ fn a_pair_that_is_slow_where_it_meets_in_a_page_is_named_and_confirmed() {
 }
 
 #[test]
+fn blocks_of_a_size_that_are_slow_at_some_places_are_named_and_confirmed() {
+    let place = Place::with("p.c", include_str!("../campaign/programs/lucky-block.c"));
+    place.run(szc(), &["-O2", "p.c", "-o", "p"]);
+    let args = ["luck", "--part", "heap", "--seed", "1", "--layouts", "80", "--no-check-output"];
+    let rest = ["--metric", "user:work (\\d+)", "--json", "l.json", "--", "./p 10 work"];
+    let output = run(&place, &[&args[..], &rest].concat());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let planted = samples(&place, "l.json");
+    assert_eq!(planted["named"][0]["function"], "1441-1568", "{planted}");
+    assert_eq!(planted["named"][0]["feature"], "draw", "{planted}");
+    assert_eq!(planted["named"][0]["asked_by"][0]["function"], "main", "{planted}");
+    assert_eq!(planted["intervention"]["verdict"], "confirmed", "{planted}");
+    let ratio = planted["intervention"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 10.0 / 9.0).abs() < 0.01, "{ratio}");
+    assert!(text(&output).contains("blocks of 1441 to 1568 bytes alone at draw"));
+    let refused =
+        place.command("./p").env("SZC_BLOCKS", "1/16").env("SZC_HEAP_BASE", "tlsf").output();
+    assert_eq!(refused.expect("it starts").status.code(), Some(78));
+}
+
+#[test]
 fn completion_scripts_are_what_the_shell_accepts() {
     let place = Place::new();
     let output = run(&place, &["completions", "bash"]);

@@ -2,12 +2,13 @@
 //! POSIX.
 
 use super::chunk::{self, STATE_ALIGNED};
+use super::draws::LARGE_UNIT;
 use super::large::{Freed, LARGE};
 use super::random::Random;
 use super::server::{Server, heap_grew, own_heap, server, with_any_heap};
 use super::size_class::{GRAIN_BYTES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::ThreadHeap;
-use super::{boot, fallback, map, refusal};
+use super::{boot, fallback, map, refusal, sites};
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use szc_sys::os::{self, PAGE_BYTES};
@@ -45,8 +46,17 @@ fn malloc_slowly(bytes: usize) -> *mut u8 {
     if server() == Server::Fallback {
         return fallback::malloc(bytes);
     }
+    note_large(bytes, arch::pads::stack_pointer());
     let (block, _) = aligned(ALIGNMENT, bytes);
     if block.is_null() { no_memory() } else { block }
+}
+
+/// Counts a request for a large block, if such requests are.
+fn note_large(bytes: usize, stack: usize) {
+    if bytes > SMALL_MAX_BYTES {
+        // SAFETY: of a function that the program called, or one that such a function called.
+        unsafe { sites::note(LARGE_UNIT, stack) };
+    }
 }
 
 /// A block of the heap, or of the arena before start, at a multiple of `alignment` (a power of
@@ -68,7 +78,7 @@ fn aligned(alignment: usize, bytes: usize) -> (*mut u8, bool) {
         if room <= SMALL_MAX_BYTES {
             return (small(heap, alignment, room), false);
         }
-        let found = heap.with_random(|random| LARGE.allocate(bytes, alignment, random));
+        let found = heap.with_random(LARGE_UNIT, |random| LARGE.allocate(bytes, alignment, random));
         if found.is_some() {
             heap.count_large();
         }
@@ -168,6 +178,7 @@ pub fn calloc(count: usize, bytes: usize) -> *mut u8 {
         }
         return block;
     }
+    note_large(total, arch::pads::stack_pointer());
     let (block, zeroed) = aligned(ALIGNMENT, total);
     if block.is_null() {
         return no_memory();
@@ -213,7 +224,7 @@ pub unsafe fn realloc(pointer: *mut u8, bytes: usize) -> *mut u8 {
             }
         } else if bytes > SMALL_MAX_BYTES {
             let resized = with_any_heap(|heap| {
-                heap.with_random(|random| LARGE.resize(pointer, bytes, random))
+                heap.with_random(LARGE_UNIT, |random| LARGE.resize(pointer, bytes, random))
             });
             let alone = || LARGE.resize(pointer, bytes, &mut Random::new(os::monotonic_ns()));
             if let Some(resized) = resized.unwrap_or_else(alone) {

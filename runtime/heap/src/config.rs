@@ -1,5 +1,7 @@
 //! What a heap is to be like.
 
+use super::draws::Draws;
+
 /// The allocators that can lie under the shuffle layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeapBase {
@@ -41,4 +43,6 @@ pub struct Config {
     pub base: HeapBase,
     /// N: most entries of a shuffle array.
     pub max_entries: u32,
+    /// Draws of size classes apart from each other; the segregated base alone has them.
+    pub draws: Option<Draws>,
 }

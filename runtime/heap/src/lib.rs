@@ -9,7 +9,7 @@
 //! thread     the heap of a thread         large     blocks mapped on their own
 //! shuffle    the shuffle layer of a class
 //! base       segregated, tlsf, diehard
-//! chunk, map, memory, size_class, sequence, random, config
+//! chunk, map, memory, sites, draws, size_class, sequence, random, config
 //! ```
 //!
 //! The names of libc's functions are not here: whoever has them says in [`Linkage`] what became of
@@ -27,6 +27,7 @@ mod chunk;
 mod config;
 mod counts;
 mod decommitted;
+mod draws;
 mod fallback;
 mod fork;
 mod large;
@@ -39,12 +40,15 @@ mod refusal;
 mod sequence;
 mod server;
 mod shuffle;
+mod sites;
 mod size_class;
 mod thread;
 
 pub use config::{Config, HeapBase};
-pub use counts::{HeapCounts, want as want_counts};
-pub use server::{Linkage, Server, counts, leave, start};
+pub use counts::{Asked, Drawn, HeapCounts, each_asked, want as want_counts};
+pub use draws::Draws;
+pub use server::{Linkage, Server, counts, each_drawn, leave, start};
+pub use sites::look_in as look_for_callers_in;
 
 #[cfg(test)]
 mod tests;

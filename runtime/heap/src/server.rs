@@ -88,7 +88,7 @@ pub fn leave(seed: u64, linkage: Linkage) -> Option<&'static str> {
         SERVER.store(Server::Fallback as u8, Ordering::Relaxed);
         return None;
     }
-    begin(Config { seed, base: HeapBase::Segregated, max_entries: 1 });
+    begin(Config { seed, base: HeapBase::Segregated, max_entries: 1, draws: None });
     Some("the program has no other allocator; its heap is not shuffled")
 }
 
@@ -109,6 +109,13 @@ fn begin(config: Config) -> bool {
     // Release: pairs with the acquire in `server`.
     SERVER.store(Server::Heap as u8, Ordering::Release);
     true
+}
+
+/// Looks at all sizes of which there were blocks, if they have draws of their own.
+pub fn each_drawn(look: impl FnMut(counts::Drawn)) {
+    if let Some(config) = CONFIG.get() {
+        counts::each_drawn(*config, look);
+    }
 }
 
 /// The counts up to now; nothing if the heap is not randomized.

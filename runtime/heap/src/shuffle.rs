@@ -62,6 +62,9 @@ pub struct Shuffle {
     /// Where the array moves when it has more than [`FIRST_ENTRIES`].
     whole_array: Cell<*mut *mut u8>,
     stack: [Cell<*mut u8>; STACK_BLOCKS],
+    /// `left` and `limit` while the quick ways are shut.
+    shut_left: AtomicU32,
+    shut_limit: Cell<u32>,
 }
 
 /// What the slow paths need to know of the heap.
@@ -220,6 +223,20 @@ impl Shuffle {
         self.push(context.random, block);
     }
 
+    /// Shuts the quick ways: each request comes by a slow one, which has [`Self::open`] first.
+    pub fn shut(&self) {
+        self.shut_left.store(self.left.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+        self.shut_limit.set(self.limit.replace(0));
+    }
+
+    /// Opens what was shut. The first time there is nothing.
+    pub fn open(&self) {
+        self.left.store(self.shut_left.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.shut_left.store(0, Ordering::Relaxed);
+        self.limit.set(self.shut_limit.get());
+    }
+
     /// Gives everything back to the base: the thread ends.
     pub fn drain(&self, class: usize, context: &mut Context<'_>) {
         let entries = self.entries() as usize;
@@ -237,7 +254,9 @@ impl Shuffle {
     /// Blocks allocated up to now, from any thread's view.
     pub fn allocations(&self) -> u64 {
         let counted = self.counted.load(Ordering::Relaxed);
-        counted.saturating_sub(u64::from(self.left.load(Ordering::Relaxed)))
+        let [left, shut] =
+            [&self.left, &self.shut_left].map(|left| u64::from(left.load(Ordering::Relaxed)));
+        counted.saturating_sub(left + shut)
     }
 
     /// Blocks that left bases by this class less those that came back by it, modulo 2⁶⁴, without

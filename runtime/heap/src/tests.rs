@@ -7,7 +7,7 @@ use super::refusal;
 use super::size_class::{CLASSES, SMALL_MAX_BYTES, block_bytes, class_of};
 use super::thread::ThreadHeap;
 use super::thread::heaps::Heaps;
-use crate::{Config, HeapBase};
+use crate::{Config, Draws, HeapBase};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -96,9 +96,13 @@ fn run(heaps: &'static Heaps, config: Config, steps: &[Step]) -> Result<(), Test
 }
 
 fn configs() -> impl Iterator<Item = Config> {
-    HeapBase::ALL.into_iter().flat_map(|base| {
-        [1, 16, 1024].into_iter().map(move |max_entries| Config { seed: 3, base, max_entries })
-    })
+    let usual = HeapBase::ALL.into_iter().flat_map(|base| {
+        let config = move |max_entries| Config { seed: 3, base, max_entries, draws: None };
+        [1, 16, 1024].into_iter().map(config)
+    });
+    let draws = Some(Draws { seed: 7, count: 16, held: Some((96, 3)) });
+    let base = HeapBase::Segregated;
+    usual.chain([1, 256].map(|max_entries| Config { seed: 3, base, max_entries, draws }))
 }
 
 proptest! {
@@ -138,6 +142,40 @@ fn a_seed_determines_the_index_bits_of_addresses_and_another_seed_others() {
 }
 
 #[test]
+fn a_class_whose_draw_is_held_leaves_the_index_bits_of_others() {
+    let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    refusal::set_base(HeapBase::Segregated);
+    let span = 256 << 10;
+    let of_draw = |draw| {
+        let draws = Some(Draws { seed: 7, count: 16, held: Some((64, draw)) });
+        let base = HeapBase::Segregated;
+        let config = Config { seed: 5, base, max_entries: 256, draws };
+        let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
+        let heap = heaps.acquire(config).expect("memory");
+        let mut by_class: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for step in 0..2000 {
+            let class = [1, 2, 9, 20][step % 4];
+            // SAFETY: the heap is this test's, as is the block.
+            unsafe {
+                let block = (*heap).allocate(class, || {});
+                by_class.entry(class).or_default().push(block.addr() % span);
+                if step % 3 == 0 {
+                    (*heap).free(block);
+                }
+            }
+        }
+        assert_eq!(heaps.sums().allocations, 2000);
+        assert_eq!(heaps.allocations_of(1), 500);
+        by_class
+    };
+    let (one, other) = (of_draw(3), of_draw(4));
+    assert_eq!(one, of_draw(3));
+    for class in [1, 2, 9, 20] {
+        assert_eq!(one[&class] == other[&class], class != 1, "class {class}");
+    }
+}
+
+#[test]
 fn the_few_blocks_of_a_large_class_begin_anywhere_in_a_page_too() {
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let line_bytes = 64;
@@ -145,7 +183,9 @@ fn the_few_blocks_of_a_large_class_begin_anywhere_in_a_page_too() {
         refusal::set_base(base);
         for class in [class_of(2048), class_of(5000), class_of(SMALL_MAX_BYTES)] {
             let lines: std::collections::HashSet<_> = (0..64)
-                .map(|seed| addresses(Config { seed, base, max_entries: 256 }, class, 1)[0])
+                .map(|seed| {
+                    addresses(Config { seed, base, max_entries: 256, draws: None }, class, 1)[0]
+                })
                 .map(|address| address % os::PAGE_BYTES / line_bytes)
                 .collect();
             // Of 64 lines, 64 draws meet 41 on average, and fewer than 30 in one series of a
@@ -193,7 +233,7 @@ fn counts_can_be_read_while_another_thread_works_and_are_exact_when_it_has_ended
     let _turn = ONE_BASE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     refusal::set_base(HeapBase::Segregated);
     let heaps: &'static Heaps = Box::leak(Box::new(Heaps::new()));
-    let config = Config { seed: 5, base: HeapBase::Segregated, max_entries: 256 };
+    let config = Config { seed: 5, base: HeapBase::Segregated, max_entries: 256, draws: None };
     let ended = AtomicBool::new(false);
     let rounds = 20_000;
     std::thread::scope(|scope| {

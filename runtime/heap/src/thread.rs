@@ -5,15 +5,17 @@ pub mod heaps;
 use super::base::{self, AnyBase};
 use super::chunk::{self, STATE_ALIGNED, STATE_ALIGNED_FREED, STATE_NONE};
 use super::config::Config;
+use super::draws::UNITS;
 use super::memory::{chunks_mapped, map_table};
 use super::random::Random;
 use super::refusal;
 use super::shuffle::{Context, FIRST_ENTRIES, Shuffle};
+use super::sites;
 use super::size_class::{CLASSES, GRAIN_BYTES};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use szc_layout::rng::{Purpose, Stream};
-use szc_sys::os;
+use szc_sys::{arch, os};
 
 /// The heap of one thread.
 ///
@@ -38,6 +40,8 @@ pub struct ThreadHeap {
     older: *mut ThreadHeap,
     /// The next heap that no thread has; under the lock of all heaps.
     next_idle: Cell<*mut ThreadHeap>,
+    /// The generators of classes that have draws of their own, and that of large blocks.
+    apart: [Cell<Random>; UNITS],
 }
 
 impl ThreadHeap {
@@ -60,6 +64,10 @@ impl ThreadHeap {
             (&raw mut (*heap).base).write(base);
             (&raw mut (*heap).config).write(config);
             (&raw mut (*heap).arrays).write(heap.cast::<u8>().add(own).cast());
+            (*heap).draw_apart(number);
+            if let Some(draws) = config.draws {
+                base.draw_apart(|class| draws.random(config.seed, class, number));
+            }
         }
         Some(heap)
     }
@@ -76,6 +84,15 @@ impl ThreadHeap {
         unsafe {
             let whole_array = self.arrays.add(CLASSES * first + class * whole);
             shuffle.set_arrays(self.arrays.add(class * first), whole_array);
+        }
+    }
+
+    /// Draws the generators of what has draws of its own, if that is asked for.
+    fn draw_apart(&self, number: u64) {
+        if let Some(draws) = self.config.draws {
+            for (unit, random) in self.apart.iter().enumerate() {
+                random.set(draws.random(self.config.seed, unit, number));
+            }
         }
     }
 
@@ -98,13 +115,17 @@ impl ThreadHeap {
                 unsafe { chunk::hold(block, class) };
                 block
             }
-            None => self.allocate_slowly(class, grew),
+            None => self.allocate_slowly(class, arch::pads::stack_pointer(), grew),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&self, class: usize, grew: impl FnOnce()) -> *mut u8 {
+    fn allocate_slowly(&self, class: usize, stack: usize, grew: impl FnOnce()) -> *mut u8 {
+        if self.config.draws.is_some() {
+            // SAFETY: of a function that the program called, or one that such a function called.
+            unsafe { sites::note(class, stack) };
+        }
         self.arrange(class);
         let block = self.slowly(class, |shuffle, context| shuffle.pop_slowly(class, context));
         let Some(block) = block else { return os::null() };
@@ -187,22 +208,32 @@ impl ThreadHeap {
     }
 
     fn slowly<T>(&self, class: usize, way: impl FnOnce(&Shuffle, &mut Context<'_>) -> T) -> T {
-        self.with_random(|random| {
+        let shuffle = &self.classes[class];
+        let is_apart = self.config.draws.is_some();
+        if is_apart {
+            shuffle.open();
+        }
+        let result = self.with_random(class, |random| {
             let mut context = Context {
                 random,
                 base: self.base,
                 max_entries: self.config.max_entries,
                 reuses_at_once: base::reuses_at_once(self.config.base),
             };
-            way(&self.classes[class], &mut context)
-        })
+            way(shuffle, &mut context)
+        });
+        if is_apart {
+            shuffle.shut();
+        }
+        result
     }
 
-    /// Lets `action` draw the thread's random numbers.
-    pub fn with_random<T>(&self, action: impl FnOnce(&mut Random) -> T) -> T {
-        let mut random = self.random.get();
+    /// Lets `action` draw the random numbers of a class, or of large blocks.
+    pub fn with_random<T>(&self, unit: usize, action: impl FnOnce(&mut Random) -> T) -> T {
+        let own = if self.config.draws.is_some() { &self.apart[unit] } else { &self.random };
+        let mut random = own.get();
         let result = action(&mut random);
-        self.random.set(random);
+        own.set(random);
         result
     }
 

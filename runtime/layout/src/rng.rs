@@ -22,6 +22,8 @@ pub enum Purpose {
     Library = 4,
     /// Pads that copies take with their frames, by function of a layout.
     FramePads = 5,
+    /// Draws of size classes of the heap, by class.
+    Blocks = 6,
 }
 
 /// The seeds of an image's layouts: one may be drawn anew while the other stays.

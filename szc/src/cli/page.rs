@@ -62,7 +62,7 @@ pub(super) const BUILD_VARIABLES: [Entry; 5] = [
 ];
 
 /// Variables that programs read which szc built.
-pub(super) const RUN_VARIABLES: [Entry; 19] = [
+pub(super) const RUN_VARIABLES: [Entry; 20] = [
     ("SZC_SEED", "seed of all layouts, which follow from it"),
     ("SZC_CODE_SEED", "seed of code, instead of SZC_SEED"),
     ("SZC_STACK_SEED", "seed of pads, likewise"),
@@ -74,6 +74,7 @@ pub(super) const RUN_VARIABLES: [Entry; 19] = [
     ("SZC_INJECT", "FUNCTION:fibonacci:N, computed at each call"),
     ("SZC_STACK", "0: no pads"),
     ("SZC_PAD", "FUNCTION:BYTES, the pad of one frame"),
+    ("SZC_BLOCKS", "SEED/DRAWS, few draws for blocks of each size"),
     ("SZC_HEAP", "0: no shuffled heap"),
     ("SZC_LOG", "file for a line of JSON: what was randomized"),
     ("SZC_MAP", "file for the places of all copies"),

@@ -76,7 +76,7 @@ impl Subcommand for Options {
         let Some(mut found) = luck(&file, self.part, pairs) else {
             output::say(&format!(
                 "Nothing is known yet: {} layouts were measured, and {MIN_LAYOUTS} are needed, in \
-                 which the same functions run and {} differs.\n",
+                 which the same functions run, or blocks are there, and {} differs.\n",
                 file.design.complete_blocks,
                 file.design.metric.title()
             ))?;
@@ -198,7 +198,8 @@ fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Re
     let drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
     let mut measurement = drawn.measurement;
     let needed = if options.has_chosen_pairs() { Vec::new() } else { options.pairs.clone() };
-    measurement.instruments.push(Box::new(Places { part: options.part, needed }));
+    let seed = drawn.design.seed;
+    measurement.instruments.push(Box::new(Places { part: options.part, needed, seed }));
     Ok(Experiment { design: in_one_setup(drawn.design), measurement, json: None, ..drawn })
 }
 
@@ -220,7 +221,8 @@ fn fixed(
     Ok(fix_of(named, offset, &measured))
 }
 
-/// The second: the function of `file` that explains most, at its best offset and at its worst.
+/// The second: the function of `file` that explains most, at its best offset and at its worst; or
+/// the blocks, at their draws.
 fn held(
     options: &Options,
     program: &Program,
@@ -229,12 +231,14 @@ fn held(
     command_line: Vec<String>,
 ) -> Result<Experiment> {
     let programs = ["A", "B"].iter().zip(offsets).map(|(label, offset)| {
-        let mut variables = vec![hold(named, offset), owned(ONE_LAYOUT)];
+        let seed = file.design.plan.seed;
+        let mut variables = vec![hold(named, offset, seed), owned(ONE_LAYOUT)];
         if options.part == Part::Stack {
             // Where a frame meets a block depends on both.
             variables.push(owned(SAME_BLOCKS));
         }
-        let name = Some(format!("offset {offset}"));
+        let what = if options.part == Part::Heap { "draw" } else { "offset" };
+        let name = Some(format!("{what} {offset}"));
         Program { label: (*label).to_owned(), name, variables, ..program.clone() }
     });
     let budget = options.budget.unwrap_or(USUAL_BUDGET);

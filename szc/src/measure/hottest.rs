@@ -16,7 +16,7 @@ use szc_sampler::periods::Schedule;
 use szc_sampler::recorder::{Options, Recorder, Report};
 use szc_sampler::spawn::Held;
 
-use super::places::Copy;
+use super::places::Copies;
 use super::program::{ONE_LAYOUT, Program};
 use crate::samples::luck::HotRecord;
 
@@ -78,8 +78,7 @@ fn sampled(
             none.error
         )
     })?;
-    let [words @ ..] = &program.argv[..];
-    let (file, arguments) = words.split_first().context("a command is needed")?;
+    let (file, arguments) = program.argv.split_first().context("a command is needed")?;
     let held = Held::start(
         Command::new(file)
             .args(arguments)
@@ -128,15 +127,9 @@ fn sampled(
 
 /// Adds up by the lines of a map whose copies addresses lie in.
 fn count(map: &str, addresses: &[u64], hits: &mut BTreeMap<String, u64>) {
-    let mut copies: Vec<Copy<'_>> = map.lines().filter_map(Copy::read).collect();
-    copies.sort_by_key(|copy| copy.address);
-    for address in addresses {
-        let behind = copies.partition_point(|copy| copy.address <= *address);
-        if let Some(copy) = copies[..behind].last()
-            && *address < copy.address + copy.bytes
-        {
-            *hits.entry(copy.name.to_owned()).or_default() += 1;
-        }
+    let copies = Copies::of(map);
+    for name in addresses.iter().filter_map(|address| copies.function_at(*address)) {
+        *hits.entry(name.to_owned()).or_default() += 1;
     }
 }
 

@@ -1,12 +1,16 @@
 //! Whose placement explains how long a program takes, in words and a table.
 #![forbid(unsafe_code)]
 
+pub mod words;
+
 use szc_stats::fixed::Interval;
 
+use self::words::{called, class, feature, head, noun, possession, share, whose};
 use super::number::{decimals_for, percent, range, short_p};
 use super::text::align;
 use crate::samples::luck::{
-    Confirmation, Feature, FixRecord, HotRecord, InterventionRecord, LuckRecord, NamedRecord, Part,
+    Confirmation, DRAWS, Feature, FixRecord, HotRecord, InterventionRecord, LuckRecord,
+    NamedRecord, Part,
 };
 use crate::samples::printable;
 
@@ -30,16 +34,6 @@ pub fn report(found: &LuckRecord, quiet: bool) -> String {
     text
 }
 
-/// What the columns of the table of functions are.
-#[must_use]
-pub const fn head(part: Part) -> [&'static str; 6] {
-    let what = match part {
-        Part::Code => "what of its address",
-        Part::Stack => "what of its frame",
-    };
-    ["function", what, "share", "adjusted p", "best", "worst"]
-}
-
 /// What follows, a sentence each.
 #[must_use]
 pub fn sentences(found: &LuckRecord) -> Vec<String> {
@@ -47,7 +41,10 @@ pub fn sentences(found: &LuckRecord) -> Vec<String> {
     sentences.extend(hottest_sentence(found));
     match found.named.first() {
         None => sentences.push(nobody_sentence(found)),
-        Some(named) => sentences.push(named_sentence(named)),
+        Some(named) => {
+            sentences.push(named_sentence(named));
+            sentences.extend(asked_sentence(named));
+        }
     }
     sentences.extend(found.intervention.as_ref().map(intervention_sentence));
     sentences.extend(found.fix.as_ref().map(fix_sentence));
@@ -78,6 +75,7 @@ fn nobody_sentence(found: &LuckRecord) -> String {
             "functions with pads",
             "where its frame begins in a line or in a page, or by its pad",
         ),
+        Part::Heap => return no_blocks_sentence(found),
     };
     let pairs = match found.pairs {
         0 => String::new(),
@@ -93,13 +91,14 @@ fn nobody_sentence(found: &LuckRecord) -> String {
     )
 }
 
-/// What layouts are of.
-#[must_use]
-pub const fn noun(part: Part) -> &'static str {
-    match part {
-        Part::Code => "code",
-        Part::Stack => "frames",
-    }
+fn no_blocks_sentence(found: &LuckRecord) -> String {
+    format!(
+        "No size of blocks alone explains it: of {} size classes that all {} layouts have none \
+         goes with {} at 5 % together, by its {DRAWS} draws.",
+        found.functions,
+        found.layouts,
+        found.metric.title()
+    )
 }
 
 fn variance_sentence(found: &LuckRecord) -> String {
@@ -137,63 +136,38 @@ fn row(named: &NamedRecord) -> Vec<String> {
     ]
 }
 
-/// The function or the pair that is named.
-#[must_use]
-pub fn whose(named: &NamedRecord) -> String {
-    let function = printable(&named.function);
-    named
-        .from
-        .as_ref()
-        .map_or_else(|| function.clone(), |from| format!("{} and {function}", printable(from)))
-}
-
-/// What of an address is looked at, in words.
-#[must_use]
-pub const fn feature(feature: Feature) -> &'static str {
-    match feature {
-        Feature::Half => "offset mod 32",
-        Feature::Line => "offset mod 64",
-        Feature::Page => "eighth of a page",
-        Feature::FrameLine => "frame mod 64",
-        Feature::FramePage => "frame by eighths of a page",
-        Feature::FrameSet => "frame by lines of a page",
-        Feature::PadPage => "pad by eighths of a page",
-        Feature::PadSet => "pad by lines",
-        Feature::GapPage => "distance in a page by eighths",
-        Feature::GapSet => "distance in a page by lines",
-    }
-}
-
-/// A share of the variance.
-#[must_use]
-pub fn share(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
-}
-
 fn named_sentence(named: &NamedRecord) -> String {
     let [low, high] = named.offsets.iter().fold([f64::INFINITY, 0.0_f64], |[low, high], one| {
         [low.min(one.ratio), high.max(one.ratio)]
     });
-    let name = whose(named);
-    let what = feature(named.feature);
-    let means = format!("means of its offsets {low:.3} to {high:.3} of the mean");
+    let whose = possession(named);
+    let classes = class(named.feature);
+    let means = format!("means of its {classes} {low:.3} to {high:.3} of the mean");
     match named.share {
         Some(of) => {
-            format!("About {} of the layout variance is {name}'s {what}: {means}.", share(of))
+            format!("About {} of the layout variance is {whose}: {means}.", share(of))
         }
-        None => format!("What goes with it most is {name}'s {what}: {means}."),
+        None => format!("What goes with it most is {whose}: {means}."),
     }
+}
+
+/// Who asks for the blocks.
+fn asked_sentence(named: &NamedRecord) -> Option<String> {
+    let asks = |one: &HotRecord| format!("{} {}", printable(&one.function), share(one.share));
+    let asking: Vec<String> = named.asked_by.iter().map(asks).collect();
+    (!asking.is_empty()).then(|| format!("Most of them are asked for by {}.", asking.join(", ")))
 }
 
 fn intervention_sentence(found: &InterventionRecord) -> String {
     let [best, worst] = found.offsets;
     let interval = Interval { lower: found.interval[0], upper: found.interval[1] };
     let decimals = decimals_for(found.ratio, interval);
-    let name = printable(&found.function);
+    let name = called(&found.function, found.feature);
     let at = match (&found.from, found.feature) {
         (Some(from), _) => {
             format!("{name} alone, {worst} bytes behind {} in a page", printable(from))
         }
+        (None, Some(Feature::Draw)) => format!("{name} alone at draw {worst} of {}", found.modulus),
         (None, Some(feature)) if feature.is_of_pad() => {
             format!("{name}'s pad alone at {worst} bytes")
         }
@@ -261,6 +235,7 @@ mod tests {
                 function: "toffoli".to_owned(),
                 from: None,
                 feature: Feature::Line,
+                asked_by: Vec::new(),
                 adjusted_p: 0.001,
                 share: Some(0.91),
                 offsets: vec![offset(0, 0.87), offset(16, 1.0), offset(32, 1.12)],
@@ -316,6 +291,28 @@ mod tests {
         found.named.clear();
         let text = report(&found, true);
         assert!(text.contains("No function's frame alone explains it: of 10 functions with pads"));
+    }
+
+    #[test]
+    fn blocks_are_told_by_their_draws() {
+        let mut found = LuckRecord { part: Part::Heap, ..record() };
+        (found.named[0].feature, found.named[0].function) = (Feature::Draw, "33-64".to_owned());
+        let moved = found.intervention.as_mut().unwrap();
+        (moved.feature, moved.function) = (Some(Feature::Draw), "33-64".to_owned());
+        (moved.offsets, moved.modulus) = ([7, 3], DRAWS);
+        let parse = HotRecord { function: "parse".to_owned(), share: 0.81 };
+        found.named[0].asked_by = vec![parse];
+        let text = report(&found, false);
+        for said in [
+            "(80 layouts of blocks, 120 runs)",
+            "Most of them are asked for by parse 81 %.",
+            "is the draw of blocks of 33 to 64 bytes: means of its draws 0.870 to 1.120",
+            "Confirmed: blocks of 33 to 64 bytes alone at draw 3 of 16, against 7, all others",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        found.named.clear();
+        assert!(report(&found, true).contains("No size of blocks alone explains it: of 10 size"));
     }
 
     #[test]

@@ -9,9 +9,10 @@ use szc_stats::attribution::{Explained, explain};
 use szc_stats::describe::mean;
 use szc_stats::groups::one_way;
 
-use crate::measure::places::{FRAME_PREFIX, PAD_PREFIX, PLACE_PREFIX};
+use crate::measure::places::{ASKED_PREFIX, BLOCKS_PREFIX, FRAME_PREFIX, PAD_PREFIX, PLACE_PREFIX};
 use crate::samples::luck::{
-    Confirmation, FORMAT, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord, Part,
+    Confirmation, DRAWS, FORMAT, Feature, HotRecord, InterventionRecord, LuckRecord, NamedRecord,
+    OffsetRecord, Part,
 };
 use crate::samples::{Sample, SamplesFile, Verdict};
 
@@ -22,6 +23,9 @@ const ALPHA: f64 = 0.05;
 const PERMUTATIONS: usize = 999;
 
 const PAGE_BYTES: u32 = 4096;
+
+/// Functions that are told to ask for blocks.
+const MAX_ASKING: usize = 3;
 
 /// Fewest layouts that say anything.
 pub const MIN_LAYOUTS: usize = 20;
@@ -58,6 +62,22 @@ impl<'a> Layouts<'a> {
     fn places(&self, function: &str, prefix: &str) -> Vec<u32> {
         let figure = format!("{prefix}{function}");
         self.figures.iter().filter_map(|figures| Some(place(*figures.get(&figure)?))).collect()
+    }
+
+    /// The functions that asked for the most blocks of these sizes, with their shares of the first
+    /// layout's.
+    fn asked_by(&self, sizes: &str) -> Vec<HotRecord> {
+        let Some(figures) = self.figures.first() else { return Vec::new() };
+        let prefix = format!("{ASKED_PREFIX}{sizes}:");
+        let all = figures.get(&prefix).copied().unwrap_or_default();
+        let of_function = figures.iter().filter_map(|(figure, count)| {
+            let function = figure.strip_prefix(&prefix).filter(|name| !name.is_empty())?;
+            Some(HotRecord { function: function.to_owned(), share: (count / all).min(1.0) })
+        });
+        let mut found: Vec<HotRecord> = of_function.collect();
+        found.sort_by(|one, other| other.share.total_cmp(&one.share));
+        found.truncate(MAX_ASKING);
+        found
     }
 
     /// Whether a function's frame is at one place but for its pad, so that the pad says nothing
@@ -115,7 +135,9 @@ struct Hypothesis<'a> {
 
 /// The figures that a feature is of.
 const fn figure(feature: Feature) -> &'static str {
-    if feature.is_of_pad() {
+    if matches!(feature, Feature::Draw) {
+        BLOCKS_PREFIX
+    } else if feature.is_of_pad() {
         PAD_PREFIX
     } else if feature.is_of_frame() {
         FRAME_PREFIX
@@ -130,7 +152,7 @@ fn place(figure: f64) -> u32 {
     figure as u32
 }
 
-/// What the layouts of a file, of code or of frames, say; none if they are too few, or nothing
+/// What the layouts of a file, of code, frames or blocks, say; none if they are too few, or nothing
 /// varies. Of `together` each two functions are looked at, too.
 #[must_use]
 pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckRecord> {
@@ -167,6 +189,7 @@ pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckR
     let named = explained.into_iter().map(|(one, found)| {
         let share = sd_layouts.filter(|sd| *sd > 0.0).map(|sd| found.variance / (sd * sd));
         NamedRecord {
+            asked_by: layouts.asked_by(one.function),
             function: one.function.to_owned(),
             from: one.from.map(str::to_owned),
             feature: one.feature,
@@ -273,11 +296,13 @@ pub fn intervention(
     })
 }
 
-/// What a function is held in, so that a feature of it is: a line or a page.
+/// What a function is held in, so that a feature of it is: a line or a page; or the draws that
+/// blocks have.
 #[must_use]
 pub const fn held_in(feature: Feature) -> u32 {
     match feature {
         Feature::Half | Feature::Line | Feature::FrameLine => 64,
+        Feature::Draw => DRAWS,
         Feature::Page
         | Feature::FramePage
         | Feature::FrameSet

@@ -8,6 +8,9 @@ use super::Metric;
 /// Value of the field `format` of a saved result.
 pub const FORMAT: &str = "szc-luck";
 
+/// Draws that blocks of one size have.
+pub const DRAWS: u32 = 16;
+
 /// What differs between layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -17,6 +20,8 @@ pub enum Part {
     Code,
     /// Where their frames lie, by their pads
     Stack,
+    /// Where blocks of the heap lie, by their sizes
+    Heap,
 }
 
 impl Part {
@@ -32,6 +37,7 @@ impl Part {
                 Feature::PadPage,
                 Feature::PadSet,
             ],
+            Self::Heap => &[Feature::Draw],
         }
     }
 }
@@ -60,6 +66,8 @@ pub enum Feature {
     GapPage,
     /// The same, in cache lines.
     GapSet,
+    /// The draw of all blocks of one size class, by which they have their places.
+    Draw,
 }
 
 impl Feature {
@@ -74,6 +82,7 @@ impl Feature {
             Self::Line | Self::FrameLine => (64, 16),
             Self::Page | Self::FramePage | Self::PadPage | Self::GapPage => (4096, 512),
             Self::FrameSet | Self::PadSet | Self::GapSet => (4096, 64),
+            Self::Draw => (DRAWS, 1),
         }
     }
 
@@ -116,7 +125,8 @@ pub struct LuckRecord {
     pub layouts: usize,
     /// Runs.
     pub runs: usize,
-    /// Functions that ran in every layout, whose places or frames were looked at.
+    /// Functions that ran in every layout, whose places or frames were looked at; or sizes of
+    /// blocks.
     pub functions: usize,
     /// The functions that took the most time in a pilot, of which each two were looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,25 +150,28 @@ pub struct LuckRecord {
     pub fix: Option<FixRecord>,
 }
 
-/// A function that takes time.
+/// A function that takes time, or asks for blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HotRecord {
     /// Its name.
     pub function: String,
-    /// Its share of the samples.
+    /// Its share of the samples, or of the requests.
     pub share: f64,
 }
 
 /// A function whose placement goes with time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedRecord {
-    /// Its name.
+    /// Its name; or the least and the greatest size of blocks, as in 33-64.
     pub function: String,
     /// Of a pair, the function that it lies so far from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What of its address.
     pub feature: Feature,
+    /// Of blocks, the functions that asked for the most of them, by shares of all requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_by: Vec<HotRecord>,
     /// p, adjusted for all functions and features.
     pub adjusted_p: f64,
     /// Share of the variance between layouts; none where that is not known.

@@ -25,6 +25,7 @@ fn a_malformed_setting_stops_the_program_before_it_runs() {
         ("SZC_MAP", ""),
         ("SZC_INJECT", "main:sleep:1"),
         ("SZC_PAD", "main:4096"),
+        ("SZC_BLOCKS", "1/16,64:16"),
     ] {
         let outcome = run(worker(), &[(name, value)], &[]);
         assert_eq!(outcome.ending, Ending::Code(78), "{name}={value}");

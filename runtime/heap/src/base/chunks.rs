@@ -39,6 +39,9 @@ pub struct Chunks {
     pub shared: *const Shared,
     /// Where chunks' first groups begin.
     pub random: Random,
+    /// Classes have nothing in common: no nursery, and groups begin where their pool says, whatever
+    /// was drawn before.
+    pub are_apart: bool,
     /// Chunks that have free groups, by pool.
     lists: [*mut SlabChunk; POOLS],
     /// Chunks that there are.
@@ -122,7 +125,7 @@ impl Chunks {
     /// A new slab at the class's next place; `slabs` is the number of those that the class has.
     pub fn open(&mut self, class: usize, slabs: usize, places: &mut Sequence) -> Option<*mut Slab> {
         let place = places.next() << POINT_SHIFT;
-        let is_first = slabs < nursery_slabs(class);
+        let is_first = slabs < nursery_slabs(class) && !self.are_apart;
         let pool = if is_first { nursery_of(class) } else { class };
         let (chunk, group) = self.take_group(pool, place)?;
         // SAFETY: the chunk is this base's.
@@ -240,6 +243,9 @@ impl Chunks {
             let room = FIRST_MAX_BYTES - FIRST_MIN_BYTES;
             let nothing_left = pool >= CLASSES || BLOCKS_BYTES.is_multiple_of(pitch_bytes(pool));
             // Not the bits of the wanted place, by which the first slab lies in the chunk.
+            if self.are_apart {
+                self.random = Random::new(pool as u64);
+            }
             let line = self.random.below((room >> POINT_SHIFT) as u32);
             let distance = if nothing_left { room } else { line << POINT_SHIFT };
             (*chunk).first = FIRST_MIN_BYTES + distance;

@@ -38,6 +38,18 @@ impl AnyBase {
         })
     }
 
+    /// Draws the places of each class by a generator of its own. Bases whose classes share their
+    /// places have none.
+    ///
+    /// # Safety
+    /// The calling thread must own the base, which is new.
+    pub unsafe fn draw_apart(self, random: impl Fn(usize) -> Random) {
+        if let Self::Segregated(base) = self {
+            // SAFETY: as `take`.
+            unsafe { (*base).draw_apart(random) };
+        }
+    }
+
     /// As [`Base::take`].
     ///
     /// # Safety

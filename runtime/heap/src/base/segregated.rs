@@ -62,6 +62,14 @@ impl Segregated {
         Some(base)
     }
 
+    /// Draws the places of each class by a generator of its own, and lets classes share no memory.
+    pub fn draw_apart(&mut self, random: impl Fn(usize) -> Random) {
+        self.chunks.are_apart = true;
+        for (number, class) in self.classes.iter_mut().enumerate() {
+            class.places = Sequence::new(&mut random(number));
+        }
+    }
+
     /// Makes free blocks of a slab known to its class.
     ///
     /// # Safety

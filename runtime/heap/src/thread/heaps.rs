@@ -64,6 +64,7 @@ impl Heaps {
                 unsafe {
                     self.idle.store((*idle).next_idle.get(), Ordering::Relaxed);
                     (*idle).random.set(ThreadHeap::stream(config, number));
+                    (*idle).draw_apart(number);
                 }
                 idle
             };
@@ -152,6 +153,24 @@ impl Heaps {
             classes: u64::from(classes.count_ones()),
             large,
         }
+    }
+
+    /// Blocks of a class that were handed out, or of those that are mapped on their own.
+    pub fn allocations_of(&self, unit: usize) -> u64 {
+        let mut allocations = 0;
+        let mut heap = self.newest.load(Ordering::Acquire);
+        while !heap.is_null() {
+            // SAFETY: as in `sums`.
+            unsafe {
+                let shuffle = (*heap).classes.get(unit);
+                allocations += match shuffle {
+                    Some(shuffle) => shuffle.allocations(),
+                    None => (*heap).large.load(Ordering::Relaxed),
+                };
+                heap = (*heap).older;
+            }
+        }
+        allocations
     }
 
     /// Before a fork: nobody is inside a lock of the heap's.

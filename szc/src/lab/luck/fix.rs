@@ -34,7 +34,7 @@ pub(super) fn experiment(
     };
     let programs = vec![
         version("A", "anywhere", vec![owned(ONE_LAYOUT)]),
-        version("B", "held", vec![hold(named, offset), owned(ONE_LAYOUT)]),
+        version("B", "held", vec![hold(named, offset, seed), owned(ONE_LAYOUT)]),
     ];
     let design = Design { coupled: true, ..Design::mirrored(2, BLOCKS, 0) };
     let drawn = options.common.experiment(Command::Compare, command_line, programs, design)?;

@@ -15,7 +15,7 @@ Says whose placement makes a program fast or slow.
 A program that szc built runs in many layouts of its code, one for each run, and where each \
 function lies is noted. If one function's offset in 32 bytes, in a cache line or in a page goes \
 with the time, it is named, and then moved alone. --part stack asks the same of the frames of \
-functions.";
+functions, --part heap of the blocks of each size.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -25,6 +25,7 @@ Examples:
   szc luck --pairs auto -- './bench input'   pairs of the hottest functions, too
   szc luck --pairs parse,emit -- './bench input'
   szc luck --part stack -- './bench input'   whose frame, not whose code
+  szc luck --part heap -- './bench input'    blocks of which size
   szc luck luck.json --html luck.html        read a saved result again, as a page
 
 Layouts: every second one is run twice, which tells layouts from noise. Frames, blocks, environment
@@ -48,6 +49,10 @@ With --part stack the pads of frames differ between runs, and all else is the sa
 each function with a pad that ran in all layouts: where its frame begins, where its first call is,
 in a cache line and in a page, and how large its pad is, which is its distance from the caller's
 frame. SZC_PAD holds the frame, or its pad.
+
+With --part heap the blocks of the heap differ between runs. All blocks of a size class have one of
+16 draws in a run, of their places and of who gets which (SZC_BLOCKS), and each class draws apart
+from the others; asked is for each class that all layouts have, and for blocks above 16 KiB.
 
 With --fix the function is held where an attribute or the order of sections would put it, in 60
 layouts, against 60 in which it lies anywhere: Brown and Forsythe's test of the spread.
@@ -78,7 +83,8 @@ pub(crate) struct Options {
     )]
     pub(super) layouts: u32,
 
-    /// What differs between layouts: the places of functions, or of their frames
+    /// What differs between layouts: the places of functions (code), of their frames (stack), or of
+    /// blocks (heap)
     #[arg(
         long,
         value_name = "PART",

@@ -12,7 +12,8 @@ fn what_cannot_be_measured_is_refused() {
         &["--", "true | true"],
         &["--layouts", "19", "--", "true"],
         &["--delta", "x", "--", "true"],
-        &["--part", "heap", "--", "true"],
+        &["--part", "pages", "--", "true"],
+        &["--part", "heap", "--fix", "--", "true"],
         &["--part", "stack", "--fix", "--", "true"],
         &["--part", "stack", "--pairs", "f,g", "--", "true"],
         &["--pairs", "f", "--", "true"],
@@ -20,7 +21,7 @@ fn what_cannot_be_measured_is_refused() {
     ] {
         assert_eq!(exit_code::<Options>(wrong), ExitCode::from(2), "{wrong:?}");
     }
-    for part in ["code", "stack"] {
+    for part in ["code", "stack", "heap"] {
         let foreign = ["--quiet", "--layouts", "20", "--warmup", "0", "--metric", "rss"];
         let foreign = [&foreign[..], &["--part", part, "--", "true"]].concat();
         assert_eq!(exit_code::<Options>(&foreign), ExitCode::from(4), "{part}");

@@ -7,12 +7,13 @@ use szc_stats::describe::mean;
 
 use super::document::Document;
 use super::element::{Figure, Span, count, number, sentence, sentences as list, table, text};
-use crate::report::luck::{feature, head, sentences, share, whose};
+use crate::report::luck::sentences;
+use crate::report::luck::words::{called, counted, feature, head, share, whose};
 use crate::report::number::{percent, short_p};
 use crate::report::plot::offsets;
 use crate::report::view::Tone;
 use crate::samples::luck::{
-    Confirmation, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
+    Confirmation, Feature, InterventionRecord, LuckRecord, NamedRecord, OffsetRecord,
 };
 use crate::samples::printable;
 
@@ -62,7 +63,7 @@ fn card(found: &LuckRecord) -> Markup {
         Some(Confirmation::Confirmed) => (Tone::Bad, "confirmed"),
         Some(Confirmation::Rejected) => (Tone::Even, "rejected"),
         Some(Confirmation::Undecided) => (Tone::Open, "not decided"),
-        None if found.named.is_empty() => (Tone::Open, "no function named"),
+        None if found.named.is_empty() => (Tone::Open, "nothing named"),
         None => (Tone::Open, "named, not moved"),
     };
     let said = sentences(found);
@@ -75,7 +76,7 @@ fn card(found: &LuckRecord) -> Markup {
             }
             p.quiet {
                 (count("/layouts", found.layouts)) " layouts, " (count("/runs", found.runs))
-                " runs, " (count("/functions", found.functions)) " functions, seed "
+                " runs, " (count("/functions", found.functions)) " " (counted(found.part)) ", seed "
                 (number("/seed", found.seed, &found.seed.to_string())) "."
             }
         }
@@ -119,6 +120,7 @@ fn intervention_table(found: &LuckRecord) -> Markup {
     let Some(one) = &found.intervention else { return html! {} };
     let InterventionRecord { offsets: [best, worst], modulus, .. } = one;
     let what = match one.feature {
+        Some(Feature::Draw) => "draw: ",
         Some(feature) if feature.is_of_pad() => "pad: ",
         Some(feature) if feature.is_of_frame() => "frame: ",
         Some(_) => "distance: ",
@@ -128,13 +130,13 @@ fn intervention_table(found: &LuckRecord) -> Markup {
     let fixed = |field: &str, value: f64| number(&at(field), value, &format!("{value:.4}"));
     let bound = |which: usize| fixed(&format!("interval/{which}"), one.interval[which]);
     let row = vec![
-        text(&printable(&one.function)),
+        text(&called(&one.function, one.feature)),
         text(&format!("{what}{worst} against {best}, of {modulus}")),
         fixed("ratio", one.ratio),
         html! { (bound(0)) " to " (bound(1)) },
         count(&at("n"), one.n),
     ];
-    let head = ["function", "offset", "ratio", "95 % interval", "layouts"];
+    let head = ["what", "offset", "ratio", "95 % interval", "layouts"];
     table("Moved alone, all others as they were", &head, &[row])
 }
 
@@ -178,6 +180,7 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
     let what = feature(named.feature);
     let across = match &named.from {
         _ if named.feature.is_of_pad() => "pad in bytes".to_owned(),
+        _ if named.feature == Feature::Draw => "draw".to_owned(),
         Some(from) => format!("bytes behind {} in a page", printable(from)),
         None => format!("offset in {modulus} bytes"),
     };
@@ -199,6 +202,7 @@ fn figure(at: usize, found: &LuckRecord, named: &NamedRecord) -> Markup {
         .map(|one| format!("{:.3} at {} ({} layouts)", one.ratio, one.offset, one.layouts))
         .collect();
     let it = match named.feature {
+        Feature::Draw => "the blocks have that draw",
         _ if named.from.is_some() => "the two lie so far apart",
         feature if feature.is_of_pad() => "the function's pad is that large",
         feature if feature.is_of_frame() => "the function's frame begins there",
@@ -222,7 +226,7 @@ mod tests {
     use super::super::checked::{data_of, numbers_of};
     use super::*;
     use crate::samples::Metric;
-    use crate::samples::luck::{FORMAT, Feature, FixRecord, Part};
+    use crate::samples::luck::{FORMAT, FixRecord, Part};
 
     const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>";
 
@@ -248,6 +252,7 @@ mod tests {
                 function: HOSTILE.to_owned(),
                 from: None,
                 feature: Feature::Line,
+                asked_by: Vec::new(),
                 adjusted_p: 0.001,
                 share: Some(0.9),
                 offsets: vec![offset(0, 0.98), offset(32, 1.07)],
@@ -301,6 +306,6 @@ mod tests {
     fn without_a_function_there_is_no_plot() {
         let none = LuckRecord { named: Vec::new(), intervention: None, fix: None, ..record() };
         let page = page(&none).unwrap();
-        assert!(page.contains("no function named") && !page.contains("<figure"));
+        assert!(page.contains("nothing named") && !page.contains("<figure"));
     }
 }

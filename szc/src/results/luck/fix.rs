@@ -80,6 +80,7 @@ mod tests {
             function: "f".to_owned(),
             from: None,
             feature,
+            asked_by: Vec::new(),
             adjusted_p: 0.001,
             share: None,
             offsets: [0, 1].into_iter().zip(ratios).map(class).collect(),

@@ -181,3 +181,28 @@ fn a_pair_that_is_slow_where_it_meets_is_named_if_it_was_asked_for() {
     let unknown = ["f1", "f3", "g"].map(str::to_owned);
     assert_eq!(luck(&file, Part::Code, &unknown).unwrap().pairs, 1);
 }
+
+#[test]
+fn blocks_of_a_slow_draw_are_named_with_the_functions_that_ask_for_them() {
+    let sizes = |at: usize| format!("{}-{}", 32 * at + 1, 32 * at + 32);
+    let draw = |place: u32| place / 16 % DRAWS;
+    let figures = |places: &[u32]| {
+        let of_size = |(at, place): (usize, &u32)| {
+            let all = (format!("{ASKED_PREFIX}{}:", sizes(at)), 1000);
+            [(format!("{BLOCKS_PREFIX}{}", sizes(at)), draw(*place)), all]
+        };
+        let asked = [("emit", 50), ("parse", 810)];
+        let asked = asked.map(|(name, count)| (format!("{ASKED_PREFIX}97-128:{name}"), count));
+        places.iter().enumerate().flat_map(of_size).chain(asked).collect()
+    };
+    let slow = |places: &[u32]| if draw(places[3]) == 5 { 1200.0 } else { 1000.0 };
+    let found = luck(&file_with(160, 3, slow, figures), Part::Heap, &[]).unwrap();
+    let first = &found.named[0];
+    assert_eq!((&*first.function, first.feature), ("97-128", Feature::Draw), "{first:?}");
+    assert_eq!((found.functions, held_in(first.feature)), (10, DRAWS));
+    let [best, worst] = places_held(&found, first, extremes(first).unwrap());
+    assert!(best != 5 && worst == 5, "{best}, {worst}");
+    let asked = |one: &HotRecord| (one.function.clone(), (100.0 * one.share).round());
+    let asked: Vec<_> = first.asked_by.iter().map(asked).collect();
+    assert_eq!(asked, [("parse".to_owned(), 81.0), ("emit".to_owned(), 5.0)]);
+}
