@@ -118,7 +118,10 @@ fn pause_until(mut now: u64, end: u64) -> u64 {
 
 /// Notes that a thread was woken by another one, which had been delayed by all that was due.
 pub fn credit(memory: &Memory, thread: &Thread) {
-    if debt(memory, thread) != 0 {
+    let debt_ns = debt(memory, thread);
+    if debt_ns != 0 {
+        // It was as long for this one.
+        thread.paused_ns.fetch_add(debt_ns, Relaxed);
         credit_all(memory, thread);
     }
 }

@@ -4,7 +4,7 @@
 //! initial-exec model): handlers of signals use it.
 
 use core::arch::{asm, global_asm};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 /// A thread. Only it uses this, and handlers of signals on it: orders among threads do not matter.
 #[repr(C)]
@@ -30,6 +30,11 @@ pub struct Thread {
     pub arrived_paused_ns: AtomicU64,
     /// Whether anything has arrived on it.
     pub has_arrived: AtomicBool,
+    /// Whether it has got something from outside since then, and how long it has waited for that.
+    pub has_outside: AtomicBool,
+    pub waited_ns: AtomicU64,
+    /// By what arrivals from outside were to be sped up and could not be, or less than nothing.
+    pub due_ns: AtomicI64,
     /// What its intervals are drawn by.
     pub random: AtomicU64,
 }

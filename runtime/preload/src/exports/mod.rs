@@ -12,6 +12,7 @@
 mod coz;
 mod ends;
 mod futex;
+mod outside;
 mod signals;
 mod threads;
 mod waits;
