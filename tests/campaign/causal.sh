@@ -34,6 +34,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=kept.sh
+source "$(dirname "${BASH_SOURCE[0]}")/kept.sh"
 
 CHECKS=(steps load lock spin programs start real accuracy idle cost)
 only="${CHECKS[*]}"
@@ -56,23 +58,7 @@ mkdir -p "$out"
 cd "$out"
 failed=0
 
-# What is kept is of one szc.
-RESULTS=$PROJECT/test-results/causal/$({
-    cat "$SZC"
-    cat "$(dirname "$SZC")/libszc_preload.so" 2>/dev/null || true
-} | sha256sum | cut -c1-12)
-mkdir -p "$RESULTS"
-
-# kept NAME COMMAND...: what the command says, or said at an earlier start of this script. Nothing
-# if it fails.
-kept() {
-    local file=$RESULTS/$1
-    shift
-    if [[ ! -s $file ]]; then
-        { "$@" >"$file.new" && mv "$file.new" "$file"; } || return 0
-    fi
-    cat "$file"
-}
+keep causal
 
 # build PROGRAM...
 build() {
@@ -83,44 +69,8 @@ build() {
     done
 }
 
-# experiments FILTER: of causal.jsonl.
-experiments() { jq -r "select(.type == \"experiment\") | $1" causal.jsonl; }
-
-# of_pairs NAME COMMAND...: what each pair says.
-of_pairs() {
-    local pair name=$1
-    shift
-    for ((pair = 1; pair <= pairs; pair++)); do
-        kept "$name.$pair" "$@"
-    done
-}
-
-# points LIMIT NAME COMMAND...: the median of what pairs say, with its interval; whether that has
-# something within the limit.
-points() {
-    local limit=$1 said ends
-    shift
-    said=$(of_pairs "$@")
-    if [[ $(wc -l <<<"$said") -lt 6 ]]; then
-        printf 'is not known: fewer than 6 of %d pairs say something\n' "$pairs"
-        return 1
-    fi
-    read -ra ends < <(median_interval <<<"$said")
-    printf '%.2f points, 95 %%: %.2f to %.2f, %d pairs\n' "$(median <<<"$said")" "${ends[@]}" \
-        "$(wc -l <<<"$said")"
-    is_at_most "${ends[0]}" "$limit" && is_at_most "-$limit" "${ends[1]}"
-}
-
 # distance A B
 distance() { awk -v a="$1" -v b="$2" 'BEGIN { print a > b ? a - b : b - a }'; }
-
-# elapsed COMMAND...: milliseconds.
-elapsed() {
-    local started
-    started=$(date +%s%N)
-    "$@" >/dev/null 2>&1 || true
-    awk -v ns=$(($(date +%s%N) - started)) 'BEGIN { print ns / 1e6 }'
-}
 
 check_steps() {
     local truth found
@@ -161,7 +111,8 @@ check_load() {
     for consumers in 2 3 4; do
         for percent in 0 25 50 75 100; do
             printf '%d consumers, made %d %% faster: predicted - real ' "$consumers" "$percent"
-            points 3 "load.$consumers.$percent" load_pair "$consumers" "$percent" || failed=1
+            of_pairs "load.$consumers.$percent" load_pair "$consumers" "$percent" | points 3 ||
+                failed=1
         done
     done
 }
@@ -326,8 +277,8 @@ check_accuracy() {
                 if [[ $line == longer ]]; then real=$((percent < 30 ? percent : 30)); fi
                 printf '%s, %s line made %d %% faster, in truth %d %%: predicted - real ' \
                     "$tool" "$line" "$percent" "$real"
-                points 1 "accuracy.$tool.$line.$percent" accuracy_pair \
-                    "$tool" "$line" "$percent" "$real" || [[ $tool == coz ]] || failed=1
+                of_pairs "accuracy.$tool.$line.$percent" accuracy_pair "$tool" "$line" \
+                    "$percent" "$real" | points 1 || [[ $tool == coz ]] || failed=1
             done
         done
     done

@@ -30,6 +30,7 @@ STEPS=(
     many-functions relocation-cost throw-cost footprint profile check paths heap-memory heap-speed
     overhead
     levels variance verdicts power luck bias perturb causal
+    causal-programs
 )
 
 step_build() { cargo build --release -j"$JOBS"; }
@@ -75,6 +76,7 @@ step_profile() { "$CAMPAIGN/profile.sh"; }
 step_profile_consumers() { "$CAMPAIGN/profile-consumers.sh"; }
 step_check() { "$CAMPAIGN/check.sh" --profilers own; }
 step_causal() { "$CAMPAIGN/causal.sh"; }
+step_causal_programs() { "$CAMPAIGN/causal-programs.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
 step_bias() { "$CAMPAIGN/bias.sh"; }
 step_paths() { "$CAMPAIGN/paths.sh"; }
