@@ -182,6 +182,37 @@ fn a_program_ends_with_szc_if_that_is_killed() {
     assert!(soon(|| running(sleep) == 0));
 }
 
+#[test]
+fn a_program_is_told_to_stop_if_ctrl_c_reaches_szc_alone() {
+    let place = Place::with("unused", "");
+    let args = ["causal", "-F", "--", "sleep", "98124.75"];
+    let child = laboratory(&place, &args).stderr(Stdio::piped()).spawn().unwrap();
+    let sleep = b"sleep\098124.75";
+    if soon(|| running(sleep) == 1 || child_has_ended(child.id())) && running(sleep) == 1 {
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    }
+    // The pipe ends when the program has.
+    let output = child.wait_with_output().unwrap();
+    if !errors(&output).contains("perf_event_paranoid") {
+        assert_eq!(code(&output), 130, "{}", errors(&output));
+        let profile = String::from_utf8(place.read("szc-causal.jsonl")).unwrap();
+        assert!(profile.contains(r#""reason":"signal 15""#), "{profile}");
+    }
+}
+
+#[test]
+fn processes_that_go_on_behind_the_program_are_named() {
+    let place = Place::with("unused", "");
+    // What has begun is known to szc.
+    let script = "sh -c 'touch begun; exec sleep 98124.25' >/dev/null 2>&1 & \
+        until [ -e begun ]; do sleep 0.01; done; echo $!";
+    let Some(output) = causal(&place, &["-F", "--", "sh", "-c", script]) else { return };
+    let process = text(&output).trim().to_owned();
+    kill(Pid::from_raw(process.parse().unwrap()), Signal::SIGKILL).unwrap();
+    let said = format!("1 of its processes go on ({process} is one)");
+    assert!(errors(&output).contains(&said), "{}", errors(&output));
+}
+
 fn child_has_ended(id: u32) -> bool {
     let status = read_to_string(format!("/proc/{id}/stat"));
     status.is_ok_and(|status| status.contains(") Z "))

@@ -7,11 +7,13 @@
 //! what is sped up next, `trial` measures one experiment, with
 //! `breakpoints` for points that the program has not, `lengths` for what is under way and
 //! `runnable` for threads that could run; `run` is one run of
-//! the program, which `child` starts, `outcome` what came of it, and `load` a greater load.
+//! the program, which `child` starts, `ending` what comes of requests to stop, `outcome` what came
+//! of the run, and `load` a greater load.
 
 mod breakpoints;
 mod child;
 mod code;
+mod ending;
 mod experiments;
 mod lengths;
 mod load;

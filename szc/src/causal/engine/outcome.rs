@@ -20,6 +20,8 @@ pub struct Outcome {
     pub visits: u64,
     /// Processes that joined.
     pub processes: usize,
+    /// Those that go on although the program has ended.
+    pub left: Vec<u32>,
     /// Threads that could not be sampled.
     pub unsampled_threads: u64,
     /// What arrived.
@@ -56,6 +58,13 @@ pub fn explain(outcome: &Outcome, plan: &Plan, spaces: &Spaces) {
             "szc: {} threads could not be sampled: the kernel gives no more clocks. See \
              kernel.perf_event_mlock_kb and ulimit -l",
             outcome.unsampled_threads
+        );
+    }
+    if let Some(first) = outcome.left.first() {
+        eprintln!(
+            "szc: the program has ended, and {} of its processes go on ({first} is one), which \
+             nothing measures any more: let a server run in the foreground",
+            outcome.left.len()
         );
     }
     if let Some(place) = plan.arrival.as_ref().filter(|_| !outcome.has_arrival_place) {

@@ -14,6 +14,7 @@ use szc_sampler::clock::now;
 
 use super::breakpoints::Breakpoints;
 use super::child::{Ended, start, wait_for};
+use super::ending::{self, Request};
 use super::experiments::Experiments;
 use super::lengths::needs_looks;
 use super::load;
@@ -33,8 +34,6 @@ const COOL_OFF_NS: u64 = 10_000_000;
 /// Longest time between two looks: while something is waited for, and else.
 const SHORT: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_millis(10);
-/// How long a program may go on that was asked to stop.
-const GRACE_NS: u64 = 5_000_000_000;
 
 /// A run that goes on.
 pub struct Run<'a> {
@@ -125,7 +124,7 @@ impl<'a> Run<'a> {
         self.begin_ns = now();
         let child = wait_for(child);
         let mut phase = Phase::Cooling(self.begin_ns + COOL_OFF_NS);
-        let mut asked_ns = None;
+        let mut request = Request::default();
         let ended = loop {
             self.shared.keep_alive();
             let is_altered = |number: u64| {
@@ -144,7 +143,7 @@ impl<'a> Run<'a> {
             if throughout.is_none() {
                 phase = self.go_on(phase, first, experiments, writer)?;
             }
-            if self.is_overdue(stop, &mut asked_ns) {
+            if request.is_overdue(stop, self.main_process) {
                 break None;
             }
             thread::park_timeout(self.pause(&mut phase, experiments));
@@ -162,7 +161,7 @@ impl<'a> Run<'a> {
             _ => {}
         }
         self.shared.end();
-        self.finish(ended, writer)
+        self.finish(ended, stop, writer)
     }
 
     fn memory(&self) -> &'static Memory {
@@ -337,21 +336,7 @@ impl<'a> Run<'a> {
         left.min(Duration::from_micros(1_000 + experiments.below(2_000)))
     }
 
-    /// Hands a request to stop on, and says whether the program goes on for too long behind it.
-    fn is_overdue(&self, stop: &Stop, asked_ns: &mut Option<u64>) -> bool {
-        let Some(signal) = stop.signal() else { return false };
-        let since = *asked_ns.get_or_insert_with(|| {
-            // Ctrl-C reaches the program by itself.
-            if signal != Signal::SIGINT as i32 {
-                let process = Pid::from_raw(self.main_process.cast_signed());
-                let _ = kill(process, Signal::try_from(signal).ok());
-            }
-            now()
-        });
-        now() - since > GRACE_NS
-    }
-
-    fn finish(mut self, ended: Option<Ended>, writer: &mut Writer) -> Result<Outcome> {
+    fn finish(mut self, ended: Option<Ended>, stop: &Stop, writer: &mut Writer) -> Result<Outcome> {
         let memory = self.memory();
         let altered = std::mem::take(&mut self.altered);
         let is_altered = |number: u64| {
@@ -376,6 +361,10 @@ impl<'a> Run<'a> {
                 arrivals: self.plan.header.load.map(|_| load::counts(memory)),
             }),
         )?;
+        let mut left = Vec::new();
+        if ended.is_some() && stop.signal().is_none() {
+            left = ending::left(&self.processes);
+        }
         let status = ended.map(|ended| ended.status);
         let reason = how_ended(status);
         add(writer, Line::End(End { reason, run, process }))?;
@@ -384,6 +373,7 @@ impl<'a> Run<'a> {
             experiments: self.experiments,
             visits: self.visits,
             processes: self.joined,
+            left,
             unsampled_threads: memory.unsampled_threads.load(Relaxed),
             arrivals: load::counts(memory).count,
             has_arrival_place: self.has_arrival_place,
