@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2164
+# shellcheck shell=bash disable=SC2034,SC2154,SC2164
 # CPython: each value is a block of the heap, extension modules are shared objects, threads take a
 # lock by turns, processes are made by fork, by vfork and by posix_spawn.
 
