@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Does szc perturb find what disturbs, and nothing else? A planted walk through 32 KiB in a probe
 # must be found, and left out of the advised split; a tool that does nothing must not be found, on
-# the planted program and on real ones.
+# the planted program and on real ones. And does a perturbation go where another probe is added, as
+# in the paper? That is looked for and told, either way.
 #
 #   tests/campaign/perturb.sh [--tries N] [--programs "..."]
 #
@@ -100,4 +101,16 @@ if [[ " $programs " == *' phases '* ]]; then
     printf 'the walk was found in %s of %s\n' "$(count walk)" "$tries"
     [[ $(count walk) -eq $tries && $(count split) -eq 1 ]] || failed=1
 fi
+# Two probes, the second on top of the first, which takes time at each call.
+for program in $programs; do
+    command_of "$program"
+    first=heap-calls
+    if [[ $program == phases ]]; then first=preload:./walk.so; fi
+    for ((seed = 1; seed <= 3; seed++)); do
+        try "added-$program" "$seed" 'no change is shown any more' \
+            --metrics "$METRICS,$first,preload:./count.so"
+    done
+    printf '%s: a perturbation went when a probe was added in %s of 3\n' "$program" \
+        "$(count "added-$program")"
+done
 exit "$failed"
