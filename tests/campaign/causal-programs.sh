@@ -44,12 +44,8 @@ while [[ $# -gt 0 ]]; do
     esac
     shift 2
 done
-for word in $only; do
-    [[ " ${CHECKS[*]} " == *" $word "* ]] || die "no check '$word'; there are: ${CHECKS[*]}"
-done
-for word in $programs; do
-    [[ " ${PROGRAMS[*]} " == *" $word "* ]] || die "no '$word'; there are: ${PROGRAMS[*]}"
-done
+all_known "$only" "${CHECKS[@]}"
+all_known "$programs" "${PROGRAMS[@]}"
 enough_for_interval --pairs "$pairs"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 

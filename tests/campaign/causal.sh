@@ -48,9 +48,7 @@ while [[ $# -gt 0 ]]; do
     esac
     shift 2
 done
-for check in $only; do
-    [[ " ${CHECKS[*]} " == *" $check "* ]] || die "no check '$check'; there are: ${CHECKS[*]}"
-done
+all_known "$only" "${CHECKS[@]}"
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
 
 out=$CACHE/builds/causal

@@ -2,6 +2,15 @@
 # What checks of szc causal measured at an earlier start, and what is said of pairs of runs. Sourced
 # behind lib.sh; `pairs` is how many there are.
 
+# all_known "WORD..." NAME...: ends the script if one of the words is none of the names.
+all_known() {
+    local word words=$1
+    shift
+    for word in $words; do
+        [[ " $* " == *" $word "* ]] || die "there is no '$word'; there are: $*"
+    done
+}
+
 # keep NAME: where what one szc measured is kept, as RESULTS.
 keep() {
     RESULTS=$PROJECT/test-results/$1/$({

@@ -208,7 +208,10 @@ run_all() {
     build_suite || return 1
     [[ $BUILD_ONLY == yes ]] || run_suite '' || return 1
     set_compiler szc
-    [[ $BUILD_ONLY == no ]] || { build_suite && return; }
+    if [[ $BUILD_ONLY == yes ]]; then
+        build_suite
+        return
+    fi
     # What does not build or run shows in the table.
     build_suite || return 0
     for interval in "${intervals[@]}"; do

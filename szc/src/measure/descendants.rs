@@ -60,6 +60,13 @@ pub(super) fn start_time(number: i32) -> Option<u64> {
     field(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?, 20)
 }
 
+/// Whether a process goes on: it is there, and has not ended without having been waited for.
+#[must_use]
+pub fn goes_on(number: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    field(&stat, 1).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
+}
+
 /// The parent's number in a line of `/proc/PID/stat`.
 fn parent_in(stat: &str) -> Option<i32> {
     field(stat, 2)

@@ -10,7 +10,7 @@
 
 pub mod child;
 pub mod counters;
-mod descendants;
+pub mod descendants;
 pub mod harness;
 pub mod hottest;
 pub mod instrument;

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use szc_sampler::clock::now;
 
+use crate::measure::descendants::goes_on;
 use crate::measure::stop::Stop;
 
 /// How long a program may go on that was asked to stop.
@@ -42,12 +42,7 @@ impl Request {
 
 /// Of these processes, those that go on.
 pub fn left(processes: &BTreeSet<u32>) -> Vec<u32> {
-    let goes_on = |pid: &&u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
-    };
-    processes.iter().filter(goes_on).copied().collect()
+    processes.iter().copied().filter(|&process| goes_on(process)).collect()
 }
 
 #[cfg(test)]
