@@ -7,7 +7,7 @@
 //! computed for a profiler, so a program is as fast with one as without.
 
 /// What a directory begins with.
-pub const DIRECTORY_MAGIC: [u64; 2] = [0x6972_6f70_6f63_7a73, 0x1_d1c7_0a5e_50f2];
+pub const DIRECTORY_MAGIC: [u64; 2] = [0x6972_6f70_6f63_7a73, 0x2_d1c7_0a5e_50f2];
 
 /// Words of a directory, with its first bytes.
 pub const DIRECTORY_WORDS: usize = 5;
@@ -68,11 +68,18 @@ pub struct CopiesDescription {
     pub check_bytes: u64,
     /// Bytes of a stub. Stubs end where the place ends.
     pub stub_bytes: u64,
+    /// Where in a record the number of the function's name is, a word, by which its pads are drawn.
+    pub record_name_hash_at: u64,
+    /// Where in a layout's head the word is that pads are drawn by.
+    pub layout_pad_seed_at: u64,
+    /// Distance of a thread's [pad state](crate::stack::PadState) from its thread pointer, modulo
+    /// 2⁶⁴.
+    pub pad_state_offset: u64,
 }
 
 impl CopiesDescription {
     /// Bytes of a description.
-    pub const BYTES: usize = 18 * 8;
+    pub const BYTES: usize = 21 * 8;
 
     /// A description, from its bytes in a process.
     #[must_use]
@@ -98,6 +105,9 @@ impl CopiesDescription {
             clones_end: word(15),
             check_bytes: word(16),
             stub_bytes: word(17),
+            record_name_hash_at: word(18),
+            layout_pad_seed_at: word(19),
+            pad_state_offset: word(20),
         }
     }
 }
@@ -135,6 +145,9 @@ mod tests {
             (read.clones_end, offset_of!(CopiesDescription, clones_end)),
             (read.check_bytes, offset_of!(CopiesDescription, check_bytes)),
             (read.stub_bytes, offset_of!(CopiesDescription, stub_bytes)),
+            (read.record_name_hash_at, offset_of!(CopiesDescription, record_name_hash_at)),
+            (read.layout_pad_seed_at, offset_of!(CopiesDescription, layout_pad_seed_at)),
+            (read.pad_state_offset, offset_of!(CopiesDescription, pad_state_offset)),
         ];
         for (value, at) in expected {
             assert_eq!(value, at as u64);

@@ -15,6 +15,7 @@ use szc_abi::copies::{
 };
 use szc_layout::arch::patch::{RED_ZONE_BYTES, STUB_BYTES, STUB_CALL_AT};
 use szc_layout::arch::stack_check::CHECK_BYTES;
+use szc_sys::arch;
 use szc_sys::os::Shared;
 
 /// What leads a profiler to the images of a process.
@@ -82,5 +83,8 @@ pub(crate) fn describe(image: &Image, arena: &Arena, layouts: &EpochLayouts) -> 
         clones_end: u64::from(clones.end()),
         check_bytes: CHECK_BYTES as u64,
         stub_bytes: STUB_BYTES as u64,
+        record_name_hash_at: offset_of!(Movable, name_hash) as u64,
+        layout_pad_seed_at: EpochLayout::PAD_SEED_AT as u64,
+        pad_state_offset: i64::from(arch::pads::state_offset()).cast_unsigned(),
     }
 }

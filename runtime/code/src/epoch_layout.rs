@@ -52,6 +52,8 @@ pub(crate) struct Draft<'a> {
 impl EpochLayout {
     /// Where the epoch is, for who reads a layout from outside.
     pub(crate) const EPOCH_AT: usize = offset_of!(Self, epoch);
+    /// Where the seed of pads is.
+    pub(crate) const PAD_SEED_AT: usize = offset_of!(Self, pad_seed);
     /// Where the arrays are.
     pub(crate) const ARRAYS_AT: usize = offset_of!(Self, arrays);
 
