@@ -11,6 +11,7 @@ mod laboratory;
 mod paths;
 mod profile;
 mod profile_callers;
+mod profile_heights;
 mod report;
 mod report_page;
 mod scripts;

@@ -6,6 +6,8 @@
 //! layout is kept by its epoch, so that a process that ends is understood to its last sample.
 #![forbid(unsafe_code)]
 
+mod image_pads;
+mod pads;
 mod rules;
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,6 +19,7 @@ use szc_abi::copies::{
     COUNT_WORD, CopiesDescription, DESCRIPTION_WORD, DIRECTORY_MAGIC, DIRECTORY_WORDS, IMAGES_WORD,
 };
 
+pub use self::image_pads::ImagePads;
 use crate::directory;
 use crate::memory::{Memory, OfProcess};
 
@@ -73,6 +76,7 @@ struct Image {
     /// Offset in the image by function.
     starts: Vec<u32>,
     clones: Clones,
+    pads: ImagePads,
     /// By place.
     layouts: BTreeMap<u64, Layout>,
     /// How often it was looked at.
@@ -92,6 +96,7 @@ struct Clones {
 #[derive(Clone)]
 struct Layout {
     epoch: u64,
+    pad_seed: u64,
     /// Functions by position.
     order: Vec<u32>,
     /// Offset of the origin by function.
@@ -227,7 +232,11 @@ impl Image {
             let fdes = checks.split_off(count);
             Clones { starts, checks, fdes }
         };
-        Some(Self { about, starts, clones, layouts: BTreeMap::new(), looks: 0 })
+        let (layouts, pads) = (BTreeMap::new(), ImagePads::default());
+        let mut image = Self { about, starts, clones, pads, layouts, looks: 0 };
+        image.pads.functions = image.padded(&records);
+        image.pads.starts = image.starts_of_padded();
+        Some(image)
     }
 
     /// The place that an address lies in, and what it belongs to there.
@@ -262,12 +271,14 @@ impl Image {
         }
         let read = || {
             let count = usize::try_from(self.about.functions).ok()?;
+            let pad_seed = memory.word(head + self.about.layout_pad_seed_at)?;
             let arrays = memory.word(head + self.about.layout_arrays_at)?;
             let mut order = memory.numbers(arrays, 2 * count)?;
             let origins = order.split_off(count);
             // It may have been drawn anew meanwhile; then nobody was in it.
             (epoch() == Some(before)).then_some(Layout {
                 epoch: before,
+                pad_seed,
                 order,
                 origins,
                 used,

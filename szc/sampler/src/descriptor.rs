@@ -22,6 +22,23 @@ pub fn start_period(clock: RawFd, nanoseconds: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Where a thread's list of robust mutexes begins (get_robust_list(2)), which glibc keeps in the
+/// thread's descriptor.
+pub fn robust_list(tid: u32) -> Option<u64> {
+    let (mut head, mut bytes) = (0_u64, 0_u64);
+    // SAFETY: the kernel writes a word through each pointer during the call, to values that live
+    // until it returns.
+    let result = unsafe {
+        nix::libc::syscall(
+            nix::libc::SYS_get_robust_list,
+            i64::from(tid),
+            &raw mut head,
+            &raw mut bytes,
+        )
+    };
+    (result == 0).then_some(head)
+}
+
 /// Waits until one of these clocks has something to report, a signal comes, or the time is up.
 /// Returns the clocks whose threads have ended.
 ///

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
+use crate::heights::Inferred;
 use crate::stack::Stack;
 use crate::unwind::Cut;
 
@@ -26,6 +27,8 @@ pub struct Sample {
     pub callers: Vec<u64>,
     /// Why they do not lead to where the thread began, if that is known.
     pub cut: Option<Cut>,
+    /// What two registers say of them, if they were asked.
+    pub inferred: Option<Inferred>,
     /// What callers follow from, until they are known.
     pub stack: Option<Box<Stack>>,
 }
@@ -202,7 +205,10 @@ fn read_sample(fields: &Fields<'_>, misc: u16) -> Option<Sample> {
     let behind = fields.bytes.get(chain_end..)?;
     let has_registers = fields.u64(chain_end)? != 0;
     // Without stacks the instruction pointer is the only register.
-    let stack = if has_registers && behind.len() > ONE_REGISTER_BYTES {
+    let stack = if has_registers && behind.len() == Stack::TWO_BYTES {
+        let word = |at: usize| fields.u64(chain_end + 8 * at);
+        Some(Box::new(Stack::of_two(word(1)?, word(2)?)))
+    } else if has_registers && behind.len() > ONE_REGISTER_BYTES {
         Some(Box::new(Stack::read(behind)?))
     } else {
         None
@@ -229,6 +235,7 @@ fn read_sample(fields: &Fields<'_>, misc: u16) -> Option<Sample> {
         in_kernel,
         callers,
         cut: None,
+        inferred: None,
         stack,
     })
 }
@@ -315,6 +322,15 @@ mod tests {
         let bytes = words(&[&head[..5], &[0, 0]].concat());
         let Some(Event::Sample(sample)) = Event::read(SAMPLE, 1, &bytes) else { panic!() };
         assert_eq!((sample.ip, sample.stack), (0, None));
+    }
+
+    #[test]
+    fn a_sample_may_have_the_stack_pointer_and_the_instruction_pointer_alone() {
+        let bytes = words(&[0x40_1000, pair(1, 1), 9, 0, 0, 2, 0x7000, 0x40_1000]);
+        let Some(Event::Sample(sample)) = Event::read(SAMPLE, 2, &bytes) else { panic!() };
+        let stack = sample.stack.unwrap();
+        assert_eq!((sample.ip, stack.sp(), stack.ip()), (0x40_1000, 0x7000, 0x40_1000));
+        assert_eq!(stack.bytes, []);
     }
 
     #[test]

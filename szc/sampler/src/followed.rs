@@ -7,8 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::clock::now;
-use crate::copies::{Copies, Original};
-use crate::event::{Event, Map};
+use crate::copies::{Copies, Original, Rules};
+use crate::event::{Event, Map, Sample};
+use crate::heights::process::{Heights, Known, Leaf};
+use crate::heights::training::{Seen, Training};
+use crate::heights::{Inferred, Missing};
 use crate::mappings::{Mapping, Mappings};
 use crate::maps::mapped;
 use crate::stack::Stack;
@@ -26,6 +29,7 @@ struct Process {
     since: u64,
     copies: Option<Copies>,
     mappings: Mappings,
+    heights: Heights,
 }
 
 impl Followed {
@@ -61,13 +65,15 @@ impl Followed {
                     self.processes.remove(pid);
                     return false;
                 };
-                self.processes.insert(*pid, Process { since: *time, ..parent });
+                let heights = Heights::default();
+                self.processes.insert(*pid, Process { since: *time, heights, ..parent });
                 true
             }
             Event::Name { pid, is_exec, time, .. } => self.of(*pid, *time).is_some_and(|process| {
                 if *is_exec {
                     process.copies = None;
                     process.mappings = Mappings::default();
+                    process.heights = Heights::default();
                 }
                 true
             }),
@@ -78,11 +84,14 @@ impl Followed {
                 let Map { start, bytes, offset, .. } = *map;
                 let path = map.path.to_string_lossy().into();
                 process.mappings.map(start, Mapping { bytes, offset, path });
+                process.heights.mapped();
                 true
             }),
-            Event::Fork { pid, time, .. } | Event::Exit { pid, time, .. } => {
-                self.of(*pid, *time).is_some()
-            }
+            Event::Exit { pid, tid, time } => self.of(*pid, *time).is_some_and(|process| {
+                process.heights.forget(*tid);
+                true
+            }),
+            Event::Fork { pid, time, .. } => self.of(*pid, *time).is_some(),
             Event::Switch { pid, time, .. } => self.of(*pid, *time).is_some(),
             Event::Sample(sample) | Event::Left(sample) => {
                 self.of(sample.pid, sample.time).is_some()
@@ -105,6 +114,106 @@ impl Followed {
         let Some(process) = self.processes.get_mut(&pid) else { return Chain::default() };
         unwinder.chain(pid, stack, &process.mappings, process.copies.as_mut())
     }
+
+    /// Adds a stack that was followed to a path map; nothing if it cannot be.
+    pub fn train(
+        &mut self,
+        sample: &Sample,
+        (stack, chain): (&Stack, &Chain),
+        unwinder: &mut Unwinder,
+        training: &mut Training,
+    ) -> Option<()> {
+        training.unusable += 1;
+        let process = self.processes.get_mut(&sample.pid)?;
+        let mappings = &process.mappings;
+        let rules = rules(process.copies.as_mut(), sample.pid, sample.ip)?;
+        let at = unwinder.at(sample.pid, mappings, rules.0.address)?;
+        let cfa = unwinder.cfa(sample.pid, mappings, &rules.1, stack);
+        let first = *chain.stack_pointers.first().filter(|_| chain.cut.is_none())?;
+        let depth = if cfa.is_none() { Some(first.checked_sub(stack.sp())?) } else { None };
+        let mut callers = Vec::new();
+        for (&caller, &sp) in chain.callers.iter().zip(&chain.stack_pointers) {
+            let mut at = unwinder.at(sample.pid, mappings, caller - 1)?;
+            at.address += 1;
+            callers.push((at, sp));
+        }
+        let base = process.heights.base(sample.pid, sample.tid, stack.sp())?;
+        training.unusable -= 1;
+        training.note(&Seen { at, depth, callers, base })
+    }
+
+    /// The callers of a thread of a process as its two registers say, in originals. With the true
+    /// ones it is said whether they are right.
+    pub fn infer(
+        &mut self,
+        sample: &Sample,
+        (stack, truth): (&Stack, Option<&Chain>),
+        unwinder: &mut Unwinder,
+        known: &Known,
+    ) -> (Vec<u64>, Inferred) {
+        let missing = |missing| (Vec::new(), Inferred::none(missing));
+        let (pid, ip) = (sample.pid, sample.ip);
+        let Some(process) = self.processes.get_mut(&pid) else { return missing(Missing::Base) };
+        let Some(base) = process.heights.base(pid, sample.tid, stack.sp()) else {
+            return missing(Missing::Base);
+        };
+        let mappings = &process.mappings;
+        let Some((here, rules)) = rules(process.copies.as_mut(), pid, ip) else {
+            return missing(Missing::Layouts);
+        };
+        let Some(at) = unwinder.at(pid, mappings, here.address) else {
+            return missing(Missing::Function);
+        };
+        let copies = process.copies.as_mut();
+        let pads = || copies.map(|copies| copies.pads(pid)).unwrap_or_default();
+        process.heights.look_at_layouts(sample.time, pads);
+        let cfa = unwinder.cfa(pid, mappings, &rules, stack).or_else(|| {
+            let (depth, has_pad) = known.depth(&at)?;
+            let start = here.address - (at.address - at.function);
+            if has_pad && process.heights.is_padded_by_activation(start) {
+                return None;
+            }
+            let copies = process.copies.as_mut().filter(|_| has_pad);
+            let pad = copies.map_or(0, |copies| copies.pad_at(pid, ip));
+            Some(stack.sp() + u64::from(depth) + u64::from(pad))
+        });
+        let Some(cfa) = cfa else { return missing(Missing::Depth) };
+        let offset = process.copies.as_ref().and_then(Copies::pad_state_offset);
+        let are_within_reserve = offset.is_some_and(|offset| {
+            process.heights.is_within_reserve((pid, sample.tid), stack.sp(), offset)
+        });
+        let leaf = Leaf { at: &at, cfa, base, epoch: here.epoch, are_within_reserve };
+        let (callers, mut inferred, paths) =
+            process.heights.infer(known, &leaf, (mappings, unwinder));
+        let truth = truth.filter(|truth| truth.cut.is_none() && !paths.is_empty());
+        let is_right = truth.map(|truth| {
+            let mut function =
+                |caller: &u64| known.function(&unwinder.at(pid, mappings, caller - 1)?);
+            let functions: Vec<_> = truth.callers.iter().map(&mut function).collect();
+            known.have(&paths, &functions)
+        });
+        // It may be one of those that cannot be told.
+        inferred.is_right = is_right.filter(|is_right| *is_right || inferred.paths == 1);
+        (callers, inferred)
+    }
+}
+
+/// The original of an instruction.
+struct Here {
+    address: u64,
+    /// Of the layout of a copy of the program's own.
+    epoch: Option<u64>,
+}
+
+/// Where an instruction comes from, and how its frame is laid out; nothing if its process is gone.
+fn rules(copies: Option<&mut Copies>, pid: u32, ip: u64) -> Option<(Here, Rules)> {
+    match copies.and_then(|copies| Some((copies.rules(pid, ip)?, copies.programs_image()))) {
+        None => Some((Here { address: ip, epoch: None }, Rules::Original(ip))),
+        Some(((original, rules), programs)) => {
+            let epoch = (programs == Some(original.image)).then_some(original.epoch);
+            Some((Here { address: original.address, epoch }, rules?))
+        }
+    }
 }
 
 /// Whether a file is the program of its process; also if that is no longer known.
@@ -116,7 +225,6 @@ fn is_program(map: &Map) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Sample;
 
     #[test]
     fn children_of_a_followed_process_are_followed_and_nobody_else() {

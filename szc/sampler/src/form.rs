@@ -29,6 +29,8 @@ pub enum Callers {
         /// A multiple of 8.
         stack_bytes: u32,
     },
+    /// The stack pointer and the instruction pointer.
+    TwoRegisters,
 }
 
 /// Most bytes of a stack that a sample has room for: its size is a number of 16 bits.
@@ -52,7 +54,7 @@ impl Callers {
     /// Bytes of the shortest sample.
     pub(crate) fn sample_bytes(self) -> usize {
         match self {
-            Self::None | Self::FramePointers => SAMPLE_BYTES,
+            Self::None | Self::FramePointers | Self::TwoRegisters => SAMPLE_BYTES,
             Self::Tables { stack_bytes } => {
                 SAMPLE_BYTES + 8 * (Stack::REGISTERS + 2) + stack_bytes as usize
             }
@@ -66,7 +68,7 @@ impl Callers {
             Of::Thread(_) => (THREAD_RING_BYTES, SAMPLES_OF_THREAD),
         };
         match self {
-            Self::None | Self::FramePointers => bytes,
+            Self::None | Self::FramePointers | Self::TwoRegisters => bytes,
             Self::Tables { .. } => {
                 let wanted = (samples * self.sample_bytes()).next_power_of_two();
                 wanted.min(MAX_RING_BYTES).max(bytes)
@@ -93,6 +95,7 @@ pub(crate) fn in_one_form<'a, 'b>(
         | SampleFlag::REGS_USER;
     match callers {
         Callers::None | Callers::FramePointers => builder.sample(form).sample_regs_user(IP),
+        Callers::TwoRegisters => builder.sample(form).sample_regs_user(Stack::TWO),
         Callers::Tables { stack_bytes } => builder
             .sample(form | SampleFlag::STACK_USER)
             .sample_regs_user(Stack::MASK)

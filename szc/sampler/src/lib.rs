@@ -16,6 +16,7 @@ pub mod directory;
 pub mod event;
 mod followed;
 pub mod form;
+pub mod heights;
 pub mod mappings;
 pub mod maps;
 pub mod memory;

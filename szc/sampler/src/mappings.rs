@@ -53,6 +53,15 @@ impl Mappings {
         (address - start < mapping.bytes).then_some((start, mapping))
     }
 
+    /// The address that an offset of a file is mapped at.
+    #[must_use]
+    pub fn address(&self, path: &str, offset: u64) -> Option<u64> {
+        self.by_start.iter().find_map(|(start, mapping)| {
+            let inside = offset.wrapping_sub(mapping.offset);
+            (inside < mapping.bytes && &*mapping.path == path).then(|| start + inside)
+        })
+    }
+
     /// The file that an address belongs to, and the offset in it.
     #[must_use]
     pub fn locate(&self, address: u64) -> Option<(&str, u64)> {
@@ -76,6 +85,8 @@ mod tests {
             .into();
         let a = |inside: u64| Some(("a".to_owned(), 0x1000 + inside));
         let b = |inside: u64| Some(("b".to_owned(), 0x1000 + inside));
+        assert_eq!(mappings.address("a", 0x1005), Some(0x15));
+        assert_eq!([0x1015, 0x1030].map(|offset| mappings.address("a", offset)), [None; 2]);
         assert_eq!(found, [None, a(0), a(0xf), b(0), b(0xf), a(0x20), a(0x2f), None]);
     }
 }

@@ -13,7 +13,11 @@ use crate::descriptor::wait;
 use crate::event::{Event, Sample};
 use crate::followed::Followed;
 use crate::form::{Callers, Of};
+use crate::heights::map::PathMap;
+use crate::heights::process::Known;
+use crate::heights::training::Training;
 use crate::periods::Schedule;
+use crate::stack::Stack;
 use crate::switches::{Away, Switches, Wait};
 use crate::unwind::Unwinder;
 
@@ -71,6 +75,10 @@ pub struct Recorder {
     away: Away,
     followed: Followed,
     unwinder: Unwinder,
+    /// What callers are inferred from.
+    known: Option<Known>,
+    /// What followed stacks are added to.
+    training: Option<Training>,
     /// Reported by a clock, but perhaps before what others will report.
     waiting: Vec<Event>,
     missed: Missed,
@@ -92,6 +100,8 @@ impl Recorder {
             away: Away::default(),
             followed: Followed::default(),
             unwinder: Unwinder::default(),
+            known: None,
+            training: None,
             waiting: Vec::new(),
             missed: Missed::default(),
             opened: 0,
@@ -134,6 +144,22 @@ impl Recorder {
             self.switches.insert(of, Switches::start(of, self.options.callers)?);
         }
         Ok(())
+    }
+
+    /// From now on callers are inferred by a path map, which must be sound. Where samples have more
+    /// than two registers, what follows from the stack tells whether that is right.
+    pub fn infer_by(&mut self, map: PathMap) {
+        self.known = Some(Known::of(map));
+    }
+
+    /// From now on stacks are added to a path map, which [`Self::trained`] gives back.
+    pub fn train(&mut self, training: Training) {
+        self.training = Some(training);
+    }
+
+    /// The path map that stacks were added to.
+    pub fn trained(&mut self) -> Training {
+        self.training.take().unwrap_or_default()
     }
 
     /// Which clocks take the samples.
@@ -258,8 +284,7 @@ impl Recorder {
         let pid = sample.pid;
         let original = self.followed.original(pid, sample.ip);
         if let Some(stack) = sample.stack.take() {
-            let chain = self.followed.chain(pid, &stack, &mut self.unwinder);
-            (sample.callers, sample.cut) = (chain.callers, chain.cut);
+            self.follow_stack(sample, &stack);
             return original;
         }
         for caller in &mut sample.callers {
@@ -269,5 +294,24 @@ impl Recorder {
             }
         }
         original
+    }
+
+    /// The callers of a sample with more than its instruction pointer.
+    fn follow_stack(&mut self, sample: &mut Sample, stack: &Stack) {
+        let (followed, unwinder) = (&mut self.followed, &mut self.unwinder);
+        let has_stack = matches!(self.options.callers, Callers::Tables { .. });
+        let chain = has_stack.then(|| followed.chain(sample.pid, stack, unwinder));
+        if let Some(known) = &self.known {
+            let (callers, inferred) =
+                followed.infer(sample, (stack, chain.as_ref()), unwinder, known);
+            (sample.callers, sample.inferred) = (callers, Some(inferred));
+            return;
+        }
+        let chain = chain.unwrap_or_default();
+        if let Some(training) = &mut self.training {
+            // What cannot be used is counted.
+            let _ = followed.train(sample, (stack, &chain), unwinder, training);
+        }
+        (sample.callers, sample.cut) = (chain.callers, chain.cut);
     }
 }

@@ -28,6 +28,19 @@ impl Stack {
     const ORDER: [usize; Self::REGISTERS] =
         [0, 3, 2, 1, 4, 5, 6, SP, RA, 8, 9, 10, 11, 12, 13, 14, 15];
 
+    /// The stack pointer and the instruction pointer (`PERF_REG_X86_…`).
+    pub(crate) const TWO: u64 = 1 << 7 | 1 << 8;
+
+    /// Bytes of the kind of registers and those two.
+    pub(crate) const TWO_BYTES: usize = 3 * 8;
+
+    /// One whose stack pointer and instruction pointer alone are known.
+    pub(crate) fn of_two(sp: u64, ip: u64) -> Self {
+        let mut stack = Self::default();
+        (stack.registers[SP], stack.registers[RA]) = (sp, ip);
+        stack
+    }
+
     /// Reads what a sample has behind its call chain: which kind of registers, the registers, how
     /// much room there is for the stack, the stack, and how much of it there was.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {

@@ -68,6 +68,7 @@ fn with_intervals(profile: &Profile, mut remarks: Vec<String>) -> Vec<String> {
         ));
     }
     remarks.extend(cut_chains(profile));
+    remarks.extend(profile.inferred.remarks());
     let found = intervals(profile);
     if !found.lags.is_empty() {
         remarks.push(format!(

@@ -11,6 +11,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::inferred::Inferred;
+
 /// The version that is written.
 pub const VERSION: u32 = 1;
 
@@ -36,6 +38,9 @@ pub struct Header {
     /// By unwind tables, and so many bytes of each stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack_bytes: Option<u32>,
+    /// By two registers, and this path map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<String>,
     /// When it began, by the monotonic clock that the samples have.
     pub start: u64,
     /// When that was, in UTC.
@@ -150,6 +155,9 @@ pub struct Sample {
     /// Why they do not lead to where the thread began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+    /// What two registers say of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<Inferred>,
 }
 
 /// Why callers end too early.
@@ -287,6 +295,7 @@ pub mod tests {
             clocks: Clocks::Processors,
             callers: false,
             stack_bytes: None,
+            paths: None,
             start: 5,
             date: "2026-01-01T00:00:00Z".into(),
         }

@@ -13,9 +13,11 @@ mod export;
 mod file;
 pub(crate) mod flame;
 mod hotness;
+mod inferred;
 mod intervals;
 mod model;
 mod off_cpu;
+mod path_file;
 mod profilers;
 mod record;
 mod replay;
@@ -24,6 +26,7 @@ mod share;
 pub(crate) mod symbol_files;
 pub(crate) mod symbols;
 mod text;
+mod train;
 
 use clap::Parser;
 
@@ -37,6 +40,8 @@ Examples:
   szc profile record -g -p 1234               a process that runs, with its callers
   szc profile report --flame flame.svg        a flame graph
   szc profile report --pprof - | pprof -top -
+  szc profile train -o paths -- ./program     call paths for what follows
+  szc profile record --call-graph icpp --paths paths -- ./program
   szc profile check --profiler 'perf record' -- ./program input
 
 Exit status: 0 done; 1 szc could not do its work; 2 usage error, or a file that is no
@@ -60,6 +65,8 @@ pub(crate) struct Options {
 enum Action {
     /// Run a program, or look at one that runs, and sample where its threads are
     Record(record::Options),
+    /// Make the map that call paths are inferred by from two registers
+    Train(train::Options),
     /// Show what a recorded profile says
     Report(report::Options),
     /// Say whether a profiler is actionable, by functions whose calls are made longer
@@ -74,6 +81,7 @@ impl Subcommand for Options {
     fn carry_out(self, _command_line: Vec<String>) -> Result<u8, Failure> {
         match self.action {
             Action::Record(options) => record::record(options),
+            Action::Train(options) => train::train(options),
             Action::Report(options) => report::report(&options),
             Action::Check(options) => check::check(&options),
             Action::Disagree(options) => disagree::disagree(&options),

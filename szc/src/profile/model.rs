@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::file::{self, Cut, End, Header, Line};
+use super::inferred::Counts;
 use super::replay::Replay;
 use super::symbols::{Frame, Symbols};
 
@@ -35,6 +36,8 @@ pub struct Profile {
     pub unmapped: u64,
     /// Samples whose callers end too early, by the reason.
     pub cut: BTreeMap<Cut, u64>,
+    /// Samples whose callers two registers were asked for.
+    pub inferred: Counts,
     /// Files that callers end in for want of unwind tables, and how often.
     pub without_tables: BTreeMap<String, u64>,
 }
@@ -92,6 +95,7 @@ impl Profile {
             unreadable: reading.symbols.unreadable().map(str::to_owned).collect(),
             unmapped: reading.unmapped,
             cut: reading.cut,
+            inferred: reading.inferred,
             without_tables: reading.without_tables,
         };
         profile.unreadable.sort();
@@ -141,6 +145,7 @@ struct Reading {
     end: Option<End>,
     unmapped: u64,
     cut: BTreeMap<Cut, u64>,
+    inferred: Counts,
     without_tables: BTreeMap<String, u64>,
 }
 
@@ -179,9 +184,17 @@ impl Reading {
         if sample.ip != 0 {
             stack.extend(self.frames_at(sample.pid, sample.ip));
         }
-        for caller in &sample.callers {
+        if let Some(inferred) = sample.inferred {
+            self.inferred.note(inferred);
+        }
+        let gap = sample.inferred.and_then(|inferred| Some((inferred.gap?, inferred.marker())));
+        for index in 0..=sample.callers.len() {
+            if let Some((_, marker)) = gap.filter(|(gap, _)| *gap as usize == index) {
+                stack.push(self.index(Frame::named(marker, "[unknown]")));
+            }
+            let Some(caller) = sample.callers.get(index) else { break };
             // The call in front of the return address.
-            stack.extend(self.frames_at(sample.pid, caller - 1));
+            stack.extend(self.frames_at(sample.pid, caller.saturating_sub(1)));
         }
         Sample {
             time: sample.time,
@@ -229,6 +242,7 @@ impl Reading {
 pub mod tests {
     use super::*;
     use crate::profile::file::tests::header;
+    use crate::profile::inferred::Inferred;
 
     /// Of samples given as time, epoch and stack of names, taken every millisecond.
     pub fn profile(samples: &[(u64, Option<u64>, &[&str])]) -> Profile {
@@ -255,6 +269,7 @@ pub mod tests {
             unreadable: Vec::new(),
             unmapped: 0,
             cut: BTreeMap::new(),
+            inferred: Counts::default(),
             without_tables: BTreeMap::new(),
         }
     }
@@ -284,6 +299,11 @@ pub mod tests {
         assert!((profile(&[]).interval_ns() - 1e6).abs() < 1.0);
     }
 
+    fn names_of(reading: &Reading, index: usize) -> Vec<&str> {
+        let stack = reading.samples[index].stack.iter();
+        stack.map(|&frame| reading.frames[frame].function.as_str()).collect()
+    }
+
     #[test]
     fn samples_get_the_names_of_what_was_mapped_and_the_kernel_in_front() {
         let mut reading = Reading::default();
@@ -293,13 +313,18 @@ pub mod tests {
         reading.note(Line::Sample(file::Sample { kernel: true, ..sample.clone() }));
         reading.note(Line::Sample(file::Sample { callers: vec![0x1021], ..sample.clone() }));
         reading.note(Line::Sample(file::Sample { ip: 0x9000, ..sample }));
-        let names = |index: usize| -> Vec<&str> {
-            let stack = reading.samples[index].stack.iter();
-            stack.map(|&frame| reading.frames[frame].function.as_str()).collect()
-        };
+        let names = |index| names_of(&reading, index);
         assert_eq!(names(0), [KERNEL, "[a]"]);
         assert_eq!(names(1), ["[a]", "[a]"]);
         assert_eq!(names(2), ["[unknown]"]);
+        // What several paths have in common stands on both sides of what they have not.
+        let inferred = Some(Inferred { paths: 2, gap: Some(1), ..Inferred::default() });
+        let callers = vec![0x1021, 0x1031];
+        let sample =
+            file::Sample { pid: 1, tid: 2, ip: 0x1010, callers, ..file::Sample::default() };
+        reading.note(Line::Sample(file::Sample { inferred, ..sample }));
+        assert_eq!(names_of(&reading, 3), ["[a]", "[a]", "[ambiguous]", "[a]"]);
+        assert!(reading.inferred.remarks()[0].contains("100.0 % ambiguous"));
         assert_eq!(reading.unmapped, 1);
     }
 }

@@ -22,12 +22,15 @@ use szc_sampler::recorder::{self, Recorder};
 use szc_sampler::spawn::Held;
 
 pub(super) use self::options::Options;
-use self::recording::Recording;
+pub(super) use self::recording::Recording;
 use super::file::{Clocks, End, Header, Line, VERSION};
 use crate::lab::exit::{EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_VERDICT};
 use crate::lab::failure::Failure;
 use crate::measure::child::cpu_ns_of_children;
 use crate::measure::stop::{Stop, stop_on_signals};
+
+/// The variable with the time between layouts.
+const INTERVAL: &str = "SZC_INTERVAL_MS";
 
 /// The longest wait for clocks: then a look whether the program has ended.
 const WAIT: Duration = Duration::from_millis(20);
@@ -40,6 +43,7 @@ const GRACE_NS: u64 = 2_000_000_000;
 /// Nothing could be recorded, or not all.
 pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let period_ns = options.period_ns().map_err(Failure::Usage)?;
+    let paths = options.path_map().map_err(Failure::Usage)?;
     let seed = options.seed.unwrap_or_else(now);
     let schedule = Schedule { period_ns, jitter: options.jitter, seed };
     let how = recorder::Options {
@@ -51,7 +55,10 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let stop = stop_on_signals().context("cannot handle signals")?;
     let mut recorder = Recorder::start(how)
         .map_err(|none| anyhow!(why_unavailable(&none.error, options.off_cpu)))?;
-    let held = start(&options.command).map_err(Failure::Usage)?;
+    if let Some(paths) = paths {
+        recorder.infer_by(paths);
+    }
+    let held = start(&options).map_err(Failure::Usage)?;
     let pid = held.as_ref().map_or(options.pid.unwrap_or_default(), Held::pid);
     let header = Header {
         szc_profile: VERSION,
@@ -63,8 +70,9 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
         callers: options.callers() != Callers::None,
         stack_bytes: match options.callers() {
             Callers::Tables { stack_bytes } => Some(stack_bytes),
-            Callers::None | Callers::FramePointers => None,
+            Callers::None | Callers::FramePointers | Callers::TwoRegisters => None,
         },
+        paths: options.paths.as_ref().map(|paths| paths.display().to_string()),
         start: now(),
         date: Timestamp::now().to_string(),
         command: options.command,
@@ -93,9 +101,14 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
 }
 
 /// The program, waiting.
-fn start(command: &[String]) -> Result<Option<Held>> {
-    let Some((program, arguments)) = command.split_first() else { return Ok(None) };
-    let held = Held::start(Command::new(program).args(arguments));
+fn start(options: &Options) -> Result<Option<Held>> {
+    let Some((program, arguments)) = options.command.split_first() else { return Ok(None) };
+    let mut command = Command::new(program);
+    if options.paths.is_some() && std::env::var_os(INTERVAL).is_none() {
+        // Of many layouts in one stack few heights say which.
+        command.env(INTERVAL, "0");
+    }
+    let held = Held::start(command.args(arguments));
     held.map(Some).with_context(|| format!("cannot run {program}"))
 }
 
@@ -107,7 +120,7 @@ fn clocks(coverage: Coverage) -> Clocks {
     }
 }
 
-fn why_unavailable(error: &io::Error, off_cpu: bool) -> String {
+pub(super) fn why_unavailable(error: &io::Error, off_cpu: bool) -> String {
     if error.kind() == io::ErrorKind::OutOfMemory {
         return error.to_string();
     }
@@ -123,7 +136,7 @@ fn why_unavailable(error: &io::Error, off_cpu: bool) -> String {
 
 /// Why there is nothing more to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+pub(super) enum Ending {
     /// The program returned this.
     Returned(i32),
     /// This signal killed the program.
@@ -145,7 +158,7 @@ impl Ending {
 }
 
 /// Records until the program has ended, or somebody asks to stop.
-fn watch(
+pub(super) fn watch(
     recorder: &mut Recorder,
     recording: &mut Recording,
     pid: u32,
@@ -219,6 +232,6 @@ fn finish(recording: &Recording, output: &Path, ending: Ending) -> Result<u8, Fa
     }
 }
 
-fn by_signal(signal: i32) -> u8 {
+pub(super) fn by_signal(signal: i32) -> u8 {
     EXIT_SIGNAL_BASE + u8::try_from(signal).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("szc-rt", &[]),
     ("szc-preload", &["szc-abi"]),
     ("szc-pass", &["szc-abi"]),
-    ("szc-sampler", &["szc-abi"]),
+    ("szc-sampler", &["szc-abi", "szc-layout"]),
     ("szc-stats", &[]),
     ("szc-table", &["szc-abi"]),
     ("szc", &["szc-abi", "szc-paths", "szc-sampler", "szc-stats", "szc-table"]),

@@ -44,7 +44,7 @@ fn process(epoch: u64) -> Fake {
 
 /// One with the layouts of these epochs, by place; 0 is a place that was never used.
 fn process_of(epochs: &[u64]) -> Fake {
-    let head = |&epoch: &u64| if epoch == 0 { [0, 0] } else { [epoch, 0x9000] };
+    let head = |&epoch: &u64| if epoch == 0 { [0; 3] } else { [epoch, 0x9000, 100 + epoch] };
     let heads: Vec<u64> = epochs.iter().flat_map(head).collect();
     let description = [
         IMAGE,
@@ -53,10 +53,10 @@ fn process_of(epochs: &[u64]) -> Fake {
         PLACE_BYTES,
         2,
         0x5000,
-        8,
+        16,
         4,
         0x6000,
-        16,
+        24,
         0,
         8,
         0x8000,
@@ -65,6 +65,9 @@ fn process_of(epochs: &[u64]) -> Fake {
         0x580,
         16,
         16,
+        8,
+        16,
+        0x70_u64.wrapping_neg(),
     ];
     let [first, second] = DIRECTORY_MAGIC;
     let parts = vec![
@@ -72,7 +75,7 @@ fn process_of(epochs: &[u64]) -> Fake {
         (0x2000, words(&[1])),
         (0x2100, words(&[0x3000])),
         (0x3010, words(&description)),
-        (0x5000, numbers(&[9, 0x100, 9, 0x200])),
+        (0x5000, numbers(&[9, 0x100, 31, 0, 9, 0x200, 32, 0])),
         (0x6000, words(&heads)),
         // The clone of the second function is all there is.
         (0x8000, numbers(&[0x500, 0x500, 0x400, 0x400, 0x3c0, 0x3c0])),
@@ -177,4 +180,28 @@ fn a_layout_that_a_function_stays_in_is_kept_however_old_it_is() {
     }
     memory.is_gone.set(true);
     assert_eq!((epoch(&mut copies, 0), epoch(&mut copies, 1)), (Some(1), None));
+}
+
+#[test]
+fn frames_with_pads_have_those_that_the_layouts_of_all_places_have_drawn() {
+    let (memory, mut copies) = (process_of(&[7, 0, 9]), copies());
+    let second = IMAGE + 0x200;
+    let expected = ImagePads {
+        functions: [(second, 32)].into(),
+        layouts: vec![(7, 107), (9, 109)],
+        starts: [IMAGE + 0x100, second].into(),
+    };
+    assert_eq!(copies.pads_in(&memory), std::slice::from_ref(&expected));
+    let pad = |seed| szc_layout::slot::pad(seed, 32);
+    let both = vec![(7, pad(107)), (9, pad(109))];
+    assert_eq!(expected.of(second, second + 9), both);
+    // A part of it in front, what begins behind it, and what lies in front of all.
+    assert_eq!(expected.of(second - 8, second + 9), both);
+    assert_eq!(expected.of(second + 4, second + 9), []);
+    assert_eq!(expected.of(IMAGE + 0x100, IMAGE + 0x105), []);
+    // In the body, and not in the clone, or in a function without one.
+    let mut at = |offset| copies.pad_in(&memory, ARENA + offset);
+    assert_eq!([0x97, 0x504, 0x305].map(&mut at), [Some(pad(107)), None, None]);
+    memory.is_gone.set(true);
+    assert_eq!(copies.pads_in(&memory), [expected]);
 }

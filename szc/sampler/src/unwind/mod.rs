@@ -16,6 +16,7 @@ pub use self::cut::Cut;
 use self::row::{Registers, Row, Section};
 use self::tables::Tables;
 use crate::copies::{Copies, Rules};
+use crate::heights::At;
 use crate::mappings::Mappings;
 use crate::memory::{Memory as _, OfProcess};
 use crate::stack::Stack;
@@ -26,6 +27,8 @@ pub struct Chain {
     /// Return addresses in original functions. Where a signal came, the address behind the first
     /// byte of the instruction that it came at: so what is in front of each belongs to the call.
     pub callers: Vec<u64>,
+    /// The stack pointer at each.
+    pub stack_pointers: Vec<u64>,
     /// Why they end too early.
     pub cut: Option<Cut>,
 }
@@ -69,6 +72,7 @@ impl Unwinder {
             let original = found.as_ref().map_or(address, |(original, _)| original.address);
             if registers.is_of_caller() {
                 chain.callers.push(original + 1);
+                chain.stack_pointers.push(registers.sp().unwrap_or_default());
             }
             let rules = match found {
                 Some((_, None)) => return Chain { cut: Some(Cut::Gone), ..chain },
@@ -87,6 +91,46 @@ impl Unwinder {
                 Err(cut) => return Chain { cut: Some(cut), ..chain },
             };
         }
+    }
+
+    /// The place in a file of an address in an original.
+    pub fn at(&mut self, pid: u32, mappings: &Mappings, address: u64) -> Option<At> {
+        let place = Place { pid, mappings };
+        let (_, mapping) = mappings.at(address)?;
+        let file = mapping.path.clone();
+        let (tables, offset) = self.tables(&place, address)?;
+        let address = tables.address(offset)?;
+        Some(At { file, address, function: tables.function(address)? })
+    }
+
+    /// The address in a process of one in a file, as linked.
+    pub fn address(&mut self, mappings: &Mappings, file: &str, address: u64) -> Option<u64> {
+        if !self.files.contains_key(file) && file != VDSO {
+            self.files.insert(file.into(), Tables::of_file(file));
+        }
+        let tables = self.files.get(file)?.as_ref()?;
+        mappings.address(file, tables.offset(address)?)
+    }
+
+    /// Whether the frame at an address of a file, as linked, begins at a fixed distance from the
+    /// stack pointer. It does if nothing is known of it.
+    pub fn has_fixed_frame(&mut self, file: &str, address: u64) -> bool {
+        let tables = self.files.get_mut(file).and_then(Option::as_mut);
+        tables.and_then(|tables| tables.row(address)).is_none_or(|row| row.counts_from_sp())
+    }
+
+    /// The caller's stack pointer behind the return, as it follows from the stack pointer and the
+    /// instruction pointer alone. The rules are those at the instruction.
+    pub fn cfa(
+        &mut self,
+        pid: u32,
+        mappings: &Mappings,
+        rules: &Rules,
+        stack: &Stack,
+    ) -> Option<u64> {
+        let place = Place { pid, mappings };
+        let (row, section) = self.row(&place, stack.ip(), rules).ok()?;
+        Registers::of_two(stack).cfa(&row, section.as_ref(), &Stack::default()).ok()
     }
 
     /// The row of the tables that holds at an address, and the section that its expressions are in.

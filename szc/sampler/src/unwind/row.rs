@@ -60,6 +60,11 @@ impl Row {
         }
     }
 
+    /// Whether the frame begins at a fixed distance from the stack pointer.
+    pub fn counts_from_sp(&self) -> bool {
+        matches!(self.cfa, Cfa::Register(SP, _))
+    }
+
     /// A row as it was read. Nothing if a profile's tables have no such rules.
     pub fn of(row: &UnwindTableRow<usize>, is_signal: bool) -> Option<Self> {
         let number = |register: gimli::Register| {
@@ -119,6 +124,34 @@ impl Registers {
         self.is_of_caller
     }
 
+    /// The stack pointer and the instruction pointer alone.
+    pub fn of_two(stack: &Stack) -> Self {
+        let mut values = [None; Stack::REGISTERS];
+        (values[SP], values[RA]) = (Some(stack.sp()), Some(stack.ip()));
+        Self { values, is_of_caller: false }
+    }
+
+    /// The stack pointer, if it is known.
+    pub fn sp(&self) -> Option<u64> {
+        self.values[SP]
+    }
+
+    /// The caller's stack pointer behind the return.
+    ///
+    /// # Errors
+    /// What is needed for that is not there.
+    pub fn cfa(&self, row: &Row, section: Option<&Section<'_>>, stack: &Stack) -> Result<u64, Cut> {
+        match row.cfa {
+            Cfa::Register(register, offset) => {
+                let base = self.values[register].ok_or(Cut::Tables)?;
+                Ok(base.wrapping_add_signed(offset))
+            }
+            Cfa::Expression(expression) => {
+                Context { registers: self, section, stack }.evaluate(expression, None)
+            }
+        }
+    }
+
     /// Those of the caller; nothing if the thread began here.
     ///
     /// # Errors
@@ -130,13 +163,7 @@ impl Registers {
         stack: &Stack,
     ) -> Result<Option<Self>, Cut> {
         let context = Context { registers: self, section, stack };
-        let cfa = match row.cfa {
-            Cfa::Register(register, offset) => {
-                let base = self.values[register].ok_or(Cut::Tables)?;
-                base.wrapping_add_signed(offset)
-            }
-            Cfa::Expression(expression) => context.evaluate(expression, None)?,
-        };
+        let cfa = self.cfa(row, section, stack)?;
         let sp = self.values[SP].ok_or(Cut::Tables)?;
         if cfa <= sp && !row.is_signal {
             return Err(Cut::Tables);

@@ -28,6 +28,8 @@ pub struct Tables {
     context: UnwindContext<usize>,
     /// Rows that were asked for, by address.
     rows: HashMap<u64, Option<Rc<Row>>>,
+    /// First addresses of functions, by addresses that were asked for.
+    functions: HashMap<u64, Option<u64>>,
 }
 
 /// FDEs, and what leads to them.
@@ -80,8 +82,7 @@ impl Tables {
         if entries.header.is_empty() {
             entries.index = entries.all();
         }
-        let context = UnwindContext::new();
-        Some(Self { segments: segments.collect(), entries, context, rows: HashMap::new() })
+        Some(Self::with(segments.collect(), entries))
     }
 
     /// Made-up ones of no file.
@@ -90,8 +91,12 @@ impl Tables {
         let bases = BaseAddresses::default().set_eh_frame(0);
         let mut entries = Entries { frames, header: Vec::new(), bases, index: Vec::new() };
         entries.index = entries.all();
-        let (segments, context) = (Vec::new(), UnwindContext::new());
-        Self { segments, entries, context, rows: HashMap::new() }
+        Self::with(Vec::new(), entries)
+    }
+
+    fn with(segments: Vec<Segment>, entries: Entries) -> Self {
+        let (context, rows) = (UnwindContext::new(), HashMap::new());
+        Self { segments, entries, context, rows, functions: HashMap::new() }
     }
 
     /// The tables themselves.
@@ -104,6 +109,26 @@ impl Tables {
         let holds = |segment: &&Segment| offset.wrapping_sub(segment.offset) < segment.bytes;
         let segment = self.segments.iter().find(holds)?;
         Some(segment.address + (offset - segment.offset))
+    }
+
+    /// The offset of the file of an address, as linked.
+    pub fn offset(&self, address: u64) -> Option<u64> {
+        let holds = |segment: &&Segment| address.wrapping_sub(segment.address) < segment.bytes;
+        let segment = self.segments.iter().find(holds)?;
+        Some(segment.offset + (address - segment.address))
+    }
+
+    /// The first address of the function that an address is in, as linked.
+    pub fn function(&mut self, address: u64) -> Option<u64> {
+        if let Some(known) = self.functions.get(&address) {
+            return *known;
+        }
+        let start = self.entries.of(address).map(|entry| entry.initial_address());
+        if self.functions.len() >= MAX_ROWS {
+            self.functions.clear();
+        }
+        self.functions.insert(address, start);
+        start
     }
 
     /// The row that holds at an address, as linked.

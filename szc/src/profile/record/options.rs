@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use szc_sampler::form::{Callers, MAX_STACK_BYTES};
+use szc_sampler::heights::map::PathMap;
 use szc_sampler::periods::MIN_PERIOD_NS;
+
+use crate::profile::path_file::PathFile;
 
 /// Options of `szc profile record`.
 #[derive(Debug, Args)]
@@ -34,7 +37,8 @@ pub struct Options {
     pub jitter: f64,
 
     /// Record callers, by frame pointers (`fp`, which programs need -fno-omit-frame-pointer for),
-    /// or by unwind tables and so many bytes of each stack (`dwarf,8192`)
+    /// by unwind tables and so many bytes of each stack (`dwarf,8192`), or by the height of the
+    /// stack alone (`icpp`, with --paths)
     #[arg(
         short = 'g',
         long,
@@ -44,6 +48,14 @@ pub struct Options {
         value_parser = callers
     )]
     call_graph: Option<Callers>,
+
+    /// The path map for `icpp`, as `szc profile train` writes it
+    #[arg(long, value_name = "FILE")]
+    pub paths: Option<PathBuf>,
+
+    /// With `icpp`, record the stack as well, to say whether call paths are right
+    #[arg(long, requires = "paths")]
+    truth: bool,
 
     /// Sample a process that runs, and its children from then on
     #[arg(short, long, value_name = "PID", conflicts_with = "command")]
@@ -81,6 +93,8 @@ fn share(text: &str) -> Result<f64, String> {
 /// Bytes of each stack, unless others are asked for; perf's, too.
 const STACK_BYTES: u32 = 8192;
 
+const KNOWN: &str = "known are fp, dwarf[,BYTES] and icpp";
+
 fn callers(text: &str) -> Result<Callers, String> {
     let (how, bytes) = match text.split_once(',') {
         Some((how, bytes)) => (how, Some(bytes)),
@@ -99,15 +113,43 @@ fn callers(text: &str) -> Result<Callers, String> {
                 )
             })
         }
-        ("lbr", _) => Err("szc reads no branch records; known are fp and dwarf[,BYTES]".to_owned()),
-        _ => Err("known are fp and dwarf[,BYTES]".to_owned()),
+        ("icpp", None) => Ok(Callers::TwoRegisters),
+        ("lbr", _) => Err(format!("szc reads no branch records; {KNOWN}")),
+        _ => Err(KNOWN.to_owned()),
     }
 }
 
 impl Options {
     /// What callers follow from.
     pub fn callers(&self) -> Callers {
-        self.call_graph.unwrap_or(Callers::None)
+        match self.call_graph {
+            None => Callers::None,
+            Some(Callers::TwoRegisters) if self.truth => {
+                Callers::Tables { stack_bytes: MAX_STACK_BYTES }
+            }
+            Some(callers) => callers,
+        }
+    }
+
+    /// The path map that callers are inferred by, if they are.
+    ///
+    /// # Errors
+    /// It cannot be read, does not belong to the programs that are there, or is missing.
+    pub fn path_map(&self) -> Result<Option<PathMap>> {
+        match (self.call_graph, &self.paths) {
+            (Some(Callers::TwoRegisters), Some(_)) if std::env::var_os("SZC_PAD").is_some() => {
+                Err(anyhow!("with SZC_PAD a frame has another pad than its layout gives it"))
+            }
+            (Some(Callers::TwoRegisters), Some(path)) => {
+                PathFile::read(path).and_then(|file| file.map()).map(Some)
+            }
+            (Some(Callers::TwoRegisters), None) => Err(anyhow!(
+                "--call-graph icpp needs a path map: szc profile train -o FILE -- CMD, and then \
+                 --paths FILE"
+            )),
+            (_, Some(_)) => Err(anyhow!("--paths is for --call-graph icpp")),
+            (_, None) => Ok(None),
+        }
     }
 
     /// Mean interval between samples of a clock.
@@ -184,6 +226,22 @@ mod tests {
             let error = found(&["--call-graph", refused]).unwrap_err();
             assert!(error.contains("dwarf"), "{error}");
         }
+    }
+
+    #[test]
+    fn two_registers_need_a_path_map_and_may_be_held_against_the_stack() {
+        let read = |args: &[&str]| {
+            let options = Line::try_parse_from([args, &["--", "a"]].concat()).unwrap().options;
+            (options.callers(), options.path_map().map_err(|error| error.to_string()))
+        };
+        let (callers, map) = read(&["--call-graph", "icpp"]);
+        assert_eq!(callers, Callers::TwoRegisters);
+        assert!(map.unwrap_err().contains("szc profile train"));
+        let (callers, map) = read(&["--call-graph", "icpp", "--paths", "/nowhere", "--truth"]);
+        assert_eq!(callers, Callers::Tables { stack_bytes: MAX_STACK_BYTES });
+        assert!(map.unwrap_err().contains("/nowhere"));
+        assert!(read(&["-g", "--paths", "/nowhere"]).1.unwrap_err().contains("icpp"));
+        assert_eq!(read(&["-g"]).1, Ok(None));
     }
 
     #[test]

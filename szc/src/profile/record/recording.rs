@@ -19,12 +19,19 @@ pub struct Recording {
     pub failure: Option<io::Error>,
     /// Samples that were written.
     pub samples: u64,
+    /// Nothing is written, and samples are only counted.
+    is_counting: bool,
 }
 
 impl Recording {
+    /// One that counts samples, and writes nothing.
+    pub fn counting() -> Self {
+        Self { writer: None, failure: None, samples: 0, is_counting: true }
+    }
+
     /// Begins a profile.
     pub fn begin(path: &Path, header: &Header) -> Self {
-        let mut recording = Self { writer: None, failure: None, samples: 0 };
+        let mut recording = Self { is_counting: false, ..Self::counting() };
         match Writer::create(path, header) {
             Ok(writer) => recording.writer = Some(writer),
             Err(error) => recording.failure = Some(error),
@@ -34,7 +41,7 @@ impl Recording {
 
     /// Whether there is a use for more reports.
     pub fn goes_on(&self) -> bool {
-        self.writer.is_some()
+        self.is_counting || self.writer.is_some()
     }
 
     /// Adds a report.
@@ -89,6 +96,7 @@ fn place(sample: event::Sample, original: Option<Original>) -> Sample {
         copy: original.map(|_| sample.ip),
         epoch: original.map(|original| original.epoch),
         callers: sample.callers,
+        inferred: sample.inferred.map(Into::into),
         cut: sample.cut.map(|cut| match cut {
             unwind::Cut::Stack => Cut::Stack,
             unwind::Cut::Tables => Cut::Tables,
