@@ -27,8 +27,8 @@ STEPS=(
     build runtime-as-released tests-in-long-form matrix real-programs open-suite options languages
     cargo harnesses in-process heap-torture soak soak-stress foreign-suites cluster
     book installation from-source profile-consumers
-    many-functions relocation-cost throw-cost footprint profile check paths heap-memory heap-speed
-    overhead
+    many-functions relocation-cost throw-cost footprint profile check icpp paths heap-memory
+    heap-speed overhead
     levels variance verdicts power luck bias perturb causal
     causal-programs
 )
@@ -80,6 +80,7 @@ step_causal_programs() { "$CAMPAIGN/causal-programs.sh"; }
 step_luck() { "$CAMPAIGN/luck.sh"; }
 step_bias() { "$CAMPAIGN/bias.sh"; }
 step_paths() { "$CAMPAIGN/paths.sh"; }
+step_icpp() { "$CAMPAIGN/icpp.sh"; }
 step_heap_memory() { "$CAMPAIGN/heap.sh" memory; }
 step_heap_speed() { "$CAMPAIGN/heap.sh" speed; }
 step_overhead() { "$CAMPAIGN/overhead.sh" --randomize "code heap all"; }
