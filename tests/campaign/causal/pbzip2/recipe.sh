@@ -17,4 +17,4 @@ build_program() {
 
 functions=(BZ2_blockSort sendMTFValues do_write)
 longer=('1 12000000' '1 12000000' '1 3000000')
-command=(./program -kcf -b1 "-p$processors" "$inputs/text")
+command=(./program -kcf -b1 "-p$threads" "$inputs/text")

@@ -14,4 +14,4 @@ build_program() {
 
 functions=(ZSTD_buildSeqStore ZSTD_entropyCompressSeqStore_internal ZSTDMT_createCompressionJob)
 longer=('4 4000000' '4 2000000' '1 5000000')
-command=(./program -6 "-T$processors" -qcf "$inputs/text")
+command=(./program -6 "-T$threads" -qcf "$inputs/text")
