@@ -15,8 +15,8 @@
 # Without options all checks and all programs; 10 pairs of runs for each figure (6 or more). Servers
 # are asked by programs/paced.c by way of a socket in the file system. About 75 minutes, on a
 # machine without other work that has at least two processors, of which programs use all but one;
-# figures mean little on others, since threads that wait for a processor are delayed for nothing, and
-# gain by a processor that a real change frees.
+# figures mean little on others, since threads that wait for a processor are delayed for nothing,
+# and gain by a processor that a real change frees.
 #
 # Needs apt-get, for sources (causal/ has their recipes), and tclsh for SQLite's. Resumable:
 # test-results/causal-programs/ has what pairs measured with an szc; what is there is not measured
