@@ -179,10 +179,10 @@ impl Followed {
         });
         let Some(cfa) = cfa else { return missing(Missing::Depth) };
         let offset = process.copies.as_ref().and_then(Copies::pad_state_offset);
-        let are_within_reserve = offset.is_some_and(|offset| {
+        let is_within_reserve = offset.is_some_and(|offset| {
             process.heights.is_within_reserve((pid, sample.tid), stack.sp(), offset)
         });
-        let leaf = Leaf { at: &at, cfa, base, epoch: here.epoch, are_within_reserve };
+        let leaf = Leaf { at: &at, cfa, base, epoch: here.epoch, is_within_reserve };
         let (callers, mut inferred, paths) =
             process.heights.infer(known, &leaf, (mappings, unwinder));
         let truth = truth.filter(|truth| truth.cut.is_none() && !paths.is_empty());

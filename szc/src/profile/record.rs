@@ -21,7 +21,7 @@ use szc_sampler::periods::Schedule;
 use szc_sampler::recorder::{self, Recorder};
 use szc_sampler::spawn::Held;
 
-pub(super) use self::options::Options;
+pub(super) use self::options::{Options, period_of};
 pub(super) use self::recording::Recording;
 use super::file::{Clocks, End, Header, Line, VERSION};
 use crate::lab::exit::{EXIT_PROGRAM, EXIT_SIGNAL_BASE, EXIT_VERDICT};

@@ -13,7 +13,7 @@ use clap::Args;
 use szc_sampler::clock::now;
 use szc_sampler::form::{Callers, MAX_STACK_BYTES};
 use szc_sampler::heights::training::Training;
-use szc_sampler::periods::{MIN_PERIOD_NS, Schedule};
+use szc_sampler::periods::Schedule;
 use szc_sampler::recorder::{self, Recorder};
 use szc_sampler::spawn::Held;
 
@@ -66,10 +66,7 @@ const JITTER: f64 = 0.5;
 /// # Errors
 /// The program could not be run or sampled, or the map not be written.
 pub(super) fn train(options: Options) -> Result<u8, Failure> {
-    let most = 1e9 / MIN_PERIOD_NS as f64;
-    if !(0.01..=most).contains(&options.freq) {
-        return Err(Failure::Usage(anyhow!("-F: between 0.01 and {most} samples a second")));
-    }
+    let period_ns = record::period_of(options.freq).map_err(Failure::Usage)?;
     let mut training = Training::default();
     let (mut stacks, mut unusable) = (0, 0);
     if options.add {
@@ -82,8 +79,8 @@ pub(super) fn train(options: Options) -> Result<u8, Failure> {
     let (mut code, mut lost) = (EXIT_VERDICT, 0);
     for run in 0..options.runs {
         let paths = training.len();
-        let (trained, ending, missed) =
-            run_once(&options, seed.wrapping_add(run.into()), training, stop)?;
+        let schedule = Schedule { period_ns, jitter: JITTER, seed: seed.wrapping_add(run.into()) };
+        let (trained, ending, missed) = run_once(&options, schedule, training, stop)?;
         training = trained;
         lost += missed;
         code = match ending {
@@ -126,15 +123,12 @@ pub(super) fn train(options: Options) -> Result<u8, Failure> {
 
 fn run_once(
     options: &Options,
-    seed: u64,
+    schedule: Schedule,
     training: Training,
     stop: &Stop,
 ) -> Result<(Training, Ending, u64), Failure> {
-    // From 10 µs to 100 s.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let period_ns = (1e9 / options.freq) as u64;
     let how = recorder::Options {
-        schedule: Schedule { period_ns, jitter: JITTER, seed },
+        schedule,
         callers: Callers::Tables { stack_bytes: options.stack & !7 },
         by_thread: false,
         off_cpu: false,

@@ -26,13 +26,17 @@ pub fn base(pid: u32, tid: u32) -> Option<u64> {
     robust_list(tid).filter(|&address| address != 0)
 }
 
-/// The stack of a thread in which frames have pads: its lowest address, and its bytes. `offset` is
-/// the distance of the thread's pad state from its thread pointer.
+/// The address of a thread's pad state, which lies at a distance from its thread pointer.
 #[must_use]
-pub fn padded(pid: u32, tid: u32, offset: u64) -> Option<(u64, u64)> {
-    let memory = OfProcess(pid);
-    let state = thread_pointer(&memory, robust_list(tid)?)?.wrapping_add(offset);
-    let word = |at: u64| memory.word(state.wrapping_add(at));
+pub fn pad_state(pid: u32, tid: u32, distance: u64) -> Option<u64> {
+    let list = robust_list(tid).filter(|&address| address != 0)?;
+    Some(thread_pointer(&OfProcess(pid), list)?.wrapping_add(distance))
+}
+
+/// The stack in which frames have pads by a pad state: its lowest address, and its bytes.
+#[must_use]
+pub fn padded(pid: u32, pad_state: u64) -> Option<(u64, u64)> {
+    let word = |at: u64| OfProcess(pid).word(pad_state.wrapping_add(at));
     Some((word(PadState::LOW_AT)?, word(PadState::SPAN_AT)?)).filter(|&(_, span)| span != 0)
 }
 
@@ -75,8 +79,9 @@ mod tests {
         let own = OWN.with(|own| &raw const *own as u64);
         assert!((1..1 << 16).contains(&(found - own)), "{found:x} {own:x}");
         // What lies at the thread pointer itself: its address, and another one.
-        assert_eq!(padded(pid, tid, 0).map(|(low, _)| low), Some(found));
-        assert_eq!(padded(pid, u32::MAX, 0), None);
+        let state = |tid| pad_state(pid, tid, 0);
+        assert_eq!(padded(pid, state(tid).unwrap()).map(|(low, _)| low), Some(found));
+        assert_eq!(state(u32::MAX).and_then(|state| padded(pid, state)), None);
     }
 
     #[test]

@@ -125,26 +125,6 @@ impl Index {
         }
         found
     }
-
-    /// How many heights of contexts several paths have, and how many there are, in this layout: of
-    /// each height of a function the paths. Paths with several heights are left out.
-    #[must_use]
-    pub fn ambiguity(&self, map: &PathMap) -> Vec<u32> {
-        let height = |path: u32| match self.states[path as usize].as_deref() {
-            Some([state]) => Some(state.bytes),
-            _ => None,
-        };
-        let mut heights: Vec<(Function, u32)> = map
-            .contexts
-            .iter()
-            .filter_map(|context| Some((context.function, height(context.path)?)))
-            .collect();
-        heights.sort_unstable();
-        heights
-            .chunk_by(|first, second| first == second)
-            .map(|same| u32::try_from(same.len()).unwrap_or(u32::MAX))
-            .collect()
-    }
 }
 
 /// Heights with one more frame.
@@ -198,6 +178,25 @@ mod tests {
     use super::super::map::tests::{A, B, D, MAIN, context, map};
     use super::*;
 
+    /// How many heights of contexts several paths have, and how many there are, in this layout: of
+    /// each height of a function the paths. Paths with several heights are left out.
+    fn ambiguity(index: &Index, map: &PathMap) -> Vec<u32> {
+        let height = |path: u32| match index.states[path as usize].as_deref() {
+            Some([state]) => Some(state.bytes),
+            _ => None,
+        };
+        let mut heights: Vec<(Function, u32)> = map
+            .contexts
+            .iter()
+            .filter_map(|context| Some((context.function, height(context.path)?)))
+            .collect();
+        heights.sort_unstable();
+        heights
+            .chunk_by(|first, second| first == second)
+            .map(|same| u32::try_from(same.len()).unwrap_or(u32::MAX))
+            .collect()
+    }
+
     fn pads(by_function: &[(Function, &[(u64, u32)])]) -> Vec<Pads> {
         let of = |function: Function| {
             let found = by_function.iter().find(|(padded, _)| *padded == function);
@@ -242,7 +241,7 @@ mod tests {
         // No pads tell A-B from B-A, whatever they are.
         let some = pads(&[(A, &[(1, 0x100)]), (B, &[(1, 0x20)])]);
         assert_eq!(found(&some, D, 0x1b0, None), [6, 7]);
-        assert_eq!(Index::of(&map(), &some).ambiguity(&map()), [1, 1, 1, 1, 1, 1, 2]);
+        assert_eq!(ambiguity(&Index::of(&map(), &some), &map()), [1, 1, 1, 1, 1, 1, 2]);
     }
 
     #[test]
@@ -251,7 +250,7 @@ mod tests {
         for site in &mut alike.sites {
             site.bytes = vec![0x20];
         }
-        let count = |pads: &[Pads]| Index::of(&alike, pads).ambiguity(&alike);
+        let count = |pads: &[Pads]| ambiguity(&Index::of(&alike, pads), &alike);
         // D behind A and behind B.
         assert_eq!(count(&pads(&[])), [1, 1, 1, 1, 2, 2]);
         assert_eq!(count(&pads(&[(A, &[(1, 0x10)])])), [1, 1, 1, 1, 1, 1, 2]);

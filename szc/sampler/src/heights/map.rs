@@ -81,6 +81,27 @@ pub struct PathMap {
     pub depths: Vec<Depth>,
 }
 
+/// The first paths through sequences of functions, by the first one to the caller, and the caller.
+#[derive(Default)]
+pub struct Firsts(HashMap<(Option<u32>, Function), u32>);
+
+impl Firsts {
+    /// The first path that leads through the same functions as a path.
+    pub fn of(&mut self, outer: Option<u32>, caller: Function, path: u32) -> u32 {
+        *self.0.entry((outer, caller)).or_insert(path)
+    }
+
+    /// The same of each path of a map.
+    pub fn of_all(&mut self, map: &PathMap) -> Vec<u32> {
+        let mut firsts: Vec<u32> = Vec::with_capacity(map.paths.len());
+        for (index, path) in (0..).zip(&map.paths) {
+            let outer = path.outer.map(|outer| firsts[outer as usize]);
+            firsts.push(self.of(outer, map.sites[path.site as usize].function, index));
+        }
+        firsts
+    }
+}
+
 /// Most sizes of a frame that are kept.
 pub const MAX_SIZES: usize = 8;
 
@@ -120,14 +141,7 @@ impl PathMap {
     /// Of each path the first one that leads through the same functions.
     #[must_use]
     pub fn firsts(&self) -> Vec<u32> {
-        let mut known = HashMap::new();
-        let mut firsts: Vec<u32> = Vec::with_capacity(self.paths.len());
-        for (index, path) in (0..).zip(&self.paths) {
-            let outer = path.outer.map(|outer| firsts[outer as usize]);
-            let function = self.sites[path.site as usize].function;
-            firsts.push(*known.entry((outer, function)).or_insert(index));
-        }
-        firsts
+        Firsts::default().of_all(self)
     }
 
     /// The innermost and the outermost calls that paths have in common, innermost first.

@@ -16,7 +16,7 @@ pub mod map;
 pub mod process;
 pub mod training;
 
-pub use self::base::{base, padded};
+pub use self::base::{base, pad_state, padded};
 
 /// A place in the code of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,6 +43,37 @@ impl Known {
     pub fn depth(&self, at: &At) -> Option<(u32, bool)> {
         self.map.depth(self.function(at)?, at.address)
     }
+
+    /// The paths that a height may be of, and through how many sequences of functions they lead:
+    /// one, if all others are less likely than [`MAX_DOUBT`].
+    fn likely(&self, found: &Found) -> (Vec<u32>, u32) {
+        let mut likely: HashMap<u32, f64> = HashMap::new();
+        for &(path, weight) in &found.paths {
+            *likely.entry(self.firsts[path as usize]).or_default() += weight;
+        }
+        let all = found.others + likely.values().sum::<f64>();
+        let most = likely.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        let best = most.filter(|(_, weight)| **weight >= (1.0 - MAX_DOUBT) * all);
+        let best = best.map(|(first, _)| *first);
+        let is_likely = |path: &u32| best.is_none_or(|best| self.firsts[*path as usize] == best);
+        let paths = found.paths.iter().map(|(path, _)| *path).filter(is_likely).collect();
+        // Others may have any height, so there is at least one more.
+        let more = u32::from(found.others > 0.0);
+        let count = u32::try_from(likely.len()).unwrap_or(u32::MAX).saturating_add(more);
+        (paths, if best.is_some() { 1 } else { count })
+    }
+
+    /// Whether one of some paths leads through these functions, innermost first.
+    #[must_use]
+    pub fn have(&self, paths: &[u32], functions: &[Option<Function>]) -> bool {
+        let function = |site: u32| Some(self.map.sites[site as usize].function);
+        let is_same = |&path: &u32| {
+            let calls = self.map.calls(path);
+            calls.len() == functions.len()
+                && calls.into_iter().map(function).eq(functions.iter().copied())
+        };
+        paths.iter().any(is_same)
+    }
 }
 
 /// Stacks of two threads do not begin so near to each other, unless they are smaller than usual.
@@ -57,6 +88,8 @@ pub struct Heights {
     bases: HashMap<u32, Option<u64>>,
     /// Where frames of threads have pads: from an address on, and so many bytes.
     reserves: HashMap<u32, (u64, u64)>,
+    /// Addresses of the pad states of threads.
+    pad_states: HashMap<u32, u64>,
     /// Where stacks of threads begin, or began.
     known_bases: BTreeSet<u64>,
     /// Returns of the process, by site.
@@ -86,7 +119,7 @@ pub struct Leaf<'a> {
     /// Epoch of its layout, if it is in a copy of the program's own.
     pub epoch: Option<u64>,
     /// Whether its stack is known to lie within the pad reserve.
-    pub are_within_reserve: bool,
+    pub is_within_reserve: bool,
 }
 
 impl Heights {
@@ -102,7 +135,12 @@ impl Heights {
     /// Whether a stack pointer is known to lie where frames have pads, in a program whose threads
     /// have their pad state at this distance from the thread pointer.
     pub fn is_within_reserve(&mut self, (pid, tid): (u32, u32), sp: u64, offset: u64) -> bool {
-        let known = self.reserves.get(&tid).copied().or_else(|| super::padded(pid, tid, offset));
+        let known = self.reserves.get(&tid).copied().or_else(|| {
+            let known = self.pad_states.get(&tid).copied();
+            let state = known.or_else(|| super::pad_state(pid, tid, offset))?;
+            self.pad_states.insert(tid, state);
+            super::padded(pid, state)
+        });
         let Some((low, bytes)) = known else { return false };
         self.reserves.insert(tid, (low, bytes));
         sp.wrapping_sub(low) < bytes
@@ -112,6 +150,7 @@ impl Heights {
     pub fn forget(&mut self, tid: u32) {
         self.bases.remove(&tid);
         self.reserves.remove(&tid);
+        self.pad_states.remove(&tid);
     }
 
     /// Something was mapped.
@@ -158,10 +197,8 @@ impl Heights {
         let index = self.index.get_or_insert_with(|| {
             Rc::new(Index::of(&known.map, &site_pads(&known.map, &self.returns, &self.pads)))
         });
-        let found = {
-            let Leaf { epoch, are_within_reserve, .. } = *leaf;
-            index.paths(&known.map, function, Frames { height, epoch, are_within_reserve })
-        };
+        let (epoch, are_within_reserve) = (leaf.epoch, leaf.is_within_reserve);
+        let found = index.paths(&known.map, function, Frames { height, epoch, are_within_reserve });
         if found.paths.is_empty() {
             return missing(match (found.is_known, found.others > 0.0) {
                 (false, _) => Missing::Function,
@@ -189,39 +226,6 @@ impl Heights {
                 Some(address(site)? - inside + 1)
             }
         }
-    }
-}
-
-impl Known {
-    /// The paths that a height may be of, and through how many sequences of functions they lead:
-    /// one, if all others are less likely than [`MAX_DOUBT`].
-    fn likely(&self, found: &Found) -> (Vec<u32>, u32) {
-        let mut likely: HashMap<u32, f64> = HashMap::new();
-        for &(path, weight) in &found.paths {
-            *likely.entry(self.firsts[path as usize]).or_default() += weight;
-        }
-        let all = found.others + likely.values().sum::<f64>();
-        let most = likely.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let best = most.filter(|(_, weight)| **weight >= (1.0 - MAX_DOUBT) * all);
-        let best = best.map(|(first, _)| *first);
-        let is_likely = |path: &u32| best.is_none_or(|best| self.firsts[*path as usize] == best);
-        let paths = found.paths.iter().map(|(path, _)| *path).filter(is_likely).collect();
-        // Others may have any height, so there is at least one more.
-        let more = u32::from(found.others > 0.0);
-        let count = u32::try_from(likely.len()).unwrap_or(u32::MAX).saturating_add(more);
-        (paths, if best.is_some() { 1 } else { count })
-    }
-
-    /// Whether one of some paths leads through these functions, innermost first.
-    #[must_use]
-    pub fn have(&self, paths: &[u32], functions: &[Option<Function>]) -> bool {
-        let function = |site: u32| Some(self.map.sites[site as usize].function);
-        let is_same = |&path: &u32| {
-            let calls = self.map.calls(path);
-            calls.len() == functions.len()
-                && calls.into_iter().map(function).eq(functions.iter().copied())
-        };
-        paths.iter().any(is_same)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::At;
-use super::map::{Context, Depth, Function, MAX_SIZES, Path, PathMap, Site};
+use super::map::{Context, Depth, Firsts, Function, MAX_SIZES, Path, PathMap, Site};
 
 /// A stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +28,9 @@ pub struct Training {
     paths: HashMap<Path, u32>,
     /// Samples in a function at the end of a path.
     contexts: HashMap<(Function, u32), u64>,
-    /// Functions of paths, by those of the path to the caller and the caller.
-    ways: HashMap<(Option<u32>, Function), u32>,
-    /// How often a function was sampled at the end of them; twice if a path goes on from there, or
-    /// it was in the map before.
+    firsts: Firsts,
+    /// How often a function was sampled at the end of a path that is the first of its functions;
+    /// twice if a path goes on from there, or it was in the map before.
     counts: HashMap<(Function, u32), u64>,
     /// Nothing where they differ.
     depths: BTreeMap<(Function, u64), Option<u32>>,
@@ -61,14 +60,10 @@ impl Training {
         for (at, path) in map.paths.iter().enumerate() {
             training.paths.insert(*path, index(at));
         }
-        let mut ways: Vec<u32> = Vec::new();
-        for path in &map.paths {
-            let outer = path.outer.map(|outer| ways[outer as usize]);
-            ways.push(training.way(outer, map.sites[path.site as usize].function));
-        }
+        let firsts = training.firsts.of_all(&map);
         for context in &map.contexts {
             training.contexts.insert((context.function, context.path), context.samples);
-            training.counts.insert((context.function, ways[context.path as usize]), 2);
+            training.counts.insert((context.function, firsts[context.path as usize]), 2);
         }
         for depth in &map.depths {
             training.depths.insert((depth.function, depth.address), Some(depth.bytes));
@@ -114,18 +109,18 @@ impl Training {
             .map(|((_, sp), end)| u32::try_from(end.checked_sub(*sp)?).ok())
             .collect();
         let sizes = sizes.filter(|sizes| !sizes.is_empty())?;
-        let (mut outer, mut way) = (None, None);
+        let (mut outer, mut first) = (None, None);
         for (index, (at, _)) in seen.callers.iter().enumerate().rev() {
             let site = self.site(at, sizes[index]);
             let path = self.path(Path { outer, site });
             let caller = self.function(at);
-            let known = self.way(way, caller);
+            let known = self.firsts.of(first, caller, path);
             // The next function is at its end.
             let inner = index.checked_sub(1).map_or(&seen.at, |inner| &seen.callers[inner].0);
             let function = self.function(inner);
             *self.contexts.entry((function, path)).or_default() += u64::from(index == 0);
             *self.counts.entry((function, known)).or_default() += if index == 0 { 1 } else { 2 };
-            (outer, way) = (Some(path), Some(known));
+            (outer, first) = (Some(path), Some(known));
         }
         if let Some(depth) = seen.depth {
             let depth = u32::try_from(depth).ok();
@@ -147,11 +142,6 @@ impl Training {
     pub fn unseen(&self) -> f64 {
         let once = self.counts.values().filter(|&&count| count == 1).count();
         once as f64 / self.stacks.max(1) as f64
-    }
-
-    fn way(&mut self, outer: Option<u32>, caller: Function) -> u32 {
-        let new = u32::try_from(self.ways.len()).unwrap_or(u32::MAX);
-        *self.ways.entry((outer, caller)).or_insert(new)
     }
 
     fn function(&mut self, at: &At) -> Function {

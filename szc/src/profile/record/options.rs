@@ -162,14 +162,22 @@ impl Options {
                 anyhow!("-c {period}: the kernel keeps to {MIN_PERIOD_NS} ns and more")
             });
         }
-        let most = 1e9 / MIN_PERIOD_NS as f64;
-        if !(0.01..=most).contains(&self.freq) {
-            return Err(anyhow!("-F {}: between 0.01 and {most} samples a second", self.freq));
-        }
-        // At most 10^11.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        Ok((1e9 / self.freq) as u64)
+        period_of(self.freq)
     }
+}
+
+/// Mean interval between samples at so many a second.
+///
+/// # Errors
+/// It is none that kernels keep to.
+pub fn period_of(freq: f64) -> Result<u64> {
+    let most = 1e9 / MIN_PERIOD_NS as f64;
+    if !(0.01..=most).contains(&freq) {
+        return Err(anyhow!("-F {freq}: between 0.01 and {most} samples a second"));
+    }
+    // At most 10^11.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok((1e9 / freq) as u64)
 }
 
 #[cfg(test)]
