@@ -2,13 +2,15 @@
 # How many samples do two registers give the call path of, and is it the true one? Trains a path map
 # of each program, records it again with registers and stack, and holds the path that follows from
 # the instruction pointer and the stack pointer of a sample against the one by unwind tables of the
-# same sample. Once as the compiler left the frames (SZC_STACK=0), and in layouts with pads.
+# same sample. Once as the compiler left the frames (SZC_STACK=0), in the layout that the training
+# chose, with pads for deep stacks, too, and in some with seeds.
 #
 #   tests/campaign/icpp.sh [--out FOLDER] [--size test|full] [--layouts N] [--runs N] [PROGRAM...]
 #
-# Programs are those of the open suite, and descent (Rust, two threads) and soak (C++, threads and
-# exceptions). Without options lua sqlite3 xerces minisat descent soak at full size, 3 layouts, 3
-# runs of training. About 40 minutes. What has been recorded in the folder is not recorded again.
+# Programs are those of the open suite, perl, descent (Rust, two threads, without pads) and soak
+# (C++, threads and exceptions). Without options lua sqlite3 perl xerces minisat descent soak, full
+# workloads, 3 layouts, 3 runs of training. About 40 minutes. What has been recorded in the folder
+# is not recorded again.
 #
 # Exit code 1 if a precise path is wrong in more than one sample of 100.
 set -euo pipefail
@@ -28,7 +30,7 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 [[ -x $SZC ]] || die "no $SZC; run 'cargo build --release' first"
-[[ ${#programs[@]} -gt 0 ]] || programs=(lua sqlite3 xerces minisat descent soak)
+[[ ${#programs[@]} -gt 0 ]] || programs=(lua sqlite3 perl xerces minisat descent soak)
 out=${out:-$CACHE/builds/icpp}
 mkdir -p "$out"
 out=$(realpath "$out")
@@ -93,6 +95,19 @@ fn main() {
 END
 }
 
+# built_perl: by szc, unless it is there.
+built_perl() {
+    [[ ! -x $out/perl/perl ]] || return 0
+    "$SCRIPTS/fetch.sh" perl >&2
+    rm -rf "$out/perl"
+    cp -r "$CACHE/sources/perl/tree" "$out/perl"
+    (
+        cd "$out/perl"
+        sh Configure -des -Dcc="$SZC" -Doptimize='-O2 -g' -Uusedl -Uman1dir -Uman3dir
+        make -j"$JOBS" perl
+    ) >"$out/perl.log" 2>&1 || die "perl could not be built; see $out/perl.log"
+}
+
 # command_of PROGRAM: builds it, and leaves its words in the array command.
 command_of() {
     case $1 in
@@ -106,6 +121,10 @@ command_of() {
         "$SZC" --driver-mode=g++ -O2 -g -pthread "$PROJECT/tests/campaign/programs/soak.cpp" \
             -o "$out/soak" || die "soak could not be built; see above"
         command=("$out/soak" 5 2)
+        ;;
+    perl)
+        built_perl
+        command=("$out/perl/perl" "$PROJECT/tests/campaign/programs/words.pl" 800000)
         ;;
     *)
         mapfile -t command < <(suite words "$1" --size "$size" --cc "$SZC" --flags='-O2 -g')
@@ -133,6 +152,7 @@ for program in "${programs[@]}"; do
         "$SZC" profile train --runs "$runs" -o "$out/$program.paths" -- "${command[@]}" >/dev/null
     fi
     held "$program" frames SZC_STACK=0
+    held "$program" chosen SZC_STACK_ROOM_KIB=64
     for ((layout = 1; layout <= layouts; layout++)); do
         held "$program" "layout$layout" "SZC_SEED=$layout"
     done
@@ -145,7 +165,7 @@ printf '%-10s %-8s %8s %8s %9s %8s %12s %14s\n' program frames samples precise a
     wrong 'true path lost'
 failed=0
 for program in "${programs[@]}"; do
-    for file in "$out/$program".frames.txt "$out/$program".layout*.txt; do
+    for file in "$out/$program".{frames,chosen,layout*}.txt; do
         name=${file#"$out/$program".}
         awk -v program="$program" -v name="${name%.txt}" '
             /^Call paths from two registers/ {

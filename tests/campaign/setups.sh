@@ -73,7 +73,7 @@ compiled() {
         ;;
     perl)
         "$SCRIPTS/fetch.sh" perl >&2
-        cp -r "$CACHE/sources/perl" source
+        cp -r "$CACHE/sources/perl/tree" source
         (
             cd source
             sh Configure -des -Dcc=gcc -Doptimize="$2" -Uusedl -Uman1dir -Uman3dir
@@ -109,16 +109,7 @@ tree() {
         } >"$folder/input"
         ;;
     perl)
-        cat >"$folder/input" <<'PERL'
-my (%count, $seed);
-for my $round (1 .. 40000) {
-    $seed = ($seed * 1103515245 + 12345) % 2147483648;
-    my $word = join "", map { chr 97 + ($seed >> $_) % 26 } 3, 7, 11;
-    $count{$word}++ if $word =~ /^[a-m]\w+$/;
-}
-my @sorted = sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count;
-print "$_ $count{$_}\n" for @sorted[0 .. 9];
-PERL
+        cp "$PROJECT/tests/campaign/programs/words.pl" "$folder/input"
         ;;
     esac
     say yes >"$folder/complete"

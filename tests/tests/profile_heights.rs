@@ -55,6 +55,7 @@ fn the_height_of_a_stack_gives_its_call_path() {
         return;
     }
     assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert!(errors(&output).contains("that of stack seed"), "{}", errors(&output));
     let record = ["profile", "record", "-F", "250", "--call-graph", "icpp", "--paths", "paths"];
     let held = |program: &[&str]| {
         let output = run(&place, &[&record[..], &["--truth", "--"], program].concat());

@@ -22,6 +22,7 @@ mod profilers;
 mod record;
 mod replay;
 mod report;
+mod search;
 mod share;
 pub(crate) mod symbol_files;
 pub(crate) mod symbols;

@@ -23,6 +23,9 @@ pub struct PathFile {
     pub stacks: u64,
     /// Stacks that were cut off, or of unknown beginning.
     pub unusable: u64,
+    /// Seed of the stack whose layout tells most of its paths apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_seed: Option<u64>,
     files: Vec<File>,
     /// File, function, return address, sizes of the frame.
     sites: Vec<(u32, u64, u64, Vec<u32>)>,
@@ -61,6 +64,7 @@ impl PathFile {
             command,
             stacks,
             unusable,
+            stack_seed: None,
             files: map.files.iter().map(file).collect(),
             sites: map.sites.iter().map(site).collect(),
             paths: map.paths.iter().map(|path| (path.outer, path.site)).collect(),

@@ -31,6 +31,8 @@ use crate::measure::stop::{Stop, stop_on_signals};
 
 /// The variable with the time between layouts.
 const INTERVAL: &str = "SZC_INTERVAL_MS";
+/// The variables with seeds of pads, the one that counts first in front.
+const STACK_SEEDS: [&str; 2] = ["SZC_STACK_SEED", "SZC_SEED"];
 
 /// The longest wait for clocks: then a look whether the program has ended.
 const WAIT: Duration = Duration::from_millis(20);
@@ -55,10 +57,12 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let stop = stop_on_signals().context("cannot handle signals")?;
     let mut recorder = Recorder::start(how)
         .map_err(|none| anyhow!(why_unavailable(&none.error, options.off_cpu)))?;
-    if let Some(paths) = paths {
-        recorder.infer_by(paths);
+    let mut stack_seed = None;
+    if let Some((map, seed)) = paths {
+        recorder.infer_by(map);
+        stack_seed = seed;
     }
-    let held = start(&options).map_err(Failure::Usage)?;
+    let held = start(&options, stack_seed).map_err(Failure::Usage)?;
     let pid = held.as_ref().map_or(options.pid.unwrap_or_default(), Held::pid);
     let header = Header {
         szc_profile: VERSION,
@@ -100,13 +104,16 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     Ok(stop.signal().map_or(code, by_signal))
 }
 
-/// The program, waiting.
-fn start(options: &Options) -> Result<Option<Held>> {
+/// The program, waiting. With a path map it keeps one layout, that of the seed.
+fn start(options: &Options, stack_seed: Option<u64>) -> Result<Option<Held>> {
     let Some((program, arguments)) = options.command.split_first() else { return Ok(None) };
     let mut command = Command::new(program);
     if options.paths.is_some() && std::env::var_os(INTERVAL).is_none() {
         // Of many layouts in one stack few heights say which.
         command.env(INTERVAL, "0");
+    }
+    if STACK_SEEDS.iter().all(|name| std::env::var_os(name).is_none()) {
+        command.envs(stack_seed.map(|seed| (STACK_SEEDS[0], seed.to_string())));
     }
     let held = Held::start(command.args(arguments));
     held.map(Some).with_context(|| format!("cannot run {program}"))

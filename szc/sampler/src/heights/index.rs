@@ -7,7 +7,7 @@
 
 use szc_abi::stack::{PAD_GRAIN_BYTES, PADS};
 
-use super::map::{Function, PathMap};
+use super::map::{Context, Function, PathMap};
 
 /// The pads that the frame of a call may have; none: it never has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,16 @@ impl Index {
     /// Of a map, with the pads of its sites.
     #[must_use]
     pub fn of(map: &PathMap, pads: &[Pads]) -> Self {
+        Self::with(map, pads, RESERVE_BYTES)
+    }
+
+    /// The same of stacks that lie within the pad reserve.
+    #[must_use]
+    pub fn within_reserve(map: &PathMap, pads: &[Pads]) -> Self {
+        Self::with(map, pads, u32::MAX)
+    }
+
+    fn with(map: &PathMap, pads: &[Pads], reserve_bytes: u32) -> Self {
         let mut states: Vec<States> = Vec::with_capacity(map.paths.len());
         let mut all = 0;
         let begin = [State { bytes: 0, epoch: 0, has_left_reserve: false }];
@@ -85,7 +95,7 @@ impl Index {
             let bytes = &map.sites[path.site as usize].bytes;
             let next = outer
                 .filter(|_| !bytes.is_empty() && all < MAX_ALL)
-                .and_then(|outer| grown(outer, bytes, &pads[path.site as usize]));
+                .and_then(|outer| grown(outer, bytes, &pads[path.site as usize], reserve_bytes));
             all += next.as_ref().map_or(0, Vec::len);
             states.push(next);
         }
@@ -107,8 +117,7 @@ impl Index {
         let mut found = Found::default();
         for context in contexts.take_while(|context| context.function == function) {
             found.is_known = true;
-            // One that was only seen on the way to other functions is not impossible.
-            let samples = context.samples as f64 + 0.5;
+            let samples = weight(context);
             let Some(states) = &self.states[context.path as usize] else {
                 found.others += samples / MAX_STATES as f64;
                 continue;
@@ -125,10 +134,38 @@ impl Index {
         }
         found
     }
+
+    /// How many heights there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.states.iter().flatten().map(Vec::len).sum()
+    }
+
+    /// The heights of a path within the pad reserve.
+    pub fn heights(&self, path: u32) -> impl Iterator<Item = u32> {
+        let states = self.states[path as usize].as_deref().unwrap_or_default();
+        states.iter().filter(|state| !state.has_left_reserve).map(|state| state.bytes)
+    }
+}
+
+/// How likely a context is in relation to others. One that was only seen on the way to other
+/// functions is not impossible.
+#[must_use]
+pub fn weight(context: &Context) -> f64 {
+    context.samples as f64 + 0.5
+}
+
+/// How likely all other paths may be where one is given.
+const MAX_DOUBT: f64 = 0.01;
+
+/// Whether the likeliest path is given, of all that there are.
+#[must_use]
+pub fn is_beyond_doubt(best: f64, all: f64) -> bool {
+    best >= (1.0 - MAX_DOUBT) * all
 }
 
 /// Heights with one more frame.
-fn grown(outer: &[State], bytes: &[u32], pads: &Pads) -> States {
+fn grown(outer: &[State], bytes: &[u32], pads: &Pads, reserve_bytes: u32) -> States {
     let mut next = Vec::new();
     for state in outer {
         for frame in bytes {
@@ -136,13 +173,7 @@ fn grown(outer: &[State], bytes: &[u32], pads: &Pads) -> States {
             let mut push = |pad, epoch, has_left_reserve| {
                 next.extend(with(pad).map(|bytes| State { bytes, epoch, has_left_reserve }));
             };
-            if pads.are_of_activations {
-                for grains in 0..PADS {
-                    push(PAD_GRAIN_BYTES * grains, state.epoch, state.has_left_reserve);
-                }
-                continue;
-            }
-            if pads.by_epoch.is_empty() {
+            if pads.are_of_activations || pads.by_epoch.is_empty() {
                 push(0, state.epoch, state.has_left_reserve);
                 continue;
             }
@@ -155,7 +186,7 @@ fn grown(outer: &[State], bytes: &[u32], pads: &Pads) -> States {
                     }
                 }
             }
-            if state.has_left_reserve || state.bytes >= RESERVE_BYTES {
+            if state.has_left_reserve || state.bytes >= reserve_bytes {
                 push(0, state.epoch, true);
             }
         }
@@ -167,35 +198,43 @@ fn grown(outer: &[State], bytes: &[u32], pads: &Pads) -> States {
             }
         }
     }
+    if pads.are_of_activations {
+        next = with_any_pad(next)?;
+    }
     next.sort_unstable();
     next.dedup();
     (next.len() <= MAX_STATES).then_some(next)
 }
 
+/// The heights with each of the pads that there are. Those of neighbours are mostly the same, and
+/// are made once.
+fn with_any_pad(mut states: Vec<State>) -> States {
+    let grid = |state: &State| (state.epoch, state.has_left_reserve, state.bytes % PAD_GRAIN_BYTES);
+    states.sort_unstable_by_key(|state| (grid(state), state.bytes));
+    let mut padded = Vec::new();
+    for of_grid in states.chunk_by(|one, other| grid(one) == grid(other)) {
+        let mut from = 0;
+        for state in of_grid {
+            let end = state.bytes.saturating_add(PAD_GRAIN_BYTES * PADS);
+            let begin = state.bytes.max(from);
+            let heights = (begin..end).step_by(PAD_GRAIN_BYTES as usize);
+            padded.extend(heights.map(|bytes| State { bytes, ..*state }));
+            if padded.len() > MAX_STATES {
+                return None;
+            }
+            from = from.max(end);
+        }
+    }
+    Some(padded)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::super::map::Path;
     use super::super::map::tests::{A, B, D, MAIN, context, map};
     use super::*;
-
-    /// How many heights of contexts several paths have, and how many there are, in this layout: of
-    /// each height of a function the paths. Paths with several heights are left out.
-    fn ambiguity(index: &Index, map: &PathMap) -> Vec<u32> {
-        let height = |path: u32| match index.states[path as usize].as_deref() {
-            Some([state]) => Some(state.bytes),
-            _ => None,
-        };
-        let mut heights: Vec<(Function, u32)> = map
-            .contexts
-            .iter()
-            .filter_map(|context| Some((context.function, height(context.path)?)))
-            .collect();
-        heights.sort_unstable();
-        heights
-            .chunk_by(|first, second| first == second)
-            .map(|same| u32::try_from(same.len()).unwrap_or(u32::MAX))
-            .collect()
-    }
 
     fn pads(by_function: &[(Function, &[(u64, u32)])]) -> Vec<Pads> {
         let of = |function: Function| {
@@ -241,19 +280,6 @@ mod tests {
         // No pads tell A-B from B-A, whatever they are.
         let some = pads(&[(A, &[(1, 0x100)]), (B, &[(1, 0x20)])]);
         assert_eq!(found(&some, D, 0x1b0, None), [6, 7]);
-        assert_eq!(ambiguity(&Index::of(&map(), &some), &map()), [1, 1, 1, 1, 1, 1, 2]);
-    }
-
-    #[test]
-    fn pads_tell_paths_apart_whose_frames_are_alike() {
-        let mut alike = map();
-        for site in &mut alike.sites {
-            site.bytes = vec![0x20];
-        }
-        let count = |pads: &[Pads]| ambiguity(&Index::of(&alike, pads), &alike);
-        // D behind A and behind B.
-        assert_eq!(count(&pads(&[])), [1, 1, 1, 1, 2, 2]);
-        assert_eq!(count(&pads(&[(A, &[(1, 0x10)])])), [1, 1, 1, 1, 1, 1, 2]);
     }
 
     #[test]
@@ -284,6 +310,17 @@ mod tests {
         }
         assert_eq!(found(&some, B, 0x60 + PAD_GRAIN_BYTES * PADS, None), [0; 0]);
         assert_eq!(found(&some, B, 0x68, None), [0; 0]);
+        // Two of them, and sizes of which some are as far apart as pads and one is not.
+        some[0].are_of_activations = true;
+        let mut sizes = map();
+        sizes.sites[2].bytes = vec![0x20, 0x40, 0x1020, 0x28];
+        let index = Index::of(&sizes, &some);
+        let first = |grid: u32, last: u32| (grid..=last).step_by(PAD_GRAIN_BYTES as usize);
+        let two_pads = 2 * PAD_GRAIN_BYTES * (PADS - 1);
+        let all = first(0x60, 0x1060 + two_pads).chain(first(0x68, 0x68 + two_pads));
+        let all: BTreeSet<u32> = all.collect();
+        assert_eq!(index.heights(2).collect::<BTreeSet<u32>>(), all);
+        assert_eq!(index.heights(2).count(), all.len());
     }
 
     #[test]

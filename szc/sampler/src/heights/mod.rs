@@ -14,6 +14,7 @@ mod base;
 pub mod index;
 pub mod map;
 pub mod process;
+pub mod search;
 pub mod training;
 
 pub use self::base::{base, pad_state, padded};

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::index::{Found, Frames, Index, Pads};
+use super::index::{Found, Frames, Index, Pads, is_beyond_doubt};
 use super::map::{Call, Function, PathMap, Site};
 use super::{At, Inferred, Missing};
 use crate::clock::now;
@@ -45,7 +45,7 @@ impl Known {
     }
 
     /// The paths that a height may be of, and through how many sequences of functions they lead:
-    /// one, if all others are less likely than [`MAX_DOUBT`].
+    /// one, if that [is beyond doubt](is_beyond_doubt).
     fn likely(&self, found: &Found) -> (Vec<u32>, u32) {
         let mut likely: HashMap<u32, f64> = HashMap::new();
         for &(path, weight) in &found.paths {
@@ -53,7 +53,7 @@ impl Known {
         }
         let all = found.others + likely.values().sum::<f64>();
         let most = likely.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let best = most.filter(|(_, weight)| **weight >= (1.0 - MAX_DOUBT) * all);
+        let best = most.filter(|(_, weight)| is_beyond_doubt(**weight, all));
         let best = best.map(|(first, _)| *first);
         let is_likely = |path: &u32| best.is_none_or(|best| self.firsts[*path as usize] == best);
         let paths = found.paths.iter().map(|(path, _)| *path).filter(is_likely).collect();
@@ -79,9 +79,6 @@ impl Known {
 /// Stacks of two threads do not begin so near to each other, unless they are smaller than usual.
 const NEAR_BYTES: u64 = 4 << 20;
 
-/// How likely all other paths may be of which one is given.
-const MAX_DOUBT: f64 = 0.01;
-
 /// Heights in a process.
 #[derive(Clone, Default)]
 pub struct Heights {
@@ -102,10 +99,10 @@ pub struct Heights {
 
 /// Where a call returns to in a process.
 #[derive(Clone, Copy)]
-struct Return {
-    address: u64,
+pub(super) struct Return {
+    pub(super) address: u64,
     /// Whether the frame begins at a fixed distance from the stack pointer.
-    has_fixed_frame: bool,
+    pub(super) has_fixed_frame: bool,
 }
 
 /// Where a sample is.
@@ -241,7 +238,11 @@ fn returns(map: &PathMap, mappings: &Mappings, unwinder: &mut Unwinder) -> Vec<O
 }
 
 /// The pads of the frames of calls.
-fn site_pads(map: &PathMap, returns: &[Option<Return>], images: &[ImagePads]) -> Vec<Pads> {
+pub(super) fn site_pads(
+    map: &PathMap,
+    returns: &[Option<Return>],
+    images: &[ImagePads],
+) -> Vec<Pads> {
     let pads = |(site, back): (&Site, &Option<Return>)| {
         let Some(Return { address, has_fixed_frame }) = back else { return Pads::default() };
         let (start, call) = (address - (site.address - site.function.start), address - 1);

@@ -105,16 +105,21 @@ impl Unwinder {
 
     /// The address in a process of one in a file, as linked.
     pub fn address(&mut self, mappings: &Mappings, file: &str, address: u64) -> Option<u64> {
+        self.load(file);
+        let tables = self.files.get(file)?.as_ref()?;
+        mappings.address(file, tables.offset(address)?)
+    }
+
+    fn load(&mut self, file: &str) {
         if !self.files.contains_key(file) && file != VDSO {
             self.files.insert(file.into(), Tables::of_file(file));
         }
-        let tables = self.files.get(file)?.as_ref()?;
-        mappings.address(file, tables.offset(address)?)
     }
 
     /// Whether the frame at an address of a file, as linked, begins at a fixed distance from the
     /// stack pointer. It does if nothing is known of it.
     pub fn has_fixed_frame(&mut self, file: &str, address: u64) -> bool {
+        self.load(file);
         let tables = self.files.get_mut(file).and_then(Option::as_mut);
         tables.and_then(|tables| tables.row(address)).is_none_or(|row| row.counts_from_sp())
     }

@@ -131,17 +131,19 @@ impl Options {
         }
     }
 
-    /// The path map that callers are inferred by, if they are.
+    /// The path map that callers are inferred by, if they are, and the seed of the stack whose
+    /// layout is the best one for it.
     ///
     /// # Errors
     /// It cannot be read, does not belong to the programs that are there, or is missing.
-    pub fn path_map(&self) -> Result<Option<PathMap>> {
+    pub fn path_map(&self) -> Result<Option<(PathMap, Option<u64>)>> {
         match (self.call_graph, &self.paths) {
             (Some(Callers::TwoRegisters), Some(_)) if std::env::var_os("SZC_PAD").is_some() => {
                 Err(anyhow!("with SZC_PAD a frame has another pad than its layout gives it"))
             }
             (Some(Callers::TwoRegisters), Some(path)) => {
-                PathFile::read(path).and_then(|file| file.map()).map(Some)
+                let file = PathFile::read(path)?;
+                Ok(Some((file.map()?, file.stack_seed)))
             }
             (Some(Callers::TwoRegisters), None) => Err(anyhow!(
                 "--call-graph icpp needs a path map: szc profile train -o FILE -- CMD, and then \
