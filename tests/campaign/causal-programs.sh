@@ -9,6 +9,8 @@
 #   coz     coz's own benchmarks: what SQLite's calls by pointers and memcached's lock of items are
 #           said to be worth, by szc and by coz, where that is installed; and what their real fixes
 #           bring
+#   cost    time with samples alone, and with experiments, over that without szc: of those that end
+#           by themselves
 #   amp     a server that is asked at half a rate, by turns under a load that is virtually twice as
 #           great, and that really is so: throughput and latency predicted over real
 #
@@ -23,15 +25,16 @@
 # again. Builds: builds/causal-programs in the cache.
 #
 # Exit code 1 if more than 1 of 10 predictions of a change are off by more than 2 points; if szc
-# finds nothing on a line of coz's benchmarks; or if, in all of an interval, throughput under a load
-# is off by more than 3 %, or latency by more than 10 %.
+# finds nothing on a line of coz's benchmarks; if experiments cost more than 10 % in the mean; or,
+# in all of an interval, if throughput under a load is off by more than 3 %, or latency by more than
+# 10 %.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=kept.sh
 source "$(dirname "${BASH_SOURCE[0]}")/kept.sh"
 
-CHECKS=(change coz amp)
+CHECKS=(change coz cost amp)
 PROGRAMS=(sqlite3 pbzip2 zstd memcached redis)
 RECIPES=$PROJECT/tests/campaign/causal
 export RECIPES
@@ -205,7 +208,7 @@ check_change() {
 slope() {
     local run profile=causal.jsonl
     rm -f causal.jsonl profile.coz
-    for ((run = 0; run < 10; run++)); do
+    for ((run = 0; run < 3; run++)); do
         case $1 in
         szc)
             with_client 40000 '' 10 "$SZC" causal --fixed-line "$2:$3" --speedups 0-100:25 \
@@ -223,6 +226,14 @@ slope() {
         jq -r --argjson line "$3" '.analysis.findings[] | select(.location.line == $line) |
             .slope.change | "\(100 * .value) \(100 * (.lower // -9)) \(100 * (.upper // 9))"' |
         head -n 1
+}
+
+# first_line FUNCTION: the line of its first instruction. That of its name has none today.
+first_line() {
+    local address
+    address=$(nm program | awk -v name="$1" '$3 == name { print $1; exit }')
+    [[ -n $address ]] || die "there is no '$1' in $PWD/program"
+    addr2line -e program "0x$address" | sed 's,^.*/,,'
 }
 
 # speed NAME VERSION: what is done in a second.
@@ -247,12 +258,12 @@ check_coz() {
         [[ $name == sqlite3 || $name == memcached ]] || continue
         if ! use "$name" fixed || ! use "$name"; then failed=1 && continue; fi
         for place in "${lines[@]}"; do
-            file=${place%%:*}
-            line=$(grep -nxF -- "${place#*:}" "$file" | cut -d: -f1)
+            file=$(first_line "$place")
+            line=${file##*:} file=${file%:*}
             for tool in szc coz; do
                 command -v coz >/dev/null || [[ $tool == szc ]] || continue
                 said=$(kept "slope.$name.$tool.$line" slope "$tool" "$file" "$line")
-                printf '%s, %s:%d %s, by %s: ' "$name" "$file" "$line" "${place#*:}" "$tool"
+                printf '%s, %s:%d, %s, by %s: ' "$name" "$file" "$line" "$place" "$tool"
                 if [[ -n $said ]]; then
                     awk '{ printf "%+.1f %%, 95 %%: %+.1f to %+.1f\n", $1, $2, $3 }' <<<"$said"
                 else
@@ -264,6 +275,15 @@ check_coz() {
         printf '%s: what the fix brings: ' "$name"
         of_pairs "fix.$name" fix_pair "$name" | points 100 || failed=1
     done
+}
+
+check_cost() {
+    local name
+    for name in $programs; do
+        use "$name" || { failed=1 && continue; }
+        [[ -n $protocol ]] || cost "$name" "${command[@]}"
+    done
+    [[ -z $ratios ]] || mean_cost || failed=1
 }
 
 # load_of FILTER: of the run of causal.jsonl that is so: throughput a second, and the mean time of a

@@ -299,31 +299,14 @@ check_idle() {
     ((${lines:-0} >= 100 && 20 * wrong <= lines)) || failed=1
 }
 
-# cost_pair OPTION COMMAND...: time with szc, with an option or "", over that without.
-cost_pair() {
-    local option=$1 plain
-    shift
-    plain=$(elapsed "$@")
-    # shellcheck disable=SC2086 # None, or some.
-    awk -v a="$(elapsed "$SZC" causal -F $option -o causal.jsonl -- "$@")" -v b="$plain" \
-        'BEGIN { print a / b }'
-}
-
 check_cost() {
-    local program words costs ratio ratios=''
+    local program words
     build two-workers locks tasks allocating-threads
     for program in 'two-workers 1000000' 'locks 2 4000' 'tasks 2 1000 2000' allocating-threads; do
         read -ra words <<<"./$program"
-        for costs in '--fixed-speedup 0' ''; do
-            ratio=$(of_pairs "cost.${words[0]#./}${costs:+.samples}" \
-                cost_pair "$costs" "${words[@]}" | median)
-            printf '%s, %s: %.3f of the time without szc\n' "${words[0]#./}" \
-                "$([[ -z $costs ]] && echo experiments || echo 'samples alone')" "$ratio"
-        done
-        ratios+=$ratio$'\n'
+        cost "${words[0]#./}" "${words[@]}"
     done
-    awk '{ sum += $1 } END { printf "mean with experiments: %.3f; limit 1.1\n", sum / NR
-        exit sum / NR > 1.1 }' <<<"${ratios%$'\n'}" || failed=1
+    mean_cost || failed=1
 }
 
 for check in $only; do "check_$check"; done

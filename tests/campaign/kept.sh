@@ -65,3 +65,34 @@ elapsed() {
     "$@" >/dev/null 2>&1 || true
     awk -v ns=$(($(date +%s%N) - started)) 'BEGIN { print ns / 1e6 }'
 }
+
+# cost_pair OPTION COMMAND...: time with szc causal, with an option or "", over that without.
+cost_pair() {
+    local option=$1 plain
+    shift
+    plain=$(elapsed "$@")
+    # shellcheck disable=SC2086 # None, or some.
+    awk -v a="$(elapsed "$SZC" causal -F $option -o causal.jsonl -- "$@")" -v b="$plain" \
+        'BEGIN { print a / b }'
+}
+
+# What programs cost with experiments.
+ratios=''
+
+# cost NAME COMMAND...: of samples alone and of experiments; the latter is noted for the mean.
+cost() {
+    local name=$1 costs ratio
+    shift
+    for costs in '--fixed-speedup 0' ''; do
+        ratio=$(of_pairs "cost.$name${costs:+.samples}" cost_pair "$costs" "$@" | median)
+        printf '%s, %s: %.3f of the time without szc\n' "$name" \
+            "$([[ -z $costs ]] && echo experiments || echo 'samples alone')" "$ratio"
+    done
+    ratios+=$ratio$'\n'
+}
+
+# mean_cost: of the programs so far; an error if it is more than 10 %.
+mean_cost() {
+    awk '{ sum += $1 } END { printf "mean with experiments: %.3f; limit 1.1\n", sum / NR
+        exit sum / NR > 1.1 }' <<<"${ratios%$'\n'}"
+}

@@ -27,7 +27,8 @@ build_program() {
     (
         cd libevent
         ./configure --disable-shared --disable-openssl --disable-samples \
-            --disable-libevent-regress --prefix="$PWD/../out" CC="${CC[0]}" CFLAGS='-O2 -g'
+            --disable-libevent-regress --prefix="$PWD/../out" CC="${CC[0]}" \
+            CFLAGS='-O2 -g -gdwarf-3 -gstrict-dwarf'
         make -j"$JOBS"
         make install
     )
@@ -42,4 +43,5 @@ longer=('100 200000' '20 200000')
 protocol=memcached
 command=(./program -s socket -u "$(id -un)" -A -m 64 -t "$threads")
 
-lines=('thread.c:void item_remove(item *item) {')
+# Its one line takes the lock, wherever the function is inlined.
+lines=(item_lock)

@@ -31,8 +31,4 @@ longer=('100 60000' '100 100000' '100 25000')
 command=(./program "$processors" 800000)
 
 # What calls by pointers cost is where the functions that they call begin.
-lines=(
-    'sqlite3.c:static int sqlite3MemSize(void *pPrior){'
-    'sqlite3.c:static void pthreadMutexLeave(sqlite3_mutex *p){'
-    'sqlite3.c:static sqlite3_pcache_page *pcache1Fetch('
-)
+lines=(sqlite3MemSize pthreadMutexLeave pcache1Fetch)
