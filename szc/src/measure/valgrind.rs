@@ -65,6 +65,8 @@ impl Simulation {
             "--command-line-only=yes".to_owned(),
             "--tool=cachegrind".to_owned(),
             "--trace-children=yes".to_owned(),
+            // Names as symbols of the image have them.
+            "--demangle=no".to_owned(),
             // Programs built by szc write code, and have a thread that must get its turns.
             "--smc-check=all".to_owned(),
             "--fair-sched=yes".to_owned(),

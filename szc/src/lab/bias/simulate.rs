@@ -6,10 +6,12 @@
 //! simulated stack begins at the same position within a page.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use addr2line::demangle_auto;
 use anyhow::{Context as _, Result, anyhow, bail};
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -133,6 +135,7 @@ pub(super) fn simulate(
                     Some(low_bits(found.address))
                 };
                 let places = [find(&images[0])?, find(&images[1])?];
+                let name = readable(&name);
                 (share >= MIN_SHARE).then_some(PlaceRecord { name, share, places })
             })
             .collect();
@@ -247,7 +250,12 @@ fn near_stack(stack: u32, image: &[Symbol]) -> Vec<String> {
         (1..FRAME_BYTES + bytes).contains(&distance)
     };
     let data = image.iter().filter(|symbol| !symbol.is_code && symbol.bytes < 4096);
-    data.filter(shares).map(|symbol| symbol.name.clone()).take(MAX_NAMES).collect()
+    data.filter(shares).map(|symbol| readable(&symbol.name)).take(MAX_NAMES).collect()
+}
+
+/// A symbol's name as its source has it.
+fn readable(name: &str) -> String {
+    demangle_auto(Cow::from(name), None).into_owned()
 }
 
 #[cfg(test)]
@@ -264,11 +272,11 @@ mod tests {
         };
         let image = [
             symbol("inside", 0x7f10, false),
-            symbol("above", 0x8010, false),
+            symbol("_ZN5space5aboveE", 0x8010, false),
             symbol("far below", 0x7c00, false),
             symbol("code", 0x7f10, true),
         ];
         assert_eq!(near_stack(0, &image), ["inside"]);
-        assert_eq!(near_stack(0x20, &image), ["inside", "above"]);
+        assert_eq!(near_stack(0x20, &image), ["inside", "space::above"]);
     }
 }
