@@ -37,14 +37,15 @@ cd "$out"
 # build PROGRAM
 build() { "$SZC" -O2 "$PROJECT/tests/campaign/programs/$1.c" -o "$1"; }
 
-# planted WHAT FUNCTION ARGS...: how often FUNCTION is named first, and confirmed; an error if it is
-# not named in 17 of 20
+# planted WHAT FUNCTION ARGS...: how often FUNCTION, or FIRST+SECOND of a pair, is named first, and
+# confirmed; an error if it is not named in 17 of 20
 planted() {
     local what=$1 function=$2 named=0 confirmed=0
     shift 2
     for ((try = 1; try <= tries; try++)); do
         "$SZC" luck --quiet --seed "$try" --json luck.json "$@"
-        [[ $(jq -r '.named[0].function' luck.json) == "$function" ]] && named=$((named + 1))
+        [[ $(jq -r '.named[0] | [.function, .from | values] | sort | join("+")' luck.json) == \
+            "$function" ]] && named=$((named + 1))
         [[ $(jq -r '.intervention.verdict' luck.json) == confirmed ]] &&
             confirmed=$((confirmed + 1))
     done
@@ -59,8 +60,8 @@ build lucky-pair
 build lucky-block
 planted loop lucky --layouts "$layouts" -- ./lucky-loop
 planted frame holder --part stack --layouts "$layouts" -- ./lucky-frame
-planted pair second --pairs first,second,third --layouts $((2 * layouts)) -- ./lucky-pair
-planted auto second --pairs auto --layouts $((2 * layouts)) -- ./lucky-pair
+planted pair first+second --pairs first,second,third --layouts $((2 * layouts)) -- ./lucky-pair
+planted auto first+second --pairs auto --layouts $((2 * layouts)) -- ./lucky-pair
 planted block 1441-1568 --part heap --layouts $((2 * layouts)) -- ./lucky-block
 
 alike=$((3 * tries)) silent=0

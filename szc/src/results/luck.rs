@@ -24,6 +24,8 @@ const PERMUTATIONS: usize = 999;
 
 const PAGE_BYTES: u32 = 4096;
 
+const LINE_BYTES: u32 = 64;
+
 /// Functions that are told to ask for blocks.
 const MAX_ASKING: usize = 3;
 
@@ -40,11 +42,21 @@ struct Layouts<'a> {
 impl<'a> Layouts<'a> {
     fn of(file: &'a SamplesFile) -> Self {
         let mut by_block: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
+        let mut references: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let value = |run: &Sample| run.value(&file.design.metric).ln();
         for run in file.runs.iter().filter(|run| run.block < file.design.complete_blocks) {
-            by_block.entry(run.block).or_default().push(run);
+            if run.program == 0 {
+                by_block.entry(run.block).or_default().push(run);
+            } else {
+                references.entry(run.block).or_default().push(value(run));
+            }
         }
-        let values = by_block.values().map(|runs| {
-            runs.iter().map(|run| run.value(&file.design.metric).ln()).collect::<Vec<f64>>()
+        let usual = mean(&references.values().flatten().copied().collect::<Vec<_>>());
+        let values = by_block.iter().map(|(block, runs)| {
+            // By how much the machine was slower than usual, as the run beside each one says.
+            let slower = |at: usize| Some(references.get(block)?.get(at)? - usual?);
+            let own = |(at, run): (usize, &&Sample)| value(run) - slower(at).unwrap_or(0.0);
+            runs.iter().enumerate().map(own).collect::<Vec<f64>>()
         });
         let figures = by_block.values().filter_map(|runs| Some(&runs.first()?.figures));
         Self { values: values.collect(), figures: figures.collect() }
@@ -260,10 +272,21 @@ pub fn places_held(found: &LuckRecord, named: &NamedRecord, offsets: [u32; 2]) -
     let at = |found: Option<&(u32, f64)>, offset| {
         let place = found.map_or(offset, |one| one.0 % modulus);
         // Of a pair the first begins a line, so that only the distance differs if both do.
-        if named.from.is_some() { place - place % 64 } else { place }
+        if named.from.is_some() { line_within(named.feature, place) } else { place }
     };
     let [best, worst] = offsets;
     [at(of_class(best).min_by(by_time), best), at(of_class(worst).max_by(by_time), worst)]
+}
+
+/// The line of a place of the same class, and where there are several not the class's first one,
+/// unless that is where the place was: what makes a class differ may begin just behind its edge.
+fn line_within(feature: Feature, place: u32) -> u32 {
+    let (modulus, _) = feature.bytes();
+    let down = place - place % LINE_BYTES;
+    let is_inside = |line: u32| feature.class(line % modulus) == feature.class(place);
+    let is_edge = place != down && !is_inside(down + modulus - LINE_BYTES);
+    let up = down + LINE_BYTES;
+    if is_edge && is_inside(up) { up } else { down }
 }
 
 /// What holding a function at two offsets did: the comparison of the worst, B, with the best, A.

@@ -89,7 +89,8 @@ pub enum Arrangement {
     /// for every run.
     Mirrored,
     /// A block is a layout of one program, run once or, in every second block,
-    /// [`Design::runs_per_layout`] times.
+    /// [`Design::runs_per_layout`] times. Beside each run a second program, if there is one, has
+    /// one layout throughout.
     Layouts,
     /// Pairs of runs of one program that differ in one [`Part`] each, by turns at once.
     Parts,
@@ -197,7 +198,7 @@ impl Design {
                 places.flat_map(|program| vec![*program; self.runs_per_position as usize]).collect()
             }
             Arrangement::Layouts | Arrangement::Groups => {
-                vec![0; self.runs_of_layout(block) as usize]
+                (0..self.runs_of_layout(block)).flat_map(|round| self.order(block, round)).collect()
             }
             Arrangement::Parts => return self.pairs(block),
         };
@@ -210,6 +211,9 @@ impl Design {
             planned.push(match self.arrangement {
                 Arrangement::Mirrored if self.coupled => self.planned(place, nth, nth, program),
                 Arrangement::Mirrored => self.planned(place, position, nth, program),
+                _ if program > 0 => {
+                    PlannedRun { seed: self.one_layout(), ..self.planned(place, 0, 0, program) }
+                }
                 _ => self.planned(place, 0, 0, program),
             });
         }
@@ -253,7 +257,9 @@ impl Design {
                 let rounds = if self.by_turns { 1 } else { 2 };
                 rounds * self.programs as u64 * u64::from(self.runs_per_position)
             }
-            Arrangement::Layouts | Arrangement::Groups => u64::from(self.runs_of_layout(block)),
+            Arrangement::Layouts | Arrangement::Groups => {
+                self.programs as u64 * u64::from(self.runs_of_layout(block))
+            }
             Arrangement::Parts => u64::from(Part::RUNS),
         }
     }
@@ -279,6 +285,11 @@ impl Design {
         self.runs_until(self.blocks)
     }
 
+    /// One layout throughout, as a program has that nobody randomizes.
+    fn one_layout(&self) -> u64 {
+        layout_seed(splitmix64_at(self.seed, 0))
+    }
+
     fn runs_of_layout(&self, block: u32) -> u32 {
         if block.is_multiple_of(2) { self.runs_per_layout } else { 1 }
     }
@@ -301,9 +312,8 @@ impl Design {
             Phase::Measured => 1,
         };
         let own = layout_seed(splitmix64_at(self.seed, run_index(phase_number, block, layout)));
-        // One layout throughout, as a program has that nobody randomizes.
         let seed = if self.setups.is_some_and(|setups| !setups.drawn || setups.has_layouts()) {
-            layout_seed(splitmix64_at(self.seed, 0))
+            self.one_layout()
         } else {
             own
         };

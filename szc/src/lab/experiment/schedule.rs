@@ -79,9 +79,9 @@ fn by_turns(turn: Duration, cpu: Option<usize>, reason: String) -> ScheduleRecor
 /// Why turns make no sense or would mislead, as far as it is known without a run.
 fn forbidden(design: &Design, conditions: &Conditions) -> Option<&'static str> {
     let has_several = match design.arrangement {
-        Arrangement::Mirrored => design.programs >= 2,
+        Arrangement::Mirrored | Arrangement::Layouts => design.programs >= 2,
         Arrangement::Parts => true,
-        Arrangement::Layouts | Arrangement::Groups => false,
+        Arrangement::Groups => false,
     };
     if !has_several {
         return Some("there is one program");

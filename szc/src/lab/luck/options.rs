@@ -29,8 +29,9 @@ Examples:
   szc luck luck.json --html luck.html        read a saved result again, as a page
 
 Layouts: every second one is run twice, which tells layouts from noise. Frames, blocks, environment
-and bases are the same in all runs. A run should take 30 ms to 1 s; more layouts say more than
-longer runs.
+and bases are the same in all runs. Beside each run, by turns, goes one in a layout that stays the
+same, and time is held against its time: machines slow down for longer than a run takes. A run
+should take 30 ms to 1 s; more layouts say more than longer runs.
 
 Who: an analysis of variance for each function that ran in all layouts, and each of three features
 of its address; what is named is at 5 % for all of them together (permutations, min-p).

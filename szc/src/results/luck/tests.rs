@@ -82,6 +82,32 @@ fn the_function_that_is_slow_at_one_offset_is_named_first() {
 }
 
 #[test]
+fn a_machine_that_slows_down_is_no_layout_where_a_run_beside_each_one_says_so() {
+    let slow = |places: &[u32]| if places[7] % 64 == 32 { 1010.0 } else { 1000.0 };
+    let mut file = file(120, 9, slow);
+    let mut draws = Draws::new(10);
+    let mut beside = Vec::new();
+    let mut slower = 1.0;
+    for run in &mut file.runs {
+        // For some blocks at a time.
+        if draws.index(4) == 0 {
+            slower = 1.0 + draws.index(1000) as f64 / 1000.0;
+        }
+        run.user_us = format!("{:.0}", run.user_us as f64 * slower).parse().unwrap();
+        let mut other = run.clone();
+        other.program = 1;
+        other.user_us = format!("{:.0}", 900_000.0 * slower).parse().unwrap();
+        beside.push(other);
+    }
+    assert!(luck(&file, Part::Code, &[]).unwrap().named.is_empty());
+    file.design.plan.programs = 2;
+    file.runs.extend(beside);
+    let found = luck(&file, Part::Code, &[]).unwrap();
+    assert_eq!((&*found.named[0].function, found.runs), ("f7", 180), "{found:?}");
+    assert!((found.sd_layouts.unwrap() - 0.0043).abs() < 0.002, "{:?}", found.sd_layouts);
+}
+
+#[test]
 fn where_placement_does_nothing_no_function_is_named_in_nineteen_of_twenty() {
     let named = (0..100).filter(|seed| {
         let found = luck(&file(40, 100 + seed, |_| 1000.0), Part::Code, &[]).unwrap();
@@ -180,6 +206,17 @@ fn a_pair_that_is_slow_where_it_meets_is_named_if_it_was_asked_for() {
     // A function that did not run has no distances.
     let unknown = ["f1", "f3", "g"].map(str::to_owned);
     assert_eq!(luck(&file, Part::Code, &unknown).unwrap().pairs, 1);
+}
+
+#[test]
+fn a_line_is_not_at_the_edge_of_a_class_unless_the_place_was() {
+    let lines = |feature, places: &[u32]| -> Vec<u32> {
+        places.iter().map(|&place| line_within(feature, place)).collect()
+    };
+    assert_eq!(lines(Feature::GapPage, &[0, 20, 64, 100]), [0, 64, 64, 64]);
+    assert_eq!(lines(Feature::GapPage, &[3584, 3600, 3700, 4095]), [3584, 3648, 3648, 4032]);
+    // A class that is a line has no other.
+    assert_eq!(lines(Feature::GapSet, &[64, 70, 4095]), [64, 64, 4032]);
 }
 
 #[test]

@@ -95,6 +95,26 @@ fn every_second_layout_is_run_again_with_the_same_seed_and_environment() {
 }
 
 #[test]
+fn beside_each_run_of_a_layout_a_second_program_has_the_same_layout_in_all_blocks() {
+    let design = Design { programs: 2, ..Design::layouts(6, 2, 4) };
+    let mut of_second = HashSet::new();
+    for block in 0..6 {
+        let of_block = design.block_runs(block);
+        assert_eq!(of_block.len() as u64, design.block_size(block));
+        for pair in of_block.chunks(2) {
+            let [first, second] = [0, 1].map(|program| {
+                *pair.iter().find(|run| run.program == program).expect("both are there")
+            });
+            of_second.insert(second.seed);
+            assert!(first.seed != second.seed && first.padding_bytes == second.padding_bytes);
+        }
+    }
+    assert_eq!(of_second.len(), 1);
+    let by_turns = Design { by_turns: true, ..design };
+    assert_eq!([0, 1].map(|block| by_turns.block_rounds(block).len()), [2, 1]);
+}
+
+#[test]
 fn positions_count_from_zero_without_gaps() {
     let positions: Vec<u32> = design(1).block_runs(3).iter().map(|run| run.position).collect();
     assert_eq!(positions, (0..8).collect::<Vec<u32>>());
