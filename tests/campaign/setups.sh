@@ -81,7 +81,9 @@ compiled() {
         ) >perl.log 2>&1 || die "perl could not be built; see $PWD/perl.log"
         cp source/perlmain.o .
         ar x source/libperl.a
-        find source/lib/auto source/cpan source/dist source/ext -name '*.a' -exec cp {} . \;
+        # Several of them are called Util.a.
+        find source/lib/auto source/cpan source/dist source/ext -name '*.a' -print0 |
+            while IFS= read -r -d '' file; do cp "$file" "$(tr / _ <<<"$file")"; done
         rm -rf source
         ;;
     *) die "there is no program '$1'; known are bzip2, lua, sqlite3 and perl" ;;
