@@ -16,6 +16,7 @@ pub mod hottest;
 pub mod instrument;
 pub mod lane;
 pub mod machine;
+pub mod names;
 mod pipe;
 pub mod places;
 pub mod program;

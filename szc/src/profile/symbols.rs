@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::Loader;
 use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
 
 use super::symbol_files::SymbolFiles;
+use crate::measure::names::readable;
 
 /// A function that a thread was in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -200,16 +201,6 @@ impl Image {
     }
 }
 
-/// A symbol's name as people read it. What is not mangled stays: as the code of a type `f` would be
-/// `float`.
-#[must_use]
-pub fn readable(name: &str) -> String {
-    if ["_Z", "_R", "__Z"].iter().any(|prefix| name.starts_with(prefix)) {
-        return demangle_auto(Cow::from(name), None).into_owned();
-    }
-    name.to_owned()
-}
-
 /// How many symbols in front of an address are looked at.
 const MAX_ALIASES: usize = 32;
 
@@ -264,11 +255,6 @@ mod tests {
         ]);
         assert_eq!(name(&image, 0x1000), Some(("malloc".into(), 0)));
         assert_eq!(name(&image, 0x1010), Some(("foo::bar()".into(), 0)));
-    }
-
-    #[test]
-    fn a_name_that_is_the_code_of_a_type_is_no_type() {
-        assert_eq!(["f", "i", "_ZN3foo3barEv"].map(readable), ["f", "i", "foo::bar()"]);
     }
 
     #[test]

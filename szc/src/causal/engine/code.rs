@@ -1,17 +1,17 @@
 //! Which addresses a line or a function has, in the file of a program or library.
 #![forbid(unsafe_code)]
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::Loader;
 use object::elf::PF_X;
 use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SegmentFlags, SymbolKind};
 
 use super::scope::Scope;
 use crate::causal::file::Location;
+use crate::measure::names::readable;
 use crate::profile::symbol_files::SymbolFiles;
 
 /// What can be selected in a file.
@@ -195,7 +195,7 @@ fn functions(file: &object::File<'_>) -> Vec<(u64, u64, String)> {
     let function = |symbol: object::Symbol<'_, '_>| {
         let name = symbol.name().ok().filter(|name| !name.is_empty())?;
         let end = symbol.address().checked_add(symbol.size())?;
-        Some((symbol.address(), end, demangle_auto(Cow::from(name), None).into_owned()))
+        Some((symbol.address(), end, readable(name)))
     };
     functions.filter_map(function).collect()
 }

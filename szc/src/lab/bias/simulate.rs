@@ -6,12 +6,10 @@
 //! simulated stack begins at the same position within a page.
 #![forbid(unsafe_code)]
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use addr2line::demangle_auto;
 use anyhow::{Context as _, Result, anyhow, bail};
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -19,6 +17,7 @@ use crate::lab::session::{Conditions, levelling, start};
 use crate::measure::child::Outcome;
 use crate::measure::instrument::Instrument;
 use crate::measure::lane::Lane;
+use crate::measure::names::readable;
 use crate::measure::program::Program;
 use crate::measure::stack_start::{position, words_like};
 use crate::measure::stop::Stop;
@@ -253,11 +252,6 @@ fn near_stack(stack: u32, image: &[Symbol]) -> Vec<String> {
     data.filter(shares).map(|symbol| readable(&symbol.name)).take(MAX_NAMES).collect()
 }
 
-/// A symbol's name as its source has it.
-fn readable(name: &str) -> String {
-    demangle_auto(Cow::from(name), None).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,12 +265,12 @@ mod tests {
             is_code,
         };
         let image = [
-            symbol("inside", 0x7f10, false),
+            symbol("i", 0x7f10, false),
             symbol("_ZN5space5aboveE", 0x8010, false),
             symbol("far below", 0x7c00, false),
             symbol("code", 0x7f10, true),
         ];
-        assert_eq!(near_stack(0, &image), ["inside"]);
-        assert_eq!(near_stack(0x20, &image), ["inside", "space::above"]);
+        assert_eq!(near_stack(0, &image), ["i"]);
+        assert_eq!(near_stack(0x20, &image), ["i", "space::above"]);
     }
 }

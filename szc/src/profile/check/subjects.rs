@@ -10,8 +10,8 @@ use szc_abi::{TABLE_SECTION, Table};
 use szc_stats::random::Draws;
 
 use super::record::LeftOut;
+use crate::measure::names::readable;
 use crate::profile::profilers::Hotness;
-use crate::profile::symbols::readable;
 
 /// How many functions are hot.
 const HOTTEST: usize = 10;

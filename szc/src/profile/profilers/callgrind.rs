@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::hotness::Hotness;
-use crate::profile::symbols::readable;
+use crate::measure::names::readable;
 
 /// Name of its file.
 pub const FILE: &str = "callgrind.out";

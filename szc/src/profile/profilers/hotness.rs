@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::profile::symbols::readable;
+use crate::measure::names::readable;
 
 /// What a profiler says of the functions of a program.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::hotness::Hotness;
-use crate::profile::symbols::readable;
+use crate::measure::names::readable;
 
 /// Name of its file.
 pub const FILE: &str = "perf.data";
