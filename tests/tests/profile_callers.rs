@@ -112,7 +112,7 @@ fn callers_by_tables_lead_through_threads_and_signals_without_frame_pointers() {
     place.run(szc(), &[&args[..], &["moves"]].concat());
     // libc's symbols may be in no file of this machine.
     let roots = ["_start", "clone3", "__clone3", "clone", "__clone", "[libc.so.6]"];
-    for program in [&["./plain"][..], &["env", "SZC_INTERVAL_MS=10", "./moves"]] {
+    for program in [&["./plain"][..], &["env", "SZC_INTERVAL_MS=2", "./moves"]] {
         let args = [&["--call-graph", "dwarf,32768", "--"][..], program].concat();
         let Some(found) = stacks(&place, &args) else { return };
         assert_true(&found, &roots);
@@ -138,7 +138,7 @@ fn callers_by_tables_lead_through_frames_that_exceptions_leave() {
     let place = Place::with("p.cpp", EXCEPTIONS);
     place.run("c++", &["-g", "-O2", "p.cpp", "-o", "plain"]);
     place.run(szcxx(), &["-g", "-O2", "p.cpp", "-o", "moves"]);
-    for program in [&["./plain"][..], &["env", "SZC_INTERVAL_MS=10", "./moves"]] {
+    for program in [&["./plain"][..], &["env", "SZC_INTERVAL_MS=2", "./moves"]] {
         let args = [&["--per-thread", "--call-graph", "dwarf,32768", "--"][..], program].concat();
         let Some(found) = stacks(&place, &args) else { return };
         assert_true(&found, &["_start"]);
