@@ -63,19 +63,19 @@ cost() {
     is_at_most "${found[0]}" "$limit" || failed=1
 }
 
-# recorded FREQUENCY [OPTION...]: Each thread has a clock: that of the processor, which programs by
-# turns share, would interrupt both.
-recorded() { say "$SZC profile record --per-thread -F $1 ${*:2} -o profile.$$.${#*} --"; }
+# recorded FILE FREQUENCY [OPTION...]: Each thread has a clock: that of the processor, which
+# programs by turns share, would interrupt both.
+recorded() { say "$SZC profile record --per-thread -o $1 -F ${*:2} --"; }
 
 check 'short threads' 1000 2 longer shorter ./short-threads 8000
 check 'in step' 100 3 early late ./lockstep 6000
 lags=$("$SZC" profile report profile.jsonl | sed -n 's/^Autocorr.*: \([0-9]*\) of 40 lags.*/\1/p')
 printf 'intervals: %d of 40 lags are within 2/√n; at least 36\n' "$lags"
 [[ $lags -ge 36 ]] || failed=1
-cost 'at 100 Hz' 1.01 './timed 1000' "$(recorded 100) ./timed 1000"
-cost 'at 1000 Hz' 1.03 './timed 1000' "$(recorded 1000) ./timed 1000"
-"$SZC" profile train -F 2000 -o timed.paths -- ./timed 50 paths >/dev/null 2>&1 ||
-    die "szc profile train failed"
-cost 'of call paths at 1000 Hz' 1.005 "$(recorded 1000) ./timed 50 paths" \
-    "$(recorded 1000 --call-graph icpp --paths timed.paths) ./timed 50 paths"
+cost 'at 100 Hz' 1.01 './timed 1000' "$(recorded timed.jsonl 100) ./timed 1000"
+cost 'at 1000 Hz' 1.03 './timed 1000' "$(recorded timed.jsonl 1000) ./timed 1000"
+"$SZC" profile train -F 2000 -o timed.paths -- ./timed 50 paths >/dev/null ||
+    die "szc profile train failed; see above"
+cost 'of call paths at 1000 Hz' 1.005 "$(recorded flat.jsonl 1000) ./timed 50 paths" \
+    "$(recorded paths.jsonl 1000 --call-graph icpp --paths timed.paths) ./timed 50 paths"
 exit "$failed"

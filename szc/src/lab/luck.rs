@@ -196,14 +196,13 @@ fn chosen(options: &Options, program: &Program, seed: u64) -> Result<Vec<HotReco
 /// The first experiment. The machine slows down and speeds up, for longer than a run takes, and so
 /// time is that of a layout over that of one which all blocks have.
 fn layouts(options: &Options, program: Program, command_line: Vec<String>) -> Result<Experiment> {
-    let mut programs = vec![program];
-    if options.common.measurement()?.conditions.metric.kind() == Kind::Time {
-        let name = Some("in one layout".to_owned());
-        programs.push(Program { label: "B".to_owned(), name, ..programs[0].clone() });
-    }
     let design = Design::layouts(options.layouts, RUNS_PER_LAYOUT, 0);
-    let design = Design { programs: programs.len(), ..design };
-    let drawn = options.common.experiment(Command::Run, command_line, programs, design)?;
+    let mut drawn = options.common.experiment(Command::Run, command_line, vec![program], design)?;
+    if drawn.measurement.conditions.metric.kind() == Kind::Time {
+        let name = Some("in one layout".to_owned());
+        drawn.programs.push(Program { label: "B".to_owned(), name, ..drawn.programs[0].clone() });
+        drawn.design.programs = drawn.programs.len();
+    }
     let mut measurement = drawn.measurement;
     let needed = if options.has_chosen_pairs() { Vec::new() } else { options.pairs.clone() };
     let seed = drawn.design.seed;

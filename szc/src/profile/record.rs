@@ -57,11 +57,10 @@ pub(super) fn record(options: Options) -> Result<u8, Failure> {
     let stop = stop_on_signals().context("cannot handle signals")?;
     let mut recorder = Recorder::start(how)
         .map_err(|none| anyhow!(why_unavailable(&none.error, options.off_cpu)))?;
-    let mut stack_seed = None;
-    if let Some((map, seed)) = paths {
+    let stack_seed = paths.and_then(|(map, seed)| {
         recorder.infer_by(map);
-        stack_seed = seed;
-    }
+        seed
+    });
     let held = start(&options, stack_seed).map_err(Failure::Usage)?;
     let pid = held.as_ref().map_or(options.pid.unwrap_or_default(), Held::pid);
     let header = Header {

@@ -134,7 +134,8 @@ pub struct LuckRecord {
     /// Pairs of functions whose distance was looked at.
     #[serde(default)]
     pub pairs: usize,
-    /// The metric in the runs of each layout.
+    /// The metric in the runs of each layout; of time that at the mean speed of the machine, by
+    /// the run beside each.
     #[serde(default)]
     pub values: Vec<Vec<f64>>,
     /// p of all layouts being alike; none where no layout had two runs.

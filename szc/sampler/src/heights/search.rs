@@ -51,9 +51,10 @@ pub fn best(
     let mut unwinder = Unwinder::default();
     let path = map.files.get(file as usize)?;
     let mut place = |site: &Site| {
-        let has_fixed_frame = unwinder.has_fixed_frame(path, site.address - 1);
-        let place = Return { address: site.address, has_fixed_frame };
-        (site.function.file == file).then_some(place)
+        (site.function.file == file).then(|| Return {
+            address: site.address,
+            has_fixed_frame: unwinder.has_fixed_frame(path, site.address - 1),
+        })
     };
     let returns: Vec<Option<Return>> = map.sites.iter().map(&mut place).collect();
     let firsts = map.firsts();
