@@ -5,7 +5,8 @@ use szc_tests::laboratory::{code, errors, run, text};
 use szc_tests::tools::{Place, szc, szcxx};
 
 /// Calls down through functions that are not inlined, in a thread, in a signal's handler and in
-/// main itself, for so many milliseconds of processor time each.
+/// main itself, for so many milliseconds of processor time each. Then it waits: layouts of a
+/// process that ended cannot be read, and szc may have to wait for a processor.
 const THREADS: &str = "\
 #include <pthread.h>
 #include <signal.h>
@@ -31,11 +32,13 @@ int main(void) {
   pthread_join(thread, 0);
   signal(SIGUSR1, handler);
   raise(SIGUSR1);
+  nanosleep(&(struct timespec){.tv_nsec = 300000000}, 0);
   return 0;
 }
 ";
 
-/// Exceptions, a frame of no fixed size and one that is aligned to more than a stack is.
+/// Exceptions, a frame of no fixed size and one that is aligned to more than a stack is. It waits
+/// at its end, too.
 const EXCEPTIONS: &str = "\
 #include <cstring>
 #include <ctime>
@@ -58,7 +61,10 @@ NOINLINE static int outermost() {
   int turns = 0;
   while (clock() < CLOCKS_PER_SEC / 5) kept += outer(turns++ & 7);
   return turns; }
-int main() { kept = outermost(); kept += 1; return 0; }
+int main() {
+  kept = outermost(); kept += 1;
+  timespec pause{0, 300000000}; nanosleep(&pause, nullptr);
+  return 0; }
 ";
 
 const CALLS: [&str; 4] = ["innermost", "inner", "outer", "outermost"];
@@ -98,7 +104,7 @@ fn true_share(stacks: &[(Vec<String>, u64)], roots: &[&str]) -> (f64, u64) {
     (right as f64 / all.max(1) as f64, all)
 }
 
-/// More than one in a hundred would be a rule that is wrong, and not a process that ended.
+/// One in a hundred or more would be a rule that is wrong.
 fn assert_true(stacks: &[(Vec<String>, u64)], roots: &[&str]) {
     let (share, count) = true_share(stacks, roots);
     assert!(count >= 20 && share > 0.99, "{share} of {count}: {stacks:?}");

@@ -62,9 +62,16 @@ fn with_intervals(profile: &Profile, mut remarks: Vec<String>) -> Vec<String> {
     }
     if profile.unmapped != 0 {
         remarks.push(format!(
-            "{} addresses belong to no file: code that was made at run time, or copies of a \
-             process that was gone before they were looked at.",
+            "{} addresses belong to no file: code that was made at run time.",
             profile.unmapped
+        ));
+    }
+    if profile.in_unread_layouts != 0 {
+        remarks.push(format!(
+            "{} addresses lie in layouts of moved code that were gone before szc read them: the \
+             last ones of a process that ended, or of a szc that had to wait for a processor. \
+             Layouts that last longer (SZC_INTERVAL_MS) and longer runs have fewer of them.",
+            profile.in_unread_layouts
         ));
     }
     remarks.extend(cut_chains(profile));

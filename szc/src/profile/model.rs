@@ -32,8 +32,10 @@ pub struct Profile {
     pub clocks: BTreeMap<u32, Vec<u64>>,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
-    /// Samples in memory that belongs to no file.
+    /// Addresses in memory that belongs to no file.
     pub unmapped: u64,
+    /// Addresses in copies whose layout was gone before it was read.
+    pub in_unread_layouts: u64,
     /// Samples whose callers end too early, by the reason.
     pub cut: BTreeMap<Cut, u64>,
     /// Samples whose callers two registers were asked for.
@@ -76,6 +78,12 @@ pub struct Wait {
 /// What the time in the kernel is shown as.
 pub const KERNEL: &str = "[kernel]";
 
+/// What copies are shown as whose layout was gone before it was read: with the process, mostly.
+const UNREAD_LAYOUT: &str = "[unread layout]";
+
+/// What the file is called that the runtime maps copies from.
+const COPIES: &str = "/memfd:szc code";
+
 impl Profile {
     /// Reads a profile, and finds names for its addresses.
     ///
@@ -94,6 +102,7 @@ impl Profile {
             clocks: reading.clocks,
             unreadable: reading.symbols.unreadable().map(str::to_owned).collect(),
             unmapped: reading.unmapped,
+            in_unread_layouts: reading.in_unread_layouts,
             cut: reading.cut,
             inferred: reading.inferred,
             without_tables: reading.without_tables,
@@ -144,6 +153,7 @@ struct Reading {
     clocks: BTreeMap<u32, Vec<u64>>,
     end: Option<End>,
     unmapped: u64,
+    in_unread_layouts: u64,
     cut: BTreeMap<Cut, u64>,
     inferred: Counts,
     without_tables: BTreeMap<String, u64>,
@@ -220,6 +230,10 @@ impl Reading {
             self.unmapped += 1;
             return vec![self.index(Frame::named("[unknown]", "[unknown]"))];
         };
+        if path.starts_with(COPIES) {
+            self.in_unread_layouts += 1;
+            return vec![self.index(Frame::named(UNREAD_LAYOUT, "[unknown]"))];
+        }
         let key = (path.to_owned(), offset);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -268,6 +282,7 @@ pub mod tests {
             clocks: reading.clocks,
             unreadable: Vec::new(),
             unmapped: 0,
+            in_unread_layouts: 0,
             cut: BTreeMap::new(),
             inferred: Counts::default(),
             without_tables: BTreeMap::new(),
@@ -326,5 +341,12 @@ pub mod tests {
         assert_eq!(names_of(&reading, 3), ["[a]", "[a]", "[ambiguous]", "[a]"]);
         assert!(reading.inferred.remarks()[0].contains("100.0 % ambiguous"));
         assert_eq!(reading.unmapped, 1);
+        let path = format!("{COPIES} (deleted)");
+        reading.note(Line::Map { pid: 1, time: 0, start: 0x2000, bytes: 0x100, offset: 0, path });
+        let sample = file::Sample { pid: 1, tid: 2, ip: 0x2010, ..file::Sample::default() };
+        reading.note(Line::Sample(sample));
+        assert_eq!(names_of(&reading, 4), [UNREAD_LAYOUT]);
+        assert_eq!((reading.unmapped, reading.in_unread_layouts), (1, 1));
+        assert_eq!(reading.symbols.unreadable().collect::<Vec<_>>(), ["/nowhere/a"]);
     }
 }
