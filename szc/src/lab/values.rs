@@ -63,14 +63,23 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
 
 /// A share such as "1%" or "0.01".
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
-    let share = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|number| number / 100.0),
-        None => text.parse::<f64>(),
-    };
-    share
-        .ok()
+    share(text)
         .filter(|share| (1e-6..=1.0).contains(share))
         .ok_or_else(|| "a share up to 100 % such as 1% or 0.01 is needed".to_owned())
+}
+
+/// By how much of itself something grows, such as "100%" or "8".
+pub(crate) fn parse_growth(text: &str) -> Result<f64, String> {
+    share(text)
+        .filter(|share| (0.01..=1000.0).contains(share))
+        .ok_or_else(|| "a share from 1 % to 1000 times such as 100% or 8 is needed".to_owned())
+}
+
+fn share(text: &str) -> Option<f64> {
+    match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|number| number / 100.0),
+        None => text.parse().ok(),
+    }
 }
 
 /// A tolerance of rows: "parse/*=2%". Names may have `=` in them, shares have none.
@@ -141,6 +150,11 @@ mod tests {
 
     #[test]
     fn shares_are_percents_or_fractions() {
+        assert_eq!(parse_growth("800%"), Ok(8.0));
+        assert_eq!(parse_growth("8"), Ok(8.0));
+        for wrong in ["0%", "-1", "1001", "NaN", "much"] {
+            assert!(parse_growth(wrong).is_err(), "{wrong:?}");
+        }
         assert_eq!(parse_share("1%"), Ok(0.01));
         assert_eq!(parse_share("0.5 %"), Ok(0.005));
         assert_eq!(parse_share("0.03"), Ok(0.03));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::record::Computation;
-use crate::lab::values::parse_share;
+use crate::lab::values::{parse_growth, parse_share};
 
 /// Options of `szc profile check`.
 #[derive(Debug, Args)]
@@ -66,8 +66,9 @@ pub struct Options {
     )]
     pub runs: u8,
 
-    /// By how much of its time the longest makes the program slower
-    #[arg(long, value_name = "SHARE", default_value = "100%", value_parser = parse_share)]
+    /// By how much of its time the longest makes the program slower; more divides the error that
+    /// comes from the program's own time
+    #[arg(long, value_name = "SHARE", default_value = "100%", value_parser = parse_growth)]
     pub growth: f64,
 
     /// Difference of the slope from 1 that does not matter
