@@ -4,15 +4,17 @@
 #
 #   margins  33 orders of objects and 256 positions of the stack, each factor by itself
 #   random   setups drawn at random, orders and positions crossed
-#   compare  szc compare of the same two programs built by szc, over layouts; by its intervals
-#            whether its log ratio differs from that of the random setups
+#   compare  szc compare of the same two programs built by szc, over layouts, several times; by its
+#            intervals whether its log ratio differs from that of the random setups
 #
 #   tests/campaign/setups.sh [--programs "NAME..."] [--setups N] [--positions N] [--orders N]
-#                            [--repeats N] [--steps "margins random compare"] [--metric M]
+#                            [--repeats N] [--compares N] [--steps "margins random compare"]
+#                            [--metric M]
 #
 # --setups N    random setups of a program (default 400)
 # --positions N of the stack (default 256), --orders N of objects (default 33), --repeats N blocks
 #               of each in the margins (default 2)
+# --compares N  comparisons over layouts of a program, by the seeds 1 to N (default 5)
 # --steps       these only (default margins and random)
 # --metric M    of szc bias (default cpu)
 #
@@ -21,7 +23,7 @@
 # measured again.
 #
 # Results: test-results/setups/PROGRAM-STEP.json, setups.html with all violins, suite.txt with what
-# the programs say together.
+# the programs say together, compare.txt with how comparisons and random setups differ.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
@@ -29,7 +31,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
 RESULTS=$PROJECT/test-results/setups
 out=$CACHE/builds/setups
 programs=(bzip2 lua sqlite3 perl) steps=(margins random)
-setups=400 positions=256 orders=33 repeats=2 metric=cpu
+setups=400 positions=256 orders=33 repeats=2 compares=5 metric=cpu
 while [[ $# -gt 0 ]]; do
     case $1 in
     --programs) read -r -a programs <<<"${2:-}" ;;
@@ -38,6 +40,7 @@ while [[ $# -gt 0 ]]; do
     --positions) positive "$1" "${2:-}" && positions=$2 ;;
     --orders) positive "$1" "${2:-}" && orders=$2 ;;
     --repeats) positive "$1" "${2:-}" && repeats=$2 ;;
+    --compares) positive "$1" "${2:-}" && compares=$2 ;;
     --metric) metric=${2:-} ;;
     *) die "unknown argument '$1'; the options are described at the top of this script" ;;
     esac
@@ -148,11 +151,11 @@ measured() {
     mv "$file.new" "$file"
 }
 
-# compared PROGRAM: the same two levels, linked by szc from the same objects, over layouts.
+# compared PROGRAM SEED: the same two levels, linked by szc from the same objects, over layouts.
 compared() {
-    local file=$RESULTS/$1-compare.json
+    local file=$RESULTS/$1-compare-$2.json
     [[ -s $file ]] && return
-    "$SZC" compare --quiet --seed 1 --metric "$metric" --delta 1% --tree "$out/$1" \
+    "$SZC" compare --quiet --seed "$2" --metric "$metric" --delta 1% --tree "$out/$1" \
         --cache "$out/linked" --build "$SZC objects{flags}/*.o $(libraries "$1") -o program" \
         --flags=-O2,-O3 --json "$file.new" -- "$(words "$1")"
     mv "$file.new" "$file"
@@ -166,7 +169,9 @@ for program in "${programs[@]}"; do
         case $step in
         margins) measured "$program" margins --repeats "$repeats" ;;
         random) measured "$program" random --precision 0.01% --budget "$setups" ;;
-        compare) compared "$program" ;;
+        compare)
+            for ((seed = 1; seed <= compares; seed++)); do compared "$program" "$seed"; done
+            ;;
         esac
     done
 done
@@ -177,17 +182,20 @@ files=(*-margins.json *-random.json)
 ((${#files[@]} > 0)) && "$SZC" report "${files[@]}" --html setups.html
 ((${#files[@]} > 1)) && "$SZC" bias "${files[@]}" --json suite.json | tee suite.txt
 # The difference of two log ratios lies in the sum of squares of their intervals' halves.
-for file in *-compare.json; do
-    program=${file%-compare.json}
+for file in *-compare-*.json; do
+    program=${file%-compare-*}
     [[ -s $program-random.json ]] || continue
-    jq -r --arg program "$program" -s '
+    jq -r --arg name "${file%.json}" -s '
         def half: ((.[1] | log) - (.[0] | log)) / 2;
         (.[0].results | map(select(.deciding))[0]) as $layouts | .[1].bias.drawn as $setups
         | (($layouts.ratio | log) - ($setups.value | log)) as $difference
         | ((($layouts.interval | half) * ($layouts.interval | half)
             + ($setups.interval | half) * ($setups.interval | half)) | sqrt) as $half
-        | "\($program): compare \($layouts.ratio), random setups \($setups.value): "
+        | "\($name): \($layouts.ratio), random setups \($setups.value): "
           + "log difference \($difference) ± \($half), "
           + (if ($difference | fabs) <= $half then "holds 0" else "does not hold 0" end)
         ' "$file" "$program-random.json"
-done
+done | tee compare.txt
+if [[ -s compare.txt ]]; then
+    say "The difference holds 0 in $(grep -c ', holds 0$' compare.txt) of $(wc -l <compare.txt)."
+fi
