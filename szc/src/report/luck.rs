@@ -42,7 +42,7 @@ pub fn sentences(found: &LuckRecord) -> Vec<String> {
     match found.named.first() {
         None => sentences.push(nobody_sentence(found)),
         Some(named) => {
-            sentences.push(named_sentence(named));
+            sentences.push(named_sentence(named, found.metric.title()));
             sentences.extend(asked_sentence(named));
         }
     }
@@ -136,7 +136,7 @@ fn row(named: &NamedRecord) -> Vec<String> {
     ]
 }
 
-fn named_sentence(named: &NamedRecord) -> String {
+fn named_sentence(named: &NamedRecord, title: &str) -> String {
     let [low, high] = named.offsets.iter().fold([f64::INFINITY, 0.0_f64], |[low, high], one| {
         [low.min(one.ratio), high.max(one.ratio)]
     });
@@ -147,7 +147,10 @@ fn named_sentence(named: &NamedRecord) -> String {
         Some(of) => {
             format!("About {} of the layout variance is {whose}: {means}.", share(of))
         }
-        None => format!("What goes with it most is {whose}: {means}."),
+        None => format!(
+            "{whose} goes with {title}: {means}. What share of the layout variance that is cannot \
+             be told."
+        ),
     }
 }
 
@@ -269,6 +272,13 @@ mod tests {
             assert!(text.contains(said), "{said}: {text}");
         }
         assert!(!report(&record(), true).contains("0.870 at 0"));
+        // Where layouts are not told from noise there is nothing to have a share of.
+        let mut found = record();
+        found.p_layouts = Some(0.16);
+        found.named[0].share = None;
+        let text = report(&found, true);
+        assert!(text.contains("toffoli's offset mod 64 goes with CPU time: means"), "{text}");
+        assert!(text.contains("cannot be told") && !text.contains("About"), "{text}");
     }
 
     #[test]

@@ -187,6 +187,8 @@ pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckR
     let lists: Vec<&[f64]> = layouts.values.iter().map(Vec::as_slice).collect();
     let between = one_way(&lists);
     let sd_layouts = between.map(|found| found.sd_between);
+    // A share of what may be noise says nothing.
+    let told = between.filter(|found| found.p < ALPHA).map(|found| found.sd_between);
     let centre = mean(&means)?;
     let mut explained: Vec<(Hypothesis<'_>, Explained)> = hypotheses
         .into_iter()
@@ -199,7 +201,7 @@ pub fn luck(file: &SamplesFile, part: Part, together: &[String]) -> Option<LuckR
     let mut seen = BTreeSet::new();
     explained.retain(|(one, _)| seen.insert((one.function, one.from)));
     let named = explained.into_iter().map(|(one, found)| {
-        let share = sd_layouts.filter(|sd| *sd > 0.0).map(|sd| found.variance / (sd * sd));
+        let share = told.filter(|sd| *sd > 0.0).map(|sd| found.variance / (sd * sd));
         NamedRecord {
             asked_by: layouts.asked_by(one.function),
             function: one.function.to_owned(),

@@ -175,7 +175,7 @@ pub struct NamedRecord {
     pub asked_by: Vec<HotRecord>,
     /// p, adjusted for all functions and features.
     pub adjusted_p: f64,
-    /// Share of the variance between layouts; none where that is not known.
+    /// Share of the variance between layouts; none where that is not told from noise.
     pub share: Option<f64>,
     /// What each class of offsets has.
     pub offsets: Vec<OffsetRecord>,
