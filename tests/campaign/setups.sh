@@ -126,7 +126,7 @@ words() {
     bzip2) say "./program -9 -c $out/bzip2/input" ;;
     lua) say "./program $out/lua/input 12" ;;
     sqlite3) say "./program -batch -init $out/sqlite3/input :memory: .quit" ;;
-    perl) say "./program $out/perl/input" ;;
+    perl) say "./program $out/perl/input 400000" ;;
     esac
 }
 
