@@ -40,8 +40,10 @@ pub struct Clock {
     pub of: Of,
     sampler: Sampler,
     periods: Periods,
-    /// Samples that are read at once.
+    /// Samples that have one interval, and are read at once.
     batch: usize,
+    /// How many of them there were.
+    taken: usize,
     /// When the interval that runs was started.
     started: u64,
     /// What was reported before is of the first interval, which may be much shorter than others: it
@@ -93,7 +95,7 @@ impl Clock {
             .wakeup_watermark(callers.sample_bytes() * (batch - 1) + 1)
             .enabled(true);
         let sampler = with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(batch))?;
-        Ok(Self { of, sampler, periods, batch, started: now(), first_until: None })
+        Ok(Self { of, sampler, periods, batch, taken: 0, started: now(), first_until: None })
     }
 
     /// Its descriptor, which can be polled.
@@ -127,13 +129,14 @@ impl Clock {
                     continue;
                 } else {
                     last = Some(sample.time);
+                    self.taken += 1;
                 }
             }
             report(event);
         }
-        if let Some(last) = last {
+        if let Some(last) = last.filter(|_| self.taken >= self.batch) {
             // From the last sample on: when the reader comes depends on what the program does.
-            let next = self.periods.rest(now().saturating_sub(last));
+            let next = self.periods.rest(now().saturating_sub(last), self.batch);
             self.start_next(next)?;
         }
         Ok(())
@@ -156,7 +159,7 @@ impl Clock {
 
     fn start_next(&mut self, period: u64) -> io::Result<()> {
         start_period(self.descriptor(), period)?;
-        self.started = now();
+        (self.started, self.taken) = (now(), 0);
         Ok(())
     }
 }

@@ -66,11 +66,11 @@ impl Periods {
         usize::try_from(BATCH_NS.div_ceil(self.schedule.period_ns)).unwrap_or(1)
     }
 
-    /// What is left of the next interval so long after it began. Never little: a reader that is
-    /// late would be later with each sample.
-    pub fn rest(&mut self, late_ns: u64) -> u64 {
+    /// The next interval, for so many samples, so long after the last one: all of them together
+    /// take what was drawn. Never little: a reader that is late would be later with each sample.
+    pub fn rest(&mut self, late_ns: u64, samples: usize) -> u64 {
         let least = (self.schedule.period_ns / 4).max(MIN_PERIOD_NS);
-        self.following().saturating_sub(late_ns).max(least)
+        self.following().saturating_sub(late_ns / samples as u64).max(least)
     }
 
     fn nanoseconds(&self, share: f64) -> u64 {
@@ -117,8 +117,9 @@ mod tests {
     #[test]
     fn an_interval_ends_when_it_was_drawn_to_although_it_is_started_late() {
         let (mut periods, mut late) = (SCHEDULE.periods(4), SCHEDULE.periods(4));
-        assert_eq!(late.rest(70_000), periods.following() - 70_000);
-        assert_eq!(late.rest(1 << 40), 2_500_000);
+        assert_eq!(late.rest(70_000, 1), periods.following() - 70_000);
+        assert_eq!(late.rest(80_000, 4), periods.following() - 20_000);
+        assert_eq!(late.rest(1 << 40, 1), 2_500_000);
     }
 
     #[test]
