@@ -89,6 +89,11 @@ fn make() -> Result<(), os::Errno> {
     Ok(())
 }
 
+/// Whether this process was forked by one that has copies.
+pub fn is_child() -> bool {
+    of(&PARENT).is_some()
+}
+
 fn word() -> Option<&'static AtomicU32> {
     of(&OWN).map(|words| &words.pending)
 }

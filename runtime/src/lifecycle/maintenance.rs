@@ -200,7 +200,7 @@ extern "C" fn run() -> ! {
     let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let clock = FACTS.get().map_or(Clock::Wall, |facts| facts.clock);
-    let mut pace = Pace::new(interval_ns(), clock);
+    let mut pace = Pace::new(interval_ns(), clock, children::is_child());
     let footprint = Footprint::new(interval_ns());
     footprint.watch_start();
     let mut next_look = os::monotonic_ns() + LOOK_NS;

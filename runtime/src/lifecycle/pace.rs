@@ -18,6 +18,10 @@ const SMALLEST_PART: u64 = 16;
 /// Processor time of the program, without which a layout has not been used.
 const USED_NS: u64 = 10_000;
 
+/// Part of an interval that a forked child has to run for before its first round, which copies all
+/// that it shares with its parent. Many children wait for most of their lives.
+const PART_OF_CHILD: u64 = 10;
+
 /// While the program does not run, intervals grow up to so many times.
 const MAX_IDLE_TIMES: u64 = 16;
 
@@ -37,6 +41,8 @@ pub struct Pace {
     deadline_ns: u64,
     /// Time to the next look, while the program does not run.
     idle_ns: u64,
+    /// Processor time of the program that makes the next round due, if layouts follow by time.
+    wanted_ns: u64,
     /// The program's processor time when the last round began, and at the last look.
     used_ns: u64,
     seen_ns: u64,
@@ -49,12 +55,14 @@ pub struct Pace {
 
 impl Pace {
     /// The first round begins an interval from now.
-    pub fn new(interval_ns: u64, clock: Clock) -> Self {
+    pub fn new(interval_ns: u64, clock: Clock, is_child: bool) -> Self {
+        let part_ns = if is_child { interval_ns / PART_OF_CHILD } else { 0 };
         Self {
             clock,
             interval_ns,
             deadline_ns: os::monotonic_ns(),
             idle_ns: interval_ns,
+            wanted_ns: part_ns.max(USED_NS),
             used_ns: 0,
             seen_ns: 0,
             own_since: sharing::own_since(),
@@ -79,12 +87,12 @@ impl Pace {
         let runs = cpu_ns.saturating_sub(self.seen_ns) >= USED_NS;
         self.seen_ns = cpu_ns;
         let wanted_ns = match self.clock {
-            Clock::Wall => USED_NS,
+            Clock::Wall => self.wanted_ns,
             Clock::Cpu => self.interval_ns,
         };
         if used_ns >= wanted_ns {
             (self.used_ns, self.idle_ns) = (cpu_ns, self.interval_ns);
-            self.began_ns = os::monotonic_ns();
+            (self.began_ns, self.wanted_ns) = (os::monotonic_ns(), USED_NS);
             return true;
         }
         self.idle_ns = if runs && self.clock == Clock::Cpu {
@@ -140,7 +148,7 @@ mod tests {
     #[test]
     fn a_process_that_does_not_run_is_looked_at_less_and_less_often() {
         const INTERVAL_NS: u64 = 1_000_000;
-        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall, false);
         assert!(pace.begins(), "other threads of this test have run");
         (pace.used_ns, pace.seen_ns) = (u64::MAX, u64::MAX);
         let waits = [(); 6].map(|()| {
@@ -163,9 +171,17 @@ mod tests {
     }
 
     #[test]
+    fn a_child_runs_for_a_part_of_an_interval_before_its_first_round_and_for_little_before_others()
+    {
+        let mut pace = Pace::new(10 * USED_NS * PART_OF_CHILD, Clock::Wall, true);
+        assert!(!pace.begins_at(9 * USED_NS) && !pace.begins_at(9 * USED_NS));
+        assert!(pace.begins_at(10 * USED_NS) && pace.begins_at(11 * USED_NS));
+    }
+
+    #[test]
     fn where_layouts_cannot_be_freed_there_are_fewer_and_fewer_rounds() {
         const INTERVAL_NS: u64 = 1_000_000;
-        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall);
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Wall, false);
         pace.own_since = sharing::own_since();
         let scarce = |left| Some(Scarcity { until: None, left: Some(left) });
         pace.round_over(true, scarce(100));
@@ -190,7 +206,7 @@ mod tests {
     #[test]
     fn an_interval_of_processor_time_passes_while_the_program_runs() {
         const INTERVAL_NS: u64 = 16_000_000;
-        let mut pace = Pace::new(INTERVAL_NS, Clock::Cpu);
+        let mut pace = Pace::new(INTERVAL_NS, Clock::Cpu, false);
         let mut next = |cpu_ms: u64| (pace.begins_at(cpu_ms * 1_000_000), pace.idle_ns / 1_000_000);
         assert_eq!(next(5), (false, 11), "as long as it takes at least");
         assert_eq!(next(15), (false, 1));
