@@ -6,6 +6,9 @@
 //! each of them has a *description*: plain numbers, written once, before any copy runs. Nothing is
 //! computed for a profiler, so a program is as fast with one as without.
 
+/// Name of the files in memory that copies lie in (`memfd_create(2)`).
+pub const FILE_NAME: &core::ffi::CStr = c"szc code";
+
 /// What a directory begins with.
 pub const DIRECTORY_MAGIC: [u64; 2] = [0x6972_6f70_6f63_7a73, 0x2_d1c7_0a5e_50f2];
 

@@ -4,6 +4,7 @@
 //! them.
 
 use crate::image_file;
+use szc_abi::copies;
 use szc_sys::arch;
 use szc_sys::os::{self, Errno, File, Mapping};
 
@@ -88,7 +89,7 @@ pub(crate) unsafe fn map(start: usize, bytes: usize, form: Form) -> Result<Mappi
             os::leave_out_of_dumps(rw.start(), bytes);
             return Ok(rw);
         }
-        let file = File::memory(c"szc code", bytes)?;
+        let file = File::memory(copies::FILE_NAME, bytes)?;
         let rw = Mapping::from_raw(map_file(0, bytes, os::MAP_SHARED, &file)?, bytes);
         // A core dump has the bytes from the RX alias.
         os::leave_out_of_dumps(rw.start(), bytes);
@@ -137,7 +138,7 @@ pub(crate) unsafe fn replace(
         // SAFETY: the caller's promise.
         return unsafe { replace_without_file(start, bytes, open_bytes, fill) };
     }
-    let file = File::memory(c"szc code", bytes)?;
+    let file = File::memory(copies::FILE_NAME, bytes)?;
     let kind = if form == Form::Debugger { os::MAP_PRIVATE } else { os::MAP_SHARED };
     let readable = os::PROT_READ | os::PROT_WRITE;
     // SAFETY: memory of our own, then the caller's promise. What may be refused comes last.
@@ -206,7 +207,7 @@ pub(crate) unsafe fn renew(
             return Ok(());
         }
     }
-    let file = File::memory(c"szc code", bytes)?;
+    let file = File::memory(copies::FILE_NAME, bytes)?;
     let readable = os::PROT_READ | os::PROT_WRITE;
     let executable = os::PROT_READ | os::PROT_EXEC;
     let (shared, fixed) = (os::MAP_SHARED | os::MAP_NORESERVE, os::MAP_FIXED);

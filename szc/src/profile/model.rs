@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::Result;
+use szc_abi::copies;
 
 use super::file::{self, Cut, End, Header, Line};
 use super::inferred::Counts;
@@ -81,8 +82,8 @@ pub const KERNEL: &str = "[kernel]";
 /// What copies are shown as whose layout was gone before it was read: with the process, mostly.
 const UNREAD_LAYOUT: &str = "[unread layout]";
 
-/// What the file is called that the runtime maps copies from.
-const COPIES: &str = "/memfd:szc code";
+/// What maps show in front of the name of a file in memory.
+const IN_MEMORY: &str = "/memfd:";
 
 impl Profile {
     /// Reads a profile, and finds names for its addresses.
@@ -230,7 +231,7 @@ impl Reading {
             self.unmapped += 1;
             return vec![self.index(Frame::named("[unknown]", "[unknown]"))];
         };
-        if path.starts_with(COPIES) {
+        if is_of_copies(path) {
             self.in_unread_layouts += 1;
             return vec![self.index(Frame::named(UNREAD_LAYOUT, "[unknown]"))];
         }
@@ -250,6 +251,13 @@ impl Reading {
             self.frames.len() - 1
         })
     }
+}
+
+/// Whether this is a file that the runtime maps copies from; behind its name maps say that it is
+/// deleted.
+fn is_of_copies(path: &str) -> bool {
+    let name = path.strip_prefix(IN_MEMORY).map(str::as_bytes);
+    name.is_some_and(|name| name.starts_with(copies::FILE_NAME.to_bytes()))
 }
 
 #[cfg(test)]
@@ -341,7 +349,7 @@ pub mod tests {
         assert_eq!(names_of(&reading, 3), ["[a]", "[a]", "[ambiguous]", "[a]"]);
         assert!(reading.inferred.remarks()[0].contains("100.0 % ambiguous"));
         assert_eq!(reading.unmapped, 1);
-        let path = format!("{COPIES} (deleted)");
+        let path = "/memfd:szc code (deleted)".to_owned();
         reading.note(Line::Map { pid: 1, time: 0, start: 0x2000, bytes: 0x100, offset: 0, path });
         let sample = file::Sample { pid: 1, tid: 2, ip: 0x2010, ..file::Sample::default() };
         reading.note(Line::Sample(sample));
