@@ -19,7 +19,7 @@ use perf_event::{Builder, Sampler};
 
 use crate::descriptor::start_period;
 use crate::event::Event;
-use crate::form::{Callers, Of, in_one_form, with_ring};
+use crate::form::{Callers, MAX_BATCH_OF_THREAD, Of, in_one_form, with_ring};
 use crate::periods::Periods;
 
 /// Which clocks take the samples.
@@ -38,7 +38,11 @@ pub enum Coverage {
 pub struct Clock {
     /// What it runs for.
     pub of: Of,
+    form: Form,
     sampler: Sampler,
+    /// Takes the samples behind a thread's first one where they come in batches. What else a thread
+    /// does is reported at once, and a ring buffer wakes its reader for all or for none.
+    behind_first: Option<Sampler>,
     periods: Periods,
     /// Samples that have one interval, and are read at once.
     batch: usize,
@@ -51,6 +55,16 @@ pub struct Clock {
     first_until: Option<u64>,
 }
 
+/// What the samples of a clock are.
+#[derive(Clone, Copy)]
+struct Form {
+    with_kernel: bool,
+    callers: Callers,
+}
+
+/// As an interval: 146 years.
+const NEVER: u64 = 1 << 62;
+
 impl Clock {
     /// Starts a clock, whose samples have what callers follow from.
     ///
@@ -62,46 +76,33 @@ impl Clock {
         callers: Callers,
         mut periods: Periods,
     ) -> io::Result<Self> {
-        let batch = match of {
-            Of::Processor(_) => periods.in_a_batch(),
-            // A new thread's clock is started at once: every record wakes the reader.
-            Of::Thread(_) => 1,
-        };
-        let mut builder = match of {
-            Of::Processor(cpu) => {
-                let mut builder = Builder::new(Software::CPU_CLOCK);
-                builder.any_pid().one_cpu(cpu as usize);
-                builder
-            }
-            Of::Thread(tid) => {
-                let mut builder = Builder::new(Software::TASK_CLOCK);
-                builder.observe_pid(tid.cast_signed()).any_cpu();
-                builder
-            }
-        };
-        let first = match of {
+        let form = Form { with_kernel, callers };
+        let (batch, at_once, first) = match of {
             // It has been running for long.
-            Of::Processor(_) => periods.following(),
-            Of::Thread(_) => periods.first(),
+            Of::Processor(_) => (periods.in_a_batch(), periods.in_a_batch(), periods.following()),
+            // A new thread's clock is started at once: every record wakes the reader.
+            Of::Thread(_) => (periods.in_a_batch().min(MAX_BATCH_OF_THREAD), 1, periods.first()),
         };
-        in_one_form(&mut builder, callers)
-            .sample_period(first)
-            .exclude_kernel(!with_kernel)
-            .mmap(true)
-            .mmap2(true)
-            .comm(true)
-            .comm_exec(true)
-            .task(true)
-            .wakeup_watermark(callers.sample_bytes() * (batch - 1) + 1)
-            .enabled(true);
-        let sampler = with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(batch))?;
-        Ok(Self { of, sampler, periods, batch, taken: 0, started: now(), first_until: None })
+        let sampler = form.start(of, first, at_once, |builder| {
+            builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
+        })?;
+        Ok(Self {
+            of,
+            form,
+            sampler,
+            behind_first: None,
+            periods,
+            batch,
+            taken: 0,
+            started: now(),
+            first_until: None,
+        })
     }
 
-    /// Its descriptor, which can be polled.
-    #[must_use]
-    pub fn descriptor(&self) -> RawFd {
-        self.sampler.as_raw_fd()
+    /// Its descriptors, which can be polled. The first one hangs up when its thread ends.
+    pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        let all = [Some(&self.sampler), self.behind_first.as_ref()];
+        all.into_iter().flatten().map(Sampler::as_raw_fd)
     }
 
     /// Takes all that it has reported, and, if there was a sample, starts the next interval.
@@ -109,11 +110,8 @@ impl Clock {
     /// # Errors
     /// The next interval cannot be started.
     pub fn read(&mut self, mut report: impl FnMut(Event)) -> io::Result<()> {
-        let descriptor = self.descriptor();
         let (mut last, before) = (None, now());
-        while let Some(record) = self.sampler.next_record() {
-            let event = Event::read(record.ty(), record.misc(), &record.to_contiguous());
-            let Some(event) = event else { continue };
+        while let Some(event) = next_event(&mut self.sampler) {
             if matches!(event, Event::Lost(_))
                 && self.first_until.is_none_or(|until| until > before)
             {
@@ -123,7 +121,7 @@ impl Clock {
             if let Event::Sample(sample) = &event {
                 if self.first_until.is_none() {
                     // At once: a short interval may end faster than its samples are read.
-                    start_period(descriptor, self.periods.following())?;
+                    self.end_first(sample.time)?;
                     self.first_until = Some(now());
                 } else if self.first_until.is_some_and(|until| sample.time <= until) {
                     continue;
@@ -134,12 +132,34 @@ impl Clock {
             }
             report(event);
         }
+        while let Some(event) = self.behind_first.as_mut().and_then(next_event) {
+            if let Event::Sample(sample) = &event {
+                last = Some(sample.time);
+                self.taken += 1;
+            }
+            report(event);
+        }
         if let Some(last) = last.filter(|_| self.taken >= self.batch) {
             // From the last sample on: when the reader comes depends on what the program does.
             let next = self.periods.rest(now().saturating_sub(last), self.batch);
             self.start_next(next)?;
         }
         Ok(())
+    }
+
+    /// Starts the next interval behind the first sample, which was at that time.
+    fn end_first(&mut self, time: u64) -> io::Result<()> {
+        let next = self.periods.rest(now().saturating_sub(time), self.batch);
+        if matches!(self.of, Of::Processor(_)) || self.batch == 1 {
+            return start_period(self.sampler.as_raw_fd(), next);
+        }
+        match self.form.start(self.of, next, self.batch, |_| {}) {
+            Ok(sampler) => self.behind_first = Some(sampler),
+            // The thread is gone.
+            Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
+            Err(error) => return Err(error),
+        }
+        start_period(self.sampler.as_raw_fd(), NEVER)
     }
 
     /// Starts another interval on a processor's clock that has not reported for long: the kernel
@@ -158,9 +178,56 @@ impl Clock {
     }
 
     fn start_next(&mut self, period: u64) -> io::Result<()> {
-        start_period(self.descriptor(), period)?;
+        let sampler = self.behind_first.as_ref().unwrap_or(&self.sampler);
+        start_period(sampler.as_raw_fd(), period)?;
         (self.started, self.taken) = (now(), 0);
         Ok(())
+    }
+}
+
+impl Form {
+    /// Starts a counter of time with a ring buffer that wakes its reader by so many samples.
+    fn start(
+        self,
+        of: Of,
+        period: u64,
+        batch: usize,
+        also: impl FnOnce(&mut Builder<'_>),
+    ) -> io::Result<Sampler> {
+        let mut builder = match of {
+            Of::Processor(cpu) => {
+                let mut builder = Builder::new(Software::CPU_CLOCK);
+                builder.any_pid().one_cpu(cpu as usize);
+                builder
+            }
+            Of::Thread(tid) => {
+                let mut builder = Builder::new(Software::TASK_CLOCK);
+                builder.observe_pid(tid.cast_signed()).any_cpu();
+                builder
+            }
+        };
+        let callers = self.callers;
+        // The kernel wakes the reader each time that more bytes than so many are there, and counts
+        // on from these, not from where it is: less would be one sample less each time.
+        let watermark = if batch == 1 { 1 } else { callers.sample_bytes() * batch };
+        in_one_form(&mut builder, callers)
+            .sample_period(period)
+            .exclude_kernel(!self.with_kernel)
+            .wakeup_watermark(watermark)
+            .enabled(true);
+        also(&mut builder);
+        with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(batch))
+    }
+}
+
+/// The next that a ring buffer has.
+fn next_event(sampler: &mut Sampler) -> Option<Event> {
+    loop {
+        let record = sampler.next_record()?;
+        let event = Event::read(record.ty(), record.misc(), &record.to_contiguous());
+        if event.is_some() {
+            return event;
+        }
     }
 }
 
@@ -194,8 +261,12 @@ fn parse_list(text: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::descriptor::wait;
     use crate::event::Sample;
     use crate::periods::Schedule;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, mpsc};
+    use std::thread;
     use std::time::Instant;
 
     #[test]
@@ -228,5 +299,37 @@ mod tests {
             assert!(sample.tid == tid && sample.ip != 0 && !sample.in_kernel, "{sample:?}");
         }
         assert!(samples.is_sorted_by_key(|sample| sample.time));
+    }
+
+    #[test]
+    fn samples_of_a_thread_wake_their_reader_once_for_several() {
+        let schedule = Schedule { period_ns: 1_000_000, jitter: 0.3, seed: 2 };
+        let (send, receive) = mpsc::channel();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let thread = thread::spawn({
+            let is_over = Arc::clone(&is_over);
+            move || {
+                send.send(nix::unistd::gettid().as_raw().cast_unsigned()).unwrap();
+                while !is_over.load(Ordering::Relaxed) {}
+            }
+        });
+        let of = Of::Thread(receive.recv().unwrap());
+        let mut batches = Vec::new();
+        // Containers may forbid it altogether.
+        if let Ok(mut clock) = Clock::start(of, false, Callers::None, schedule.periods(0)) {
+            while batches.len() < 9 {
+                let all: Vec<RawFd> = clock.descriptors().collect();
+                wait(&all, Duration::from_secs(20)).unwrap();
+                let mut samples = 0;
+                clock
+                    .read(|event| samples += u32::from(matches!(event, Event::Sample(_))))
+                    .unwrap();
+                batches.extend(Some(samples).filter(|&samples| samples > 0));
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        thread.join().unwrap();
+        // The first one by itself.
+        assert!(batches.iter().skip(1).all(|&samples| samples >= 4), "{batches:?}");
     }
 }

@@ -42,6 +42,8 @@ const THREAD_RING_BYTES: usize = 16 << 10;
 /// How many samples with stacks there is room for, and in how much memory at most.
 const SAMPLES_OF_CPU: usize = 64;
 const SAMPLES_OF_THREAD: usize = 8;
+/// Most samples of a thread that are read at once: half of those.
+pub(crate) const MAX_BATCH_OF_THREAD: usize = SAMPLES_OF_THREAD / 2;
 const MAX_RING_BYTES: usize = 4 << 20;
 
 /// Bytes of the shortest sample in a ring.
@@ -54,7 +56,8 @@ impl Callers {
     /// Bytes of the shortest sample.
     pub(crate) fn sample_bytes(self) -> usize {
         match self {
-            Self::None | Self::FramePointers | Self::TwoRegisters => SAMPLE_BYTES,
+            Self::None | Self::FramePointers => SAMPLE_BYTES,
+            Self::TwoRegisters => SAMPLE_BYTES + 8,
             Self::Tables { stack_bytes } => {
                 SAMPLE_BYTES + 8 * (Stack::REGISTERS + 2) + stack_bytes as usize
             }

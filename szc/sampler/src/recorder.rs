@@ -203,14 +203,14 @@ impl Recorder {
     ) -> io::Result<()> {
         let mut ended = Vec::new();
         if !is_last {
-            let clocks: Vec<RawFd> = self.clocks.values().map(Clock::descriptor).collect();
+            let clocks: Vec<RawFd> = self.clocks.values().flat_map(Clock::descriptors).collect();
             ended = wait(&clocks, timeout)?;
         }
         // What is reported from here on may come before something that another clock has not
         // reported yet.
         let horizon = if is_last { u64::MAX } else { now() };
         self.drain()?;
-        self.clocks.retain(|_, clock| !ended.contains(&clock.descriptor()));
+        self.clocks.retain(|_, clock| !clock.descriptors().take(1).any(|fd| ended.contains(&fd)));
         if !is_last {
             self.clocks.values_mut().try_for_each(|clock| clock.keep_random(horizon))?;
         }
