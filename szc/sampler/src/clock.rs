@@ -39,10 +39,12 @@ pub struct Clock {
     /// What it runs for.
     pub of: Of,
     form: Form,
-    sampler: Sampler,
-    /// Takes the samples behind a thread's first one where they come in batches. What else a thread
-    /// does is reported at once, and a ring buffer wakes its reader for all or for none.
-    behind_first: Option<Sampler>,
+    /// Reports what threads do and map, and takes the first sample of a thread, or all of them
+    /// where they do not come in batches.
+    records: Sampler,
+    /// Takes the samples. A ring buffer counts all that is in it: with records in between, its
+    /// reader would come, and begin an interval, when the program does something.
+    samples: Option<Sampler>,
     periods: Periods,
     /// Samples that have one interval, and are read at once.
     batch: usize,
@@ -77,31 +79,25 @@ impl Clock {
         mut periods: Periods,
     ) -> io::Result<Self> {
         let form = Form { with_kernel, callers };
-        let (batch, at_once, first) = match of {
-            // It has been running for long.
-            Of::Processor(_) => (periods.in_a_batch(), periods.in_a_batch(), periods.following()),
-            // A new thread's clock is started at once: every record wakes the reader.
-            Of::Thread(_) => (periods.in_a_batch().min(MAX_BATCH_OF_THREAD), 1, periods.first()),
+        let (batch, records, samples, first_until) = match of {
+            Of::Processor(_) => {
+                let (batch, period) = (periods.in_a_batch(), periods.following());
+                let samples = form.samples(of, period, batch)?;
+                // It has been running for long.
+                (batch, form.records(of)?, Some(samples), Some(0))
+            }
+            Of::Thread(_) => {
+                let (batch, period) = (periods.in_a_batch(), periods.first());
+                (batch.min(MAX_BATCH_OF_THREAD), form.of_new_thread(of, period)?, None, None)
+            }
         };
-        let sampler = form.start(of, first, at_once, |builder| {
-            builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
-        })?;
-        Ok(Self {
-            of,
-            form,
-            sampler,
-            behind_first: None,
-            periods,
-            batch,
-            taken: 0,
-            started: now(),
-            first_until: None,
-        })
+        let (taken, started) = (0, now());
+        Ok(Self { of, form, records, samples, periods, batch, taken, started, first_until })
     }
 
     /// Its descriptors, which can be polled. The first one hangs up when its thread ends.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
-        let all = [Some(&self.sampler), self.behind_first.as_ref()];
+        let all = [Some(&self.records), self.samples.as_ref()];
         all.into_iter().flatten().map(Sampler::as_raw_fd)
     }
 
@@ -111,7 +107,7 @@ impl Clock {
     /// The next interval cannot be started.
     pub fn read(&mut self, mut report: impl FnMut(Event)) -> io::Result<()> {
         let (mut last, before) = (None, now());
-        while let Some(event) = next_event(&mut self.sampler) {
+        while let Some(event) = next_event(&mut self.records) {
             if matches!(event, Event::Lost(_))
                 && self.first_until.is_none_or(|until| until > before)
             {
@@ -132,7 +128,7 @@ impl Clock {
             }
             report(event);
         }
-        while let Some(event) = self.behind_first.as_mut().and_then(next_event) {
+        while let Some(event) = self.samples.as_mut().and_then(next_event) {
             if let Event::Sample(sample) = &event {
                 last = Some(sample.time);
                 self.taken += 1;
@@ -147,19 +143,19 @@ impl Clock {
         Ok(())
     }
 
-    /// Starts the next interval behind the first sample, which was at that time.
+    /// Starts the next interval behind a thread's first sample, which was at that time.
     fn end_first(&mut self, time: u64) -> io::Result<()> {
         let next = self.periods.rest(now().saturating_sub(time), self.batch);
-        if matches!(self.of, Of::Processor(_)) || self.batch == 1 {
-            return start_period(self.sampler.as_raw_fd(), next);
+        if self.batch == 1 {
+            return start_period(self.records.as_raw_fd(), next);
         }
-        match self.form.start(self.of, next, self.batch, |_| {}) {
-            Ok(sampler) => self.behind_first = Some(sampler),
+        match self.form.samples(self.of, next, self.batch) {
+            Ok(samples) => self.samples = Some(samples),
             // The thread is gone.
             Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
             Err(error) => return Err(error),
         }
-        start_period(self.sampler.as_raw_fd(), NEVER)
+        start_period(self.records.as_raw_fd(), NEVER)
     }
 
     /// Starts another interval on a processor's clock that has not reported for long: the kernel
@@ -178,7 +174,7 @@ impl Clock {
     }
 
     fn start_next(&mut self, period: u64) -> io::Result<()> {
-        let sampler = self.behind_first.as_ref().unwrap_or(&self.sampler);
+        let sampler = self.samples.as_ref().unwrap_or(&self.records);
         start_period(sampler.as_raw_fd(), period)?;
         (self.started, self.taken) = (now(), 0);
         Ok(())
@@ -186,38 +182,61 @@ impl Clock {
 }
 
 impl Form {
-    /// Starts a counter of time with a ring buffer that wakes its reader by so many samples.
-    fn start(
-        self,
-        of: Of,
-        period: u64,
-        batch: usize,
-        also: impl FnOnce(&mut Builder<'_>),
-    ) -> io::Result<Sampler> {
-        let mut builder = match of {
-            Of::Processor(cpu) => {
-                let mut builder = Builder::new(Software::CPU_CLOCK);
-                builder.any_pid().one_cpu(cpu as usize);
-                builder
-            }
-            Of::Thread(tid) => {
-                let mut builder = Builder::new(Software::TASK_CLOCK);
-                builder.observe_pid(tid.cast_signed()).any_cpu();
-                builder
-            }
-        };
-        let callers = self.callers;
+    /// Starts the clock of a new thread, of which every record wakes the reader: it may begin
+    /// others, whose clocks are to be started at once.
+    fn of_new_thread(self, of: Of, period: u64) -> io::Result<Sampler> {
+        let mut builder = self.clock(of, period);
+        with_records(&mut builder).wakeup_watermark(1);
+        with_ring(&builder, self.callers.ring_bytes(of), self.callers.least_bytes(1))
+    }
+
+    /// Starts a clock that wakes the reader by so many samples.
+    fn samples(self, of: Of, period: u64, batch: usize) -> io::Result<Sampler> {
+        let mut builder = self.clock(of, period);
         // The kernel wakes the reader each time that more bytes than so many are there, and counts
         // on from these, not from where it is: less would be one sample less each time.
-        let watermark = if batch == 1 { 1 } else { callers.sample_bytes() * batch };
-        in_one_form(&mut builder, callers)
+        let bytes = self.callers.sample_bytes() * batch;
+        builder.wakeup_watermark(if batch == 1 { 1 } else { bytes });
+        with_ring(&builder, self.callers.ring_bytes(of), self.callers.least_bytes(batch))
+    }
+
+    /// Reports what threads of a processor do; the reader comes for samples, or when a quarter of
+    /// the ring is full.
+    fn records(self, of: Of) -> io::Result<Sampler> {
+        let mut builder = on(of, Software::DUMMY);
+        let callers = Callers::None;
+        with_records(in_one_form(&mut builder, callers))
+            .wakeup_watermark(callers.ring_bytes(of) / 4)
+            .enabled(true);
+        with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(1))
+    }
+
+    fn clock(self, of: Of, period: u64) -> Builder<'static> {
+        let counter = match of {
+            Of::Processor(_) => Software::CPU_CLOCK,
+            Of::Thread(_) => Software::TASK_CLOCK,
+        };
+        let mut builder = on(of, counter);
+        in_one_form(&mut builder, self.callers)
             .sample_period(period)
             .exclude_kernel(!self.with_kernel)
-            .wakeup_watermark(watermark)
             .enabled(true);
-        also(&mut builder);
-        with_ring(&builder, callers.ring_bytes(of), callers.least_bytes(batch))
+        builder
     }
+}
+
+fn on(of: Of, counter: Software) -> Builder<'static> {
+    let mut builder = Builder::new(counter);
+    match of {
+        Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
+        Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
+    };
+    builder
+}
+
+/// Lets a counter report threads, names and maps.
+fn with_records<'a, 'b>(builder: &'b mut Builder<'a>) -> &'b mut Builder<'a> {
+    builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true)
 }
 
 /// The next that a ring buffer has.

@@ -28,7 +28,7 @@ impl Schedule {
     pub fn periods(self, clock: u64) -> Periods {
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let seed = seeds.next_u64() ^ clock.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Periods { schedule: self, random: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        Periods { schedule: self, random: Xoshiro256PlusPlus::seed_from_u64(seed), owed_ns: 0 }
     }
 }
 
@@ -37,6 +37,8 @@ impl Schedule {
 pub struct Periods {
     schedule: Schedule,
     random: Xoshiro256PlusPlus,
+    /// By how much intervals were shorter so far than what was drawn for them.
+    owed_ns: u64,
 }
 
 impl Periods {
@@ -66,11 +68,20 @@ impl Periods {
         usize::try_from(BATCH_NS.div_ceil(self.schedule.period_ns)).unwrap_or(1)
     }
 
-    /// The next interval, for so many samples, so long after the last one: all of them together
-    /// take what was drawn. Never little: a reader that is late would be later with each sample.
+    /// The next interval, for so many samples, so long after the last one. The first of them comes
+    /// when it was drawn to, however late this is; by what the others then come too early, those of
+    /// the next interval come later. Never little: a reader that is late would be later with each
+    /// sample.
     pub fn rest(&mut self, late_ns: u64, samples: usize) -> u64 {
         let least = (self.schedule.period_ns / 4).max(MIN_PERIOD_NS);
-        self.following().saturating_sub(late_ns / samples as u64).max(least)
+        let drawn = self.following();
+        let all = samples as u64;
+        let rest = (drawn + self.owed_ns / all).saturating_sub(late_ns).max(least);
+        let owed = self.owed_ns + all * drawn;
+        // Bounded: a reader that is late for long has nothing to make up for.
+        let most = all * self.schedule.period_ns;
+        self.owed_ns = owed.saturating_sub(late_ns + all * rest).min(most);
+        rest
     }
 
     fn nanoseconds(&self, share: f64) -> u64 {
@@ -118,8 +129,23 @@ mod tests {
     fn an_interval_ends_when_it_was_drawn_to_although_it_is_started_late() {
         let (mut periods, mut late) = (SCHEDULE.periods(4), SCHEDULE.periods(4));
         assert_eq!(late.rest(70_000, 1), periods.following() - 70_000);
-        assert_eq!(late.rest(80_000, 4), periods.following() - 20_000);
+        assert_eq!(late.rest(80_000, 4), periods.following() - 80_000);
+        // Three of those came 80 µs too early.
+        assert_eq!(late.rest(80_000, 4), periods.following() + 60_000 - 80_000);
         assert_eq!(late.rest(1 << 40, 1), 2_500_000);
+    }
+
+    #[test]
+    fn intervals_take_what_was_drawn_on_average_however_late_they_are_started() {
+        let (mut periods, mut late) = (SCHEDULE.periods(5), SCHEDULE.periods(5));
+        let (mut drawn, mut taken) = (0, 0);
+        for batch in 0..10_000u64 {
+            let late_ns = batch % 7 * 500_000;
+            drawn += 4 * periods.following();
+            taken += late_ns + 4 * late.rest(late_ns, 4);
+        }
+        let ratio = taken as f64 / drawn as f64;
+        assert!((ratio - 1.0).abs() < 0.001, "{ratio}");
     }
 
     #[test]
