@@ -11,6 +11,11 @@ fn ask(question: &str) -> (u64, u64) {
 }
 
 fn ask_with(interval_ms: &str, ms: &str, question: &str) -> (u64, u64) {
+    let settings = [("SZC_INTERVAL_MS", interval_ms), ("SZC_CODE_RECLAIM", "0")];
+    ask_under(&settings, ms, question)
+}
+
+fn ask_under(settings: &[(&str, &str)], ms: &str, question: &str) -> (u64, u64) {
     static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, image) = BUILT.get_or_init(|| {
         let place = tempfile::tempdir().expect("a temporary directory");
@@ -19,8 +24,7 @@ fn ask_with(interval_ms: &str, ms: &str, question: &str) -> (u64, u64) {
         let image = moving(&source, &["-O2"], place.path());
         (place, image)
     });
-    let settings = [("SZC_INTERVAL_MS", interval_ms), ("SZC_CODE_RECLAIM", "0")];
-    let outcome = run(image, &settings, &[ms, question]);
+    let outcome = run(image, settings, &[ms, question]);
     let printed = String::from_utf8_lossy(&outcome.stdout);
     let number = printed.lines().last().and_then(|line| line.parse().ok());
     let number = number.unwrap_or_else(|| panic!("no number: {outcome:?}"));
@@ -39,6 +43,17 @@ fn a_forked_child_copies_and_makes_nothing_that_it_does_not_need() {
     assert!((1..40).contains(&pieces), "{pieces}");
     let (threads, _) = ask_with("1000", "1100", "tasks");
     assert_eq!(threads, 12, "one before its first round is due, and two behind");
+}
+
+#[test]
+fn a_child_that_waits_leaves_what_its_parent_has_left_it() {
+    // It does not run for the tenth of an interval that its first round would take. To free its
+    // parent's layouts, which here is tried at once, it would take pages of its own.
+    let settings = [("SZC_INTERVAL_MS", "100"), ("SZC_CODE_RECLAIM", "stress")];
+    let (faults, epochs) = ask_under(&settings, "600", "waits");
+    assert!(epochs > 5, "{epochs} epochs");
+    // A layout has more than a hundred pages.
+    assert!(faults < 90, "{faults} page faults");
 }
 
 #[test]

@@ -207,6 +207,8 @@ extern "C" fn run() -> ! {
     let mut epochs = Round::new();
     let ticks = ticks();
     let (mut next_due, mut asked) = (None, None);
+    // What a child's parent has left it goes on sharing until then: to free it takes pages.
+    let mut has_had_round = !children::is_child();
     loop {
         let retry = epochs.next_try();
         let next = retry.unwrap_or_else(|| {
@@ -240,10 +242,11 @@ extern "C" fn run() -> ! {
         let begins = retry.is_some() || asked.is_some() || (goes_by_time && pace.begins());
         if !begins {
             footprint.look();
-            if !goes_by_time {
+            if !goes_by_time || !has_had_round {
                 continue;
             }
         }
+        has_had_round = true;
         if asked.is_some() && retry.is_none() {
             may_reclaim = find_places(&mut reclaimer, may_reclaim);
         }

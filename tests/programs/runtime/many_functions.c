@@ -85,6 +85,42 @@ static long threads(void)
     }
 }
 
+/* A child that sleeps for so long, and then ends. */
+static pid_t child_for(int ms)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+        if (ms != 0) CHECK(nanosleep(&time, NULL) == 0);
+        _exit(f01000(1) == 0);
+    }
+    return child;
+}
+
+static long page_faults(pid_t child)
+{
+    struct rusage usage;
+    CHECK(wait4(child, NULL, 0, &usage) == child);
+    return usage.ru_minflt;
+}
+
+/* The most page faults of a child that waits, of many that are made now and then. */
+static long most_faults(void)
+{
+    pid_t children[30];
+    long most = 0;
+    for (size_t i = 0; i < sizeof children / sizeof *children; i++) {
+        FOR_MS(30) SAME_EVERY_ROUND(call_all());
+        children[i] = child_for(400);
+    }
+    for (size_t i = 0; i < sizeof children / sizeof *children; i++) {
+        long faults = page_faults(children[i]);
+        if (faults > most) most = faults;
+    }
+    return most;
+}
+
 static void forks(unsigned count, int calls)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -136,12 +172,10 @@ int main(int count, char **arguments)
     FOR_MS(ms) SAME_EVERY_ROUND(call_all());
     if (count > 2 && strcmp(arguments[2], "fork") == 0) {
         fflush(stdout);
-        pid_t child = fork();
-        CHECK(child >= 0);
-        if (child == 0) _exit(f01000(1) == 0);
-        struct rusage usage;
-        CHECK(wait4(child, NULL, 0, &usage) == child);
-        printf("%ld\n", usage.ru_minflt);
+        printf("%ld\n", page_faults(child_for(0)));
+    } else if (count > 2 && strcmp(arguments[2], "waits") == 0) {
+        fflush(stdout);
+        printf("%ld\n", most_faults());
     } else if (count > 2) {
         struct timespec before, after, second = {1, 0};
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
