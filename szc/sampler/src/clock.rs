@@ -146,16 +146,17 @@ impl Clock {
     /// Starts the next interval behind a thread's first sample, which was at that time.
     fn end_first(&mut self, time: u64) -> io::Result<()> {
         let next = self.periods.rest(now().saturating_sub(time), self.batch);
-        if self.batch == 1 {
-            return start_period(self.records.as_raw_fd(), next);
+        if self.batch > 1 {
+            match self.form.samples(self.of, next, self.batch) {
+                Ok(samples) => {
+                    self.samples = Some(samples);
+                    return start_period(self.records.as_raw_fd(), NEVER);
+                }
+                // No descriptor or memory is left for another ring, or the thread is gone.
+                Err(_) => self.batch = 1,
+            }
         }
-        match self.form.samples(self.of, next, self.batch) {
-            Ok(samples) => self.samples = Some(samples),
-            // The thread is gone.
-            Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => {}
-            Err(error) => return Err(error),
-        }
-        start_period(self.records.as_raw_fd(), NEVER)
+        start_period(self.records.as_raw_fd(), next)
     }
 
     /// Starts another interval on a processor's clock that has not reported for long: the kernel
