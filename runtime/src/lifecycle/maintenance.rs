@@ -200,7 +200,8 @@ extern "C" fn run() -> ! {
     let mut reclaimer = None;
     let pads = FACTS.get().is_some_and(|facts| facts.stack);
     let clock = FACTS.get().map_or(Clock::Wall, |facts| facts.clock);
-    let mut pace = Pace::new(interval_ns(), clock, children::is_child());
+    let is_child = children::is_child();
+    let mut pace = Pace::new(interval_ns(), clock, is_child);
     let footprint = Footprint::new(interval_ns());
     footprint.watch_start();
     let mut next_look = os::monotonic_ns() + LOOK_NS;
@@ -208,7 +209,7 @@ extern "C" fn run() -> ! {
     let ticks = ticks();
     let (mut next_due, mut asked) = (None, None);
     // What a child's parent has left it goes on sharing until then: to free it takes pages.
-    let mut has_had_round = !children::is_child();
+    let mut has_had_round = !is_child;
     loop {
         let retry = epochs.next_try();
         let next = retry.unwrap_or_else(|| {

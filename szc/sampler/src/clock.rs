@@ -19,7 +19,7 @@ use perf_event::{Builder, Sampler};
 
 use crate::descriptor::start_period;
 use crate::event::Event;
-use crate::form::{Callers, MAX_BATCH_OF_THREAD, Of, in_one_form, with_ring};
+use crate::form::{Callers, MAX_BATCH_OF_THREAD, Of, counter_of, in_one_form, with_ring};
 use crate::periods::Periods;
 
 /// Which clocks take the samples.
@@ -187,24 +187,27 @@ impl Form {
     /// others, whose clocks are to be started at once.
     fn of_new_thread(self, of: Of, period: u64) -> io::Result<Sampler> {
         let mut builder = self.clock(of, period);
-        with_records(&mut builder).wakeup_watermark(1);
-        with_ring(&builder, self.callers.ring_bytes(of), self.callers.least_bytes(1))
+        with_records(&mut builder);
+        self.start(&mut builder, of, 1)
     }
 
     /// Starts a clock that wakes the reader by so many samples.
     fn samples(self, of: Of, period: u64, batch: usize) -> io::Result<Sampler> {
-        let mut builder = self.clock(of, period);
+        self.start(&mut self.clock(of, period), of, batch)
+    }
+
+    fn start(self, builder: &mut Builder<'_>, of: Of, batch: usize) -> io::Result<Sampler> {
         // The kernel wakes the reader each time that more bytes than so many are there, and counts
         // on from these, not from where it is: less would be one sample less each time.
         let bytes = self.callers.sample_bytes() * batch;
         builder.wakeup_watermark(if batch == 1 { 1 } else { bytes });
-        with_ring(&builder, self.callers.ring_bytes(of), self.callers.least_bytes(batch))
+        with_ring(builder, self.callers.ring_bytes(of), self.callers.least_bytes(batch))
     }
 
     /// Reports what threads of a processor do; the reader comes for samples, or when a quarter of
     /// the ring is full.
     fn records(self, of: Of) -> io::Result<Sampler> {
-        let mut builder = on(of, Software::DUMMY);
+        let mut builder = counter_of(of, Software::DUMMY);
         let callers = Callers::None;
         with_records(in_one_form(&mut builder, callers))
             .wakeup_watermark(callers.ring_bytes(of) / 4)
@@ -217,22 +220,13 @@ impl Form {
             Of::Processor(_) => Software::CPU_CLOCK,
             Of::Thread(_) => Software::TASK_CLOCK,
         };
-        let mut builder = on(of, counter);
+        let mut builder = counter_of(of, counter);
         in_one_form(&mut builder, self.callers)
             .sample_period(period)
             .exclude_kernel(!self.with_kernel)
             .enabled(true);
         builder
     }
-}
-
-fn on(of: Of, counter: Software) -> Builder<'static> {
-    let mut builder = Builder::new(counter);
-    match of {
-        Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
-        Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
-    };
-    builder
 }
 
 /// Lets a counter report threads, names and maps.

@@ -4,6 +4,7 @@
 use std::io;
 
 use nix::time::ClockId;
+use perf_event::events::Software;
 use perf_event::{Builder, Clock as KernelClock, SampleFlag, Sampler};
 
 use crate::stack::Stack;
@@ -83,6 +84,16 @@ impl Callers {
     pub(crate) fn least_bytes(self, batch: usize) -> usize {
         2 * batch * self.sample_bytes()
     }
+}
+
+/// A counter of what runs there.
+pub(crate) fn counter_of(of: Of, counter: Software) -> Builder<'static> {
+    let mut builder = Builder::new(counter);
+    match of {
+        Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
+        Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
+    };
+    builder
 }
 
 /// Lets samples have what their reader expects ([`crate::event::Event`]).

@@ -210,7 +210,9 @@ impl Recorder {
         // reported yet.
         let horizon = if is_last { u64::MAX } else { now() };
         self.drain()?;
-        self.clocks.retain(|_, clock| !clock.descriptors().take(1).any(|fd| ended.contains(&fd)));
+        let has_ended =
+            |clock: &Clock| clock.descriptors().next().is_some_and(|first| ended.contains(&first));
+        self.clocks.retain(|_, clock| !has_ended(clock));
         if !is_last {
             self.clocks.values_mut().try_for_each(|clock| clock.keep_random(horizon))?;
         }

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use perf_event::Sampler;
 use perf_event::events::Software;
-use perf_event::{Builder, Sampler};
 
 use crate::event::{Event, Sample};
-use crate::form::{CPU_RING_BYTES, Callers, Of, in_one_form, with_ring};
+use crate::form::{CPU_RING_BYTES, Callers, Of, counter_of, in_one_form, with_ring};
 
 /// Switches of a processor or thread.
 pub struct Switches {
@@ -25,11 +25,7 @@ impl Switches {
     /// # Errors
     /// What perf_event_open(2) reports: switches belong to the kernel.
     pub fn start(of: Of, callers: Callers) -> io::Result<Self> {
-        let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
-        match of {
-            Of::Processor(cpu) => builder.any_pid().one_cpu(cpu as usize),
-            Of::Thread(tid) => builder.observe_pid(tid.cast_signed()).any_cpu(),
-        };
+        let mut builder = counter_of(of, Software::CONTEXT_SWITCHES);
         // The reader comes when a quarter is full, or anyway.
         in_one_form(&mut builder, callers)
             .sample_period(1)

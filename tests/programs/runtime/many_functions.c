@@ -88,6 +88,7 @@ static long threads(void)
 /* A child that sleeps for so long, and then ends. */
 static pid_t child_for(int ms)
 {
+    fflush(stdout);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -171,10 +172,8 @@ int main(int count, char **arguments)
     }
     FOR_MS(ms) SAME_EVERY_ROUND(call_all());
     if (count > 2 && strcmp(arguments[2], "fork") == 0) {
-        fflush(stdout);
         printf("%ld\n", page_faults(child_for(0)));
     } else if (count > 2 && strcmp(arguments[2], "waits") == 0) {
-        fflush(stdout);
         printf("%ld\n", most_faults());
     } else if (count > 2) {
         struct timespec before, after, second = {1, 0};
