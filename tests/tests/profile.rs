@@ -168,3 +168,40 @@ fn where_a_program_waits_is_told_apart_from_where_it_computes() {
         assert!(report(&["--folded", "-"]).contains("sleep"));
     }
 }
+
+/// 120 threads at once, each with some milliseconds of work. Prints how many descriptors it may
+/// have.
+const CROWD: &str = "\
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+static pthread_barrier_t all;
+static void *work(void *sum) {
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 10000000; i++) ++*(volatile unsigned long *)sum;
+    return 0; }
+int main(void) {
+    static unsigned long sums[120][8];
+    pthread_t threads[120];
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    printf(\"%lu\\n\", (unsigned long)limit.rlim_cur);
+    pthread_barrier_init(&all, 0, 120);
+    for (int i = 0; i < 120; i++) pthread_create(&threads[i], 0, work, sums[i]);
+    for (int i = 0; i < 120; i++) pthread_join(threads[i], 0);
+    return 0; }
+";
+
+#[test]
+fn more_threads_than_the_usual_descriptors_are_sampled() {
+    let place = Place::with("p.c", CROWD);
+    place.run(szc(), &["-O2", "-pthread", "p.c", "-o", "p"]);
+    let script = "ulimit -S -n 60; exec \"$0\" profile record -F 500 --per-thread -- ./p";
+    let output = place.command("sh").args(["-c", script]).arg(szc()).output().expect("a shell");
+    if errors(&output).contains("perf_event_paranoid of 2 or less") {
+        return;
+    }
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    // What the program sees is its own.
+    assert_eq!(text(&output), "60\n");
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 // PERF_EVENT_IOC_PERIOD of linux/perf_event.h.
 nix::ioctl_write_ptr!(perf_event_ioc_period, b'$', 4, u64);
@@ -59,4 +60,27 @@ pub fn wait(clocks: &[RawFd], timeout: Duration) -> io::Result<Vec<RawFd>> {
     };
     let ended = clocks.iter().zip(&descriptors).filter(|(_, descriptor)| hung_up(descriptor));
     Ok(ended.map(|(&clock, _)| clock).collect())
+}
+
+/// As many descriptors as this process may ever have, until this is dropped. Children that begin
+/// meanwhile would inherit it.
+pub struct MoreDescriptors {
+    before: rlim_t,
+    most: rlim_t,
+}
+
+impl MoreDescriptors {
+    /// Raises the soft limit to the hard one; `None` where the system says no.
+    pub fn take() -> Option<Self> {
+        let (before, most) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+        setrlimit(Resource::RLIMIT_NOFILE, most, most).ok()?;
+        Some(Self { before, most })
+    }
+}
+
+impl Drop for MoreDescriptors {
+    fn drop(&mut self) {
+        // A limit below what is open is allowed.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, self.before, self.most);
+    }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Coverage, now, online_processors};
 use crate::copies::Original;
-use crate::descriptor::wait;
+use crate::descriptor::{MoreDescriptors, wait};
 use crate::event::{Event, Sample};
 use crate::followed::Followed;
 use crate::form::{Callers, Of};
@@ -83,6 +83,8 @@ pub struct Recorder {
     waiting: Vec<Event>,
     missed: Missed,
     opened: u64,
+    /// Clocks of threads take several each, and the usual limit is 1,024.
+    descriptors: Option<MoreDescriptors>,
 }
 
 impl Recorder {
@@ -105,6 +107,7 @@ impl Recorder {
             waiting: Vec::new(),
             missed: Missed::default(),
             opened: 0,
+            descriptors: None,
         };
         if !options.by_thread && recorder.start_processors().is_ok() {
             return Ok(recorder);
@@ -174,12 +177,16 @@ impl Recorder {
         self.missed
     }
 
-    /// Follows a process that is there, with all its threads.
+    /// Follows a process that is there, with all its threads. Programs that are started afterwards
+    /// may inherit a higher limit of descriptors, until the recorder is gone.
     ///
     /// # Errors
     /// There is no such process, or its clocks cannot be started.
     pub fn follow(&mut self, pid: u32, mut report: impl FnMut(Report)) -> io::Result<()> {
         if self.coverage != Coverage::Processors {
+            if self.descriptors.is_none() {
+                self.descriptors = MoreDescriptors::take();
+            }
             for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
                 let name = entry?.file_name();
                 if let Some(tid) = name.to_str().and_then(|name| name.parse().ok()) {
