@@ -7,11 +7,12 @@
 //!   competes with it otherwise.
 //! - The child is forked, not spawned by `vfork`: Linux carries the peak RSS of
 //!   the address space that called `execve` over into the child's own, and after
-//!   `vfork` that would be ours. [`Usage::max_rss_kib`] still has a small floor.
+//!   `vfork` that would be ours. [`Usage::max_rss_kib`] still has a floor of 2 MiB (`peak`).
 //! - The child stays in our process group, so that Ctrl-C reaches it from the terminal.
 
 mod bases;
 pub mod guardian;
+mod peak;
 mod probe;
 mod slice;
 mod start;
@@ -189,6 +190,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
     let affinity = invocation.cpu.map(only_cpu).transpose()?;
     let (slice, addresses) = (invocation.slice, invocation.addresses);
     let preparation = addresses.map_or(Ok(None), bases::preparation)?;
+    let text = peak::Text::of_this_process()?;
     let prepare = move || {
         guardian::note_own_start();
         if let Some(set) = &affinity {
@@ -197,12 +199,15 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
         if let Some(slice) = slice {
             slice::ask_for(slice);
         }
-        addresses.map_or(Ok(()), |_| bases::prepare(preparation))
+        addresses.map_or(Ok(()), |_| bases::prepare(preparation))?;
+        peak::begin_again(&text);
+        Ok(())
     };
     // SAFETY: the closure makes system calls and allocates nothing, so it is safe between fork and
     // exec; its presence is what makes the standard library fork, not vfork.
     unsafe { command.pre_exec(prepare) };
 
+    peak::trim();
     let started = Instant::now();
     let mut child = command.spawn()?;
     let released = match preparation {

@@ -94,6 +94,17 @@ fn peak_memory_of_the_measuring_process_does_not_leak_into_the_child() {
 }
 
 #[test]
+fn memory_that_was_given_back_is_no_part_of_a_childs_peak() {
+    let before = run_with(&["true"], &[], None, &Stop::new()).usage.max_rss_kib;
+    // The last of them keeps what lies before it from going back to the kernel by itself.
+    let mut blocks: Vec<Box<[u8; 512]>> = (0..40_000).map(|_| Box::new([1; 512])).collect();
+    blocks.drain(..39_999);
+    let after = run_with(&["true"], &[], None, &Stop::new()).usage.max_rss_kib;
+    assert_eq!(blocks.len(), 1);
+    assert!(after < before + 4_000, "{before} KiB, then {after} KiB");
+}
+
+#[test]
 fn a_child_that_outstays_its_time_is_killed() {
     let started = Instant::now();
     let outcome = run_with(&["sleep", "30"], &[], Some(Duration::from_millis(100)), &Stop::new());
