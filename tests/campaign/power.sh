@@ -12,7 +12,7 @@
 #       [--real N] [--work N] [--cpu N]
 #
 # --blocks N  runs of each version in a pool, 12 or more (default 200)
-# --real N    experiments of szc compare made in full, at the first plant that is not 0 (default 10)
+# --real N    experiments of szc compare made in full, at each plant that is not 0 (default 10)
 # --work N    so many times as much work in each run (default 1: 0.3 s)
 # --cpu N     processor for all but duet (default 1)
 #
@@ -59,36 +59,61 @@ compare() {
     mv "$output.new" "$output"
 }
 
-# share KIND PROGRAM ROUNDS: CPU time that so many rounds add, as a share.
+# share PROGRAM ROUNDS BLOCKS: CPU time that so many rounds add, as a share.
 share() {
-    local file=$RESULTS/$2,$1-$3.share.json
-    [[ -s $file ]] || compare "$file" --turns 20ms --fixed 12 --seed 7 \
-        "$(workload "$1" "$2" 0)" "$(workload "$1" "$2" "$3")"
+    local file=$RESULTS/$1,$2-$3.share.json
+    [[ -s $file ]] || compare "$file" --turns 20ms --fixed "$3" --seed 7 \
+        "$(workload szc "$1" 0)" "$(workload szc "$1" "$2")"
     jq '[.results[] | select(.metric == "cpu")][0].ratio - 1' "$file"
 }
 
-# rounds KIND PROGRAM PERCENT: what takes this share, by the straight line through two loops that
-# are long enough to be measured well. It does not go through 0: the end of a loop is mispredicted,
-# however short it is.
-rounds() {
+# on_line PROGRAM PERCENT: what takes this share, by the straight line through two loops that are
+# long enough to be measured well.
+on_line() {
     local many=1000 high low
-    [[ $3 != 0 ]] || { say 0 && return; }
-    while high=$(share "$1" "$2" "$many") && ! is_at_most 0.2 "$high"; do
-        ((many *= 4, many < 10 ** 9)) || die "$2: no plant is long enough to be seen"
+    while high=$(share "$1" "$many" 12) && ! is_at_most 0.2 "$high"; do
+        ((many *= 4, many < 10 ** 9)) || die "$1: no plant is long enough to be seen"
     done
-    low=$(share "$1" "$2" $((many / 4))) || return
-    awk -v many="$many" -v high="$high" -v low="$low" -v wanted="$3" 'BEGIN {
+    low=$(share "$1" $((many / 4)) 12) || return
+    awk -v many="$many" -v high="$high" -v low="$low" -v wanted="$2" 'BEGIN {
         short = many / 4
         rounds = short + (many - short) * (wanted / 100 - low) / (high - low)
         printf "%d", rounds < 1 ? 1 : rounds + 0.5
     }'
 }
 
+# rounds PROGRAM PERCENT: what takes this share, within a quarter of it. The line does not go
+# through 0, since the end of a loop is mispredicted, but that of a short loop is not: from the line
+# on it is a search by halves.
+rounds() {
+    local file=$RESULTS/$1,$2.rounds below=0 above='' count seen step
+    [[ $2 != 0 ]] || { say 0 && return; }
+    [[ ! -s $file ]] || { cat "$file" && return; }
+    count=$(on_line "$1" "$2") || return
+    for ((step = 1; step <= 8; step++)); do
+        seen=$(share "$1" "$count" 24) || return
+        if is_at_most "$(awk "BEGIN { print $2 * 0.0125 }")" "$seen"; then
+            above=$count
+        elif is_at_most "$seen" "$(awk "BEGIN { print $2 * 0.0075 }")"; then
+            below=$count
+        else
+            break
+        fi
+        if [[ -z $above ]]; then
+            count=$((2 * below))
+        elif ((above - below > 1)); then
+            count=$(((above + below) / 2))
+        else
+            break
+        fi
+    done
+    say "$count" | tee "$file"
+}
+
 # pool PROGRAM PLANT METHOD
 pool() {
-    local program=$1 plant=$2 method=$3 name=$RESULTS/$1,$2,$3 kind=szc count part pairs
-    case $method in turns | abba) ;; *) kind=plain-1 ;; esac
-    count=$(rounds "$kind" "$program" "$plant")
+    local program=$1 plant=$2 method=$3 name=$RESULTS/$1,$2,$3 count part pairs
+    count=$(rounds "$program" "$plant")
     case $method in
     turns)
         [[ -s $name,1.json ]] || compare "$name,1.json" --turns 20ms --fixed "$blocks" --seed 11 \
@@ -130,18 +155,20 @@ rival() {
     esac
 }
 
-# confirm PROGRAM PLANT: experiments of szc compare with a budget of 12 blocks.
+# confirm PROGRAM PLANT: experiments of szc compare with a budget of 12 blocks, of 30 where less than
+# a percent is planted.
 confirm() {
-    local number file found=0 count
-    count=$(rounds szc "$1" "$2")
+    local number file found=0 count budget=12
+    count=$(rounds "$1" "$2")
+    is_at_most 1 "$2" || budget=30
     for ((number = 1; number <= real; number++)); do
         file=$RESULTS/$1,$2.real-$number.json
-        [[ -s $file ]] || compare "$file" --budget 12 --seed "$((100 + number))" \
+        [[ -s $file ]] || compare "$file" --budget "$budget" --seed "$((100 + number))" \
             "$(workload szc "$1" 0)" "$(workload szc "$1" "$count")"
         [[ $(jq -r '[.results[] | select(.metric == "cpu")][0].verdict' "$file") != slower ]] ||
             found=$((found + 1))
     done
-    say "$1, $2 % planted: szc compare --budget 12 says slower in $found of $real"
+    say "$1, $2 % planted: szc compare --budget $budget says slower in $found of $real"
 }
 
 if [[ $methods == *hyperfine* ]] && ! command -v hyperfine >/dev/null; then
@@ -158,7 +185,6 @@ for program in $programs; do
     for plant in $plants; do
         [[ $plant != 0 && $real -gt 0 ]] || continue
         confirm "$program" "$plant" >>"$RESULTS/real.txt"
-        break
     done
 done
 "$POWER" "$RESULTS" --svg "$RESULTS/power.svg" >"$RESULTS/power.txt"

@@ -29,7 +29,7 @@ use szc_tests::statistics::clopper_pearson;
 
 /// Numbers of blocks whose power is shown. A block of szc by turns or of a rival is one run of each
 /// version, of ABBA two.
-const BLOCKS: [usize; 6] = [4, 8, 12, 25, 50, 100];
+const BLOCKS: [usize; 7] = [4, 8, 12, 25, 30, 50, 100];
 
 /// The rate at which a slowdown counts as found.
 const FOUND: f64 = 0.95;
