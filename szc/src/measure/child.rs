@@ -190,7 +190,7 @@ pub fn run(invocation: &Invocation<'_>, stop: &Stop) -> io::Result<Outcome> {
     let affinity = invocation.cpu.map(only_cpu).transpose()?;
     let (slice, addresses) = (invocation.slice, invocation.addresses);
     let preparation = addresses.map_or(Ok(None), bases::preparation)?;
-    let text = peak::Text::of_this_process()?;
+    let text = peak::Text::of_this_process();
     let prepare = move || {
         guardian::note_own_start();
         if let Some(set) = &affinity {
