@@ -18,7 +18,7 @@ sources() {
     lua)
         cp -r "$(suite source lua)" "$folder"
         plant "$folder/src/ldo.c" \
-            'CallInfo *luaD_precall (lua_State *L, StkId func, int nresults) {' 16
+            'CallInfo *luaD_precall (lua_State *L, StkId func, int nresults) {' 64
         ;;
     zstd)
         cp -r "$(suite source zstd)" "$folder"

@@ -17,9 +17,9 @@
 # --cpu N     processor for all but duet (default 1)
 #
 # Each pool is measured once, kept in test-results/power (with --work N in power-N), and not made
-# again there; rates come from 1,000 experiments drawn from it (tests/src/bin/power.rs). Two hours
-# in full; one program with --blocks 50 --plants "0 1" takes five minutes. Results: power.txt and
-# power.svg beside the pools.
+# again there; rates come from 1,000 experiments drawn from it (tests/src/bin/power.rs). Three
+# hours in full; one program with --blocks 50 --plants "0 1" takes ten minutes. Results: power.txt
+# and power.svg beside the pools.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../spec-scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../spec-scripts/lib.sh"
