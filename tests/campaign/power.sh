@@ -155,8 +155,8 @@ rival() {
     esac
 }
 
-# confirm PROGRAM PLANT: experiments of szc compare with a budget of 12 blocks, of 30 where less than
-# a percent is planted.
+# confirm PROGRAM PLANT: experiments of szc compare with a budget of 12 blocks, of 30 where less
+# than a percent is planted.
 confirm() {
     local number file found=0 count budget=12
     count=$(rounds "$1" "$2")

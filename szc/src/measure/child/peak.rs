@@ -43,8 +43,8 @@ pub(super) fn trim() {
     }
 }
 
-/// Between fork and exec, as the last: makes the calling process as small as it can be, and its peak
-/// that. Where the kernel does not let it, the peak stays what it is. Allocates nothing.
+/// Between fork and exec, as the last: makes the calling process as small as it can be, and its
+/// peak that. Where the kernel does not let it, the peak stays what it is. Allocates nothing.
 pub(super) fn begin_again(text: &Text) {
     for range in &text.0 {
         // SAFETY: the pages are those of a file, which nobody has changed, as the mapping cannot be

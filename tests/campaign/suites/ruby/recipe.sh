@@ -18,8 +18,9 @@ suite_run() {
     make test-all TESTS="-v --show-skip --seed=1 ruby" || true
 }
 
-# "[  17/9000] TestArray#test_percent_i = 0.00 s", in which a test may print in front of the "=", and
-# at the end what failed or was skipped. A test in which the runner ended has failed.
+# "[  17/9000] TestArray#test_percent_i = 0.00 s", in which a test may print in front of the "=",
+# and at the end what failed or was skipped. A test in which the runner ended has failed. Of the
+# files of its library a random tenth is loaded, by tests named after them.
 suite_results() {
     awk '
         /^\[ *[0-9]+\/[0-9]+\] / {
